@@ -1,0 +1,117 @@
+//! One finding: what is wrong, where, why, and what to type next.
+
+use super::{Code, Place};
+
+/// How bad a finding is. An error stops anything from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is written; exit status 3 or 4, as the code says.
+    Error,
+    /// Reported; the run goes on.
+    Warning,
+}
+
+impl Severity {
+    /// The word in every output format: `error` or `warning`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// A place with a few words about it: the other side of a conflict, the first of two duplicates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// What stands there, a few words without a full stop.
+    pub text: String,
+}
+
+/// One thing that spokewright has to say about its input.
+///
+/// ```
+/// use spokewright::diagnostic::{Code, Finding, Place};
+///
+/// let finding = Finding::new(Code::EMPTY_NOTHING_RENDERED, Place::Run, "no cluster receives anything")
+///     .help("pass --allow-empty if that is what you mean");
+/// assert_eq!(finding.code.name(), "empty/nothing-rendered");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The stable code, such as `policy/target-not-found`.
+    pub code: Code,
+    /// Starts as the code's default; configuration may change it when findings are collected.
+    pub severity: Severity,
+    /// One sentence without a full stop: what is wrong.
+    pub message: String,
+    /// The place it is about.
+    pub place: Place,
+    /// What stands under the caret at `place`; may be empty.
+    pub label: String,
+    /// Further places that explain it.
+    pub related: Vec<Label>,
+    /// Why: rules, candidates, limits; each one sentence.
+    pub notes: Vec<String>,
+    /// What to type or change next.
+    pub help: Option<String>,
+}
+
+impl Finding {
+    /// A finding with the default severity of its code.
+    #[must_use]
+    pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.default_severity(),
+            message: message.into(),
+            place,
+            label: String::new(),
+            related: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Sets the words under the caret.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
+        self
+    }
+
+    /// Adds a further place.
+    #[must_use]
+    pub fn related(mut self, place: Place, text: impl Into<String>) -> Self {
+        self.related.push(Label {
+            place,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Adds a sentence of explanation.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Sets the help line.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a
+    /// rule of design section 4 says so: `policy/target-not-found` on a route.
+    #[must_use]
+    pub const fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+}

@@ -1,0 +1,17 @@
+//! Findings: everything spokewright has to say about its input.
+//!
+//! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
+//! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
+//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms.
+//! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
+//! [`Locate`].
+
+mod code;
+mod finding;
+mod findings;
+mod place;
+
+pub use code::{CODES, Code};
+pub use finding::{Finding, Label, Severity};
+pub use findings::{Findings, SeverityOverride};
+pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};

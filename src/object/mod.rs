@@ -1,0 +1,134 @@
+//! The dynamic Kubernetes object, and the small languages inside it.
+//!
+//! Owns: [`Object`] and its [`Identity`], the [`Field`] cursor that reads values together with their JSON
+//! pointers, Kubernetes' rules for names, label selectors and quantities.
+//! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
+//! Must not know: any particular kind; that is `api`.
+
+mod field;
+mod identity;
+
+pub use field::{Field, Mismatch};
+pub use identity::{ApiVersion, GroupKind, Identity};
+
+use serde_json::Value;
+
+use crate::diagnostic::{DocumentId, Part, Place};
+
+/// Where an object came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The document.
+    pub document: DocumentId,
+    /// JSON pointer of the object inside its document: `""`, or `/items/3` for a member of a `List`.
+    pub pointer: String,
+}
+
+impl Origin {
+    /// The place of a field of the object, given its pointer inside the object.
+    #[must_use]
+    pub fn place(&self, pointer: &str, part: Part) -> Place {
+        Place::Field {
+            document: self.document,
+            pointer: format!("{}{pointer}", self.pointer),
+            part,
+        }
+    }
+}
+
+/// An object of the input: any kind, exactly as the author wrote it.
+///
+/// Invariant: `value` is a mapping whose `apiVersion`, `kind` and `metadata.name` are what the other fields
+/// say. `namespace` is the effective namespace: the written one, or the one given by `--namespace`; `None`
+/// exactly for cluster-scoped kinds.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// Group and version.
+    pub api_version: ApiVersion,
+    /// Kind, such as `Gateway`.
+    pub kind: String,
+    /// Effective namespace, `None` for cluster-scoped objects.
+    pub namespace: Option<String>,
+    /// `metadata.name`.
+    pub name: String,
+    /// The whole object as written.
+    pub value: Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl Object {
+    /// Group, kind, namespace and name: what must be unique in the input.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        Identity {
+            group_kind: self.group_kind(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Group and kind.
+    #[must_use]
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind {
+            group: self.api_version.group.clone(),
+            kind: self.kind.clone(),
+        }
+    }
+
+    /// Whether the object is of this group and kind, whatever its version.
+    #[must_use]
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.api_version.group == group && self.kind == kind
+    }
+
+    /// A cursor on the whole object.
+    #[must_use]
+    pub fn root(&self) -> Field<'_> {
+        Field::new(&self.value)
+    }
+
+    /// The effective namespace, or `""` for a cluster-scoped object.
+    #[must_use]
+    pub fn namespace_or_empty(&self) -> &str {
+        self.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// `namespace/name`, or just `name` for a cluster-scoped object.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}/{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The place of the value at `pointer` inside the object.
+    #[must_use]
+    pub fn place(&self, pointer: &str) -> Place {
+        self.origin.place(pointer, Part::Value)
+    }
+
+    /// The place of the key at `pointer` inside the object.
+    #[must_use]
+    pub fn key_place(&self, pointer: &str) -> Place {
+        self.origin.place(pointer, Part::Key)
+    }
+
+    /// The label of this name, when it is there and a string.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.value.get("metadata")?.get("labels")?.get(name)?.as_str()
+    }
+
+    /// The annotation of this name, when it is there and a string.
+    #[must_use]
+    pub fn annotation(&self, name: &str) -> Option<&str> {
+        self.value
+            .get("metadata")?
+            .get("annotations")?
+            .get(name)?
+            .as_str()
+    }
+}
