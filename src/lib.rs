@@ -4,6 +4,9 @@
 //! [`yaml`], [`diagnostic`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
 //! [`output`], [`report`].
 
+pub mod api;
 pub mod diagnostic;
+pub mod hub;
 pub mod object;
+pub mod source;
 pub mod yaml;

@@ -25,6 +25,7 @@ codes! {
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
     GATEWAY_INVALID "gateway/invalid" Error "A Gateway breaks a rule of its kind"
     GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so nobody receives it"
+    INPUT_SYMLINK "input/symlink" Error "A symbolic link leaves the input"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"

@@ -1,0 +1,216 @@
+//! GatewayClass, Gateway, its listeners, and ReferenceGrant.
+
+use super::Reading;
+use crate::diagnostic::Findings;
+use crate::object::{Field, Object};
+
+/// The API group of Gateway API.
+pub const GROUP: &str = "gateway.networking.k8s.io";
+
+/// The label by which a Gateway names its Placement (hub.md section 5).
+pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
+
+/// A GatewayClass.
+#[derive(Debug, Clone)]
+pub struct GatewayClass<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// `spec.controllerName`.
+    pub controller_name: &'a str,
+    /// `spec.parametersRef`.
+    pub parameters_ref: Option<ParametersRef<'a>>,
+}
+
+/// `spec.parametersRef` of a GatewayClass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParametersRef<'a> {
+    /// API group, `""` for core.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// Name.
+    pub name: &'a str,
+    /// Namespace; mandatory for a ConfigMap, but that is the params' rule.
+    pub namespace: Option<&'a str>,
+}
+
+impl<'a> GatewayClass<'a> {
+    /// Reads a GatewayClass; `None` when its essentials are wrong, which is then a finding.
+    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+        let mut reading = Reading::new(object, findings);
+        let spec = object.root().get("spec");
+        let controller_name = reading.required_string(&spec.get("controllerName"))?;
+        let reference = spec.get("parametersRef");
+        let parameters_ref = reading.mapping(&reference).then(|| ParametersRef {
+            group: reading.string(&reference.get("group")).unwrap_or_default(),
+            kind: reading
+                .required_string(&reference.get("kind"))
+                .unwrap_or_default(),
+            name: reading
+                .required_string(&reference.get("name"))
+                .unwrap_or_default(),
+            namespace: reading.string(&reference.get("namespace")),
+        });
+        (!reading.is_wrong()).then_some(Self {
+            object,
+            controller_name,
+            parameters_ref,
+        })
+    }
+}
+
+/// A Gateway.
+#[derive(Debug, Clone)]
+pub struct Gateway<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// `spec.gatewayClassName`.
+    pub class_name: &'a str,
+    /// `spec.listeners`, in their order.
+    pub listeners: Vec<Listener<'a>>,
+    /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none (hub.md section 5).
+    pub placement: Option<&'a str>,
+}
+
+/// A listener of a Gateway.
+#[derive(Debug, Clone)]
+pub struct Listener<'a> {
+    /// `name`, unique in its Gateway.
+    pub name: &'a str,
+    /// `hostname`; none matches every host.
+    pub hostname: Option<&'a str>,
+    /// `port`.
+    pub port: Option<i64>,
+    /// `protocol`.
+    pub protocol: &'a str,
+    /// `tls.certificateRefs`.
+    pub certificate_refs: Vec<CertificateRef<'a>>,
+    /// Pointer of the listener inside the Gateway.
+    pub pointer: String,
+    /// The listener itself, for what is not read here (`allowedRoutes`).
+    pub field: Field<'a>,
+}
+
+/// A reference of a listener to a certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateRef<'a> {
+    /// API group, `""` when left out.
+    pub group: &'a str,
+    /// Kind, `Secret` when left out.
+    pub kind: &'a str,
+    /// Name.
+    pub name: &'a str,
+    /// Namespace as written; none means the Gateway's own.
+    pub namespace: Option<&'a str>,
+    /// Pointer of the reference inside the Gateway.
+    pub pointer: String,
+}
+
+impl<'a> Gateway<'a> {
+    /// Reads a Gateway; `None` when it has no usable class name or listeners, which is then a finding.
+    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+        let mut reading = Reading::new(object, findings);
+        let spec = object.root().get("spec");
+        let class_name = reading.required_string(&spec.get("gatewayClassName"))?;
+        let mut listeners = Vec::new();
+        for field in reading.items(&spec.get("listeners")) {
+            listeners.push(Listener {
+                name: reading.required_string(&field.get("name"))?,
+                hostname: reading
+                    .string(&field.get("hostname"))
+                    .filter(|hostname| !hostname.is_empty()),
+                port: reading.integer(&field.get("port")),
+                protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
+                certificate_refs: certificate_refs(&mut reading, &field),
+                pointer: field.pointer().to_owned(),
+                field,
+            });
+        }
+        let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
+        (!reading.is_wrong()).then_some(Self {
+            object,
+            class_name,
+            listeners,
+            placement,
+        })
+    }
+
+    /// The listener of this name.
+    #[must_use]
+    pub fn listener(&self, name: &str) -> Option<&Listener<'a>> {
+        self.listeners.iter().find(|listener| listener.name == name)
+    }
+}
+
+fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> Vec<CertificateRef<'a>> {
+    let references = reading.items(&listener.get("tls").get("certificateRefs"));
+    references
+        .into_iter()
+        .filter_map(|reference| {
+            Some(CertificateRef {
+                group: reading.string(&reference.get("group")).unwrap_or_default(),
+                kind: reading.string(&reference.get("kind")).unwrap_or("Secret"),
+                name: reading.required_string(&reference.get("name"))?,
+                namespace: reading.string(&reference.get("namespace")),
+                pointer: reference.pointer().to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// A ReferenceGrant: who may refer into its namespace.
+#[derive(Debug, Clone)]
+pub struct ReferenceGrant<'a> {
+    /// The namespace that is opened.
+    pub namespace: &'a str,
+    /// Group, kind and namespace that may refer.
+    pub from: Vec<(&'a str, &'a str, &'a str)>,
+    /// Group, kind and, where it is restricted, name that may be referred to.
+    pub to: Vec<(&'a str, &'a str, Option<&'a str>)>,
+}
+
+impl<'a> ReferenceGrant<'a> {
+    /// Reads a ReferenceGrant; `None` when it is wrong, which is then a finding.
+    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+        let mut reading = Reading::new(object, findings);
+        let spec = object.root().get("spec");
+        let from = reading
+            .items(&spec.get("from"))
+            .iter()
+            .map(|entry| {
+                (
+                    reading.string(&entry.get("group")).unwrap_or_default(),
+                    reading.required_string(&entry.get("kind")).unwrap_or_default(),
+                    reading
+                        .required_string(&entry.get("namespace"))
+                        .unwrap_or_default(),
+                )
+            })
+            .collect();
+        let to = reading
+            .items(&spec.get("to"))
+            .iter()
+            .map(|entry| {
+                (
+                    reading.string(&entry.get("group")).unwrap_or_default(),
+                    reading.required_string(&entry.get("kind")).unwrap_or_default(),
+                    reading.string(&entry.get("name")).filter(|name| !name.is_empty()),
+                )
+            })
+            .collect();
+        (!reading.is_wrong()).then_some(Self {
+            namespace: object.namespace_or_empty(),
+            from,
+            to,
+        })
+    }
+
+    /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) here.
+    #[must_use]
+    pub fn permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> bool {
+        self.from.contains(&from)
+            && self.to.iter().any(|(group, kind, name)| {
+                (*group, *kind) == (to.0, to.1) && name.is_none_or(|name| name == to.2)
+            })
+    }
+}

@@ -1,0 +1,102 @@
+//! The target references of a policy (GEP-713, "Targets").
+
+use super::Reading;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::{Field, Object};
+
+/// At most this many targets may stand in one policy (the CRDs of Gateway API and Envoy Gateway).
+pub const MAX_TARGETS: usize = 16;
+
+/// One declared target of a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetRef<'a> {
+    /// API group, `""` for core.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// Name.
+    pub name: &'a str,
+    /// Namespace as written; none means the policy's own.
+    pub namespace: Option<&'a str>,
+    /// Listener, route rule or port; none means the whole object.
+    pub section_name: Option<&'a str>,
+    /// Pointer of the reference inside the policy: `/spec/targetRef` or `/spec/targetRefs/0`.
+    pub pointer: String,
+}
+
+/// Reads `spec.targetRef` or `spec.targetRefs`, in their order.
+///
+/// Wrong references are findings and left out. A policy without either has no targets; whether that is
+/// allowed is for its kind to say.
+pub fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetRef<'a>> {
+    let spec = object.root().get("spec");
+    let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));
+    let mut reading = Reading::new(object, findings);
+    if single.is_present() && plural.is_present() {
+        reading.wrong(
+            Finding::new(
+                Code::POLICY_INVALID,
+                object.key_place(plural.pointer()),
+                format!("{} has both `targetRef` and `targetRefs`", object.identity()),
+            )
+            .related(object.key_place(single.pointer()), "the other form")
+            .help("keep one of them"),
+        );
+    }
+    let references = if single.is_present() {
+        reading.mapping(&single);
+        vec![single]
+    } else {
+        reading.items(&plural)
+    };
+    if references.len() > MAX_TARGETS {
+        reading.wrong(
+            Finding::new(
+                Code::POLICY_INVALID,
+                object.key_place(plural.pointer()),
+                format!(
+                    "{} has {} targets; at most {MAX_TARGETS} are allowed",
+                    object.identity(),
+                    references.len()
+                ),
+            )
+            .help("split the policy"),
+        );
+    }
+    references
+        .iter()
+        .filter_map(|reference| read_reference(&mut reading, object, reference))
+        .collect()
+}
+
+fn read_reference<'a>(
+    reading: &mut Reading<'a, '_>,
+    object: &'a Object,
+    reference: &Field<'a>,
+) -> Option<TargetRef<'a>> {
+    let group = reading.string(&reference.get("group")).unwrap_or_default();
+    if let Some((bare, _)) = group.split_once('/') {
+        reading.wrong(
+            Finding::new(
+                Code::POLICY_INVALID,
+                object.place(reference.get("group").pointer()),
+                format!("a target's group carries no version: `{group}`"),
+            )
+            .label("a group, a slash and a version")
+            .help(format!("write `group: {bare}`")),
+        );
+        return None;
+    }
+    Some(TargetRef {
+        group,
+        kind: reading.required_string(&reference.get("kind"))?,
+        name: reading.required_string(&reference.get("name"))?,
+        namespace: reading
+            .string(&reference.get("namespace"))
+            .filter(|namespace| !namespace.is_empty()),
+        section_name: reading
+            .string(&reference.get("sectionName"))
+            .filter(|section| !section.is_empty()),
+        pointer: reference.pointer().to_owned(),
+    })
+}

@@ -1,0 +1,142 @@
+//! Reading typed fields out of an object, with a finding for each one that is not what its kind says.
+
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::{Field, Mismatch, Object};
+
+/// Reads one object and notes what is wrong with it.
+#[derive(Debug)]
+pub struct Reading<'a, 'f> {
+    object: &'a Object,
+    findings: &'f mut Findings,
+    wrong: bool,
+}
+
+impl<'a, 'f> Reading<'a, 'f> {
+    /// Starts reading `object`.
+    pub fn new(object: &'a Object, findings: &'f mut Findings) -> Self {
+        Self {
+            object,
+            findings,
+            wrong: false,
+        }
+    }
+
+    /// Whether anything was wrong so far.
+    #[must_use]
+    pub const fn is_wrong(&self) -> bool {
+        self.wrong
+    }
+
+    /// Notes a finding about the object.
+    pub fn wrong(&mut self, finding: Finding) {
+        self.wrong = true;
+        self.findings.push(finding);
+    }
+
+    /// The string in `field`, or `None` when it is absent or wrong.
+    pub fn string(&mut self, field: &Field<'a>) -> Option<&'a str> {
+        let value = field.string();
+        self.checked(value)
+    }
+
+    /// The integer in `field`, or `None` when it is absent or wrong.
+    pub fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
+        let value = field.integer();
+        self.checked(value)
+    }
+
+    /// The string in `field`; that it is absent or empty is a finding.
+    pub fn required_string(&mut self, field: &Field<'a>) -> Option<&'a str> {
+        let before = self.wrong;
+        self.wrong = false;
+        let found = self.string(field).filter(|text| !text.is_empty());
+        if found.is_none() && !self.wrong {
+            self.missing(field.pointer());
+        }
+        self.wrong |= before;
+        found
+    }
+
+    /// The elements of the list in `field`; none when it is absent or wrong.
+    pub fn items(&mut self, field: &Field<'a>) -> Vec<Field<'a>> {
+        let list = field.list();
+        match self.checked(list) {
+            Some(_) => field.items().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Checks that `field` is a mapping when it is present.
+    pub fn mapping(&mut self, field: &Field<'a>) -> bool {
+        let mapping = field.mapping();
+        self.checked(mapping).is_some()
+    }
+
+    /// Notes that a required field is missing.
+    pub fn missing(&mut self, pointer: &str) {
+        let field = dotted(pointer);
+        let finding = Finding::new(
+            Code::OBJECT_SCHEMA,
+            self.object.place(pointer),
+            format!("{} has no `{field}`", self.object.identity()),
+        )
+        .label("required here")
+        .help(format!("add `{field}`"));
+        self.wrong(finding);
+    }
+
+    fn checked<T>(&mut self, value: Result<Option<T>, Mismatch>) -> Option<T> {
+        match value {
+            Ok(value) => value,
+            Err(mismatch) => {
+                let finding = mismatch_finding(self.object, &mismatch);
+                self.wrong(finding);
+                None
+            }
+        }
+    }
+}
+
+fn mismatch_finding(object: &Object, mismatch: &Mismatch) -> Finding {
+    let field = dotted(&mismatch.pointer);
+    let finding = Finding::new(
+        Code::OBJECT_SCHEMA,
+        object.place(&mismatch.pointer),
+        format!(
+            "`{field}` of {} must be {}, not {}",
+            object.identity(),
+            mismatch.expected,
+            mismatch.found
+        ),
+    )
+    .label(format!("expected {}", mismatch.expected));
+    if mismatch.expected == "a string" {
+        finding.help("put it in quotes: YAML reads some plain words and all plain numbers as other types")
+    } else {
+        finding.help(format!("write {} here", mismatch.expected))
+    }
+}
+
+/// A JSON pointer as people write field paths: `/spec/listeners/0/name` is `spec.listeners[0].name`.
+///
+/// ```
+/// assert_eq!(spokewright::api::dotted("/spec/listeners/0/name"), "spec.listeners[0].name");
+/// ```
+#[must_use]
+pub fn dotted(pointer: &str) -> String {
+    let mut path = String::new();
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
+            path.push('[');
+            path.push_str(&token);
+            path.push(']');
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&token);
+        }
+    }
+    path
+}

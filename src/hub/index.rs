@@ -1,0 +1,108 @@
+//! Finding objects again: by identity, by kind, by namespace; always in the same order.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::kinds::KindTable;
+use crate::object::{GroupKind, Identity, Object};
+
+/// Everything that was read: the hub's objects, and what lives on each spoke.
+#[derive(Debug, Default)]
+pub struct Hub {
+    /// The hub's own objects.
+    pub objects: Objects,
+    /// What already lives on a cluster, by cluster name: read, never rendered.
+    pub spokes: BTreeMap<String, Objects>,
+    /// Kinds: built in, and taught by the CRDs of the input.
+    pub kinds: KindTable,
+    /// Documents that are no objects: values files, workflows, files for tools.
+    pub skipped_documents: usize,
+}
+
+/// A set of objects, sorted by identity, with an index.
+#[derive(Debug, Default)]
+pub struct Objects {
+    sorted: Vec<Object>,
+    by_identity: HashMap<Identity, usize>,
+    /// Each kind's run in `sorted`.
+    by_kind: HashMap<GroupKind, std::ops::Range<usize>>,
+}
+
+impl Objects {
+    /// Sorts and indexes `objects`, whose identities are unique.
+    #[must_use]
+    pub fn new(mut objects: Vec<Object>) -> Self {
+        objects.sort_by_cached_key(Object::identity);
+        let mut by_identity = HashMap::with_capacity(objects.len());
+        let mut by_kind: HashMap<GroupKind, std::ops::Range<usize>> = HashMap::new();
+        for (index, object) in objects.iter().enumerate() {
+            by_identity.insert(object.identity(), index);
+            let end = index.saturating_add(1);
+            by_kind
+                .entry(object.group_kind())
+                .and_modify(|run| run.end = end)
+                .or_insert(index..end);
+        }
+        Self {
+            sorted: objects,
+            by_identity,
+            by_kind,
+        }
+    }
+
+    /// All objects, by identity.
+    pub fn iter(&self) -> std::slice::Iter<'_, Object> {
+        self.sorted.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// The object with this identity.
+    #[must_use]
+    pub fn get(&self, identity: &Identity) -> Option<&Object> {
+        self.by_identity
+            .get(identity)
+            .and_then(|index| self.sorted.get(*index))
+    }
+
+    /// The object of this group, kind, namespace (`None` for cluster-scoped kinds) and name.
+    #[must_use]
+    pub fn find(&self, group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Option<&Object> {
+        self.get(&Identity::new(group, kind, namespace, name))
+    }
+
+    /// All objects of a kind, in order of namespace and name, whatever their version.
+    #[must_use]
+    pub fn of_kind(&self, group: &str, kind: &str) -> &[Object] {
+        self.by_kind
+            .get(&GroupKind::new(group, kind))
+            .and_then(|run| self.sorted.get(run.clone()))
+            .unwrap_or_default()
+    }
+
+    /// All kinds that occur, sorted.
+    #[must_use]
+    pub fn group_kinds(&self) -> Vec<&GroupKind> {
+        let mut kinds: Vec<&GroupKind> = self.by_kind.keys().collect();
+        kinds.sort();
+        kinds
+    }
+}
+
+impl<'a> IntoIterator for &'a Objects {
+    type Item = &'a Object;
+    type IntoIter = std::slice::Iter<'a, Object>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.sorted.iter()
+    }
+}

@@ -1,0 +1,224 @@
+//! Reading files and splitting them into documents, in parallel, with the same result in any order.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::discover::{Discovered, Room, reason};
+use super::texts::{DocumentRange, SourceFile, Sources};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
+use crate::yaml;
+
+/// One document that is not empty.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Which document of which file.
+    pub id: DocumentId,
+    /// Hub or spoke.
+    pub room: Room,
+    /// Its value.
+    pub value: Value,
+}
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The texts, for places.
+    pub sources: Sources,
+    /// The documents, by file and position.
+    pub documents: Vec<Document>,
+    /// Bytes of all texts together.
+    pub bytes: u64,
+}
+
+/// A file, or what came from standard input, before it has a number.
+struct Text {
+    room: Room,
+    relative: String,
+    shown: String,
+    text: Arc<str>,
+    json: bool,
+}
+
+/// Reads the files, and `stdin` as one more file when it is given.
+///
+/// What cannot be read or is not YAML becomes a finding; the other files are still read, so that one run
+/// reports all that is wrong.
+#[must_use]
+pub fn load(files: &[Discovered], stdin: Option<&[u8]>, findings: &mut Findings) -> Loaded {
+    let limits = yaml::Limits::default();
+    let mut inputs: Vec<(Room, String, PathBuf, Option<&[u8]>)> = files
+        .iter()
+        .map(|file| (file.room.clone(), file.relative.clone(), file.path.clone(), None))
+        .collect();
+    if let Some(bytes) = stdin {
+        inputs.push((
+            Room::Hub,
+            "<stdin>".to_owned(),
+            PathBuf::from("<stdin>"),
+            Some(bytes),
+        ));
+    }
+    let read: Vec<(SourceFile, Vec<Document>, Vec<Finding>)> = inputs
+        .into_par_iter()
+        .enumerate()
+        .map(|(index, (room, relative, path, bytes))| {
+            let id = SourceId(u32::try_from(index).unwrap_or(u32::MAX));
+            let shown = super::discover::show(&path);
+            let json = path.extension().is_some_and(|extension| extension == "json");
+            let text = match bytes {
+                Some(bytes) => decode(bytes, id, &shown),
+                None => read_file(&path, id, &shown, &limits),
+            };
+            match text {
+                Ok(text) => read_documents(
+                    id,
+                    Text {
+                        room,
+                        relative,
+                        shown,
+                        text,
+                        json,
+                    },
+                    &limits,
+                ),
+                Err(finding) => {
+                    let empty = SourceFile {
+                        room,
+                        relative,
+                        shown,
+                        text: Arc::from(""),
+                        documents: Vec::new(),
+                    };
+                    (empty, Vec::new(), vec![*finding])
+                }
+            }
+        })
+        .collect();
+    let mut sources = Vec::with_capacity(read.len());
+    let mut documents = Vec::new();
+    let mut bytes = 0_u64;
+    for (file, more, wrong) in read {
+        bytes = bytes.saturating_add(file.text.len() as u64);
+        sources.push(file);
+        documents.extend(more);
+        findings.extend(wrong);
+    }
+    Loaded {
+        sources: Sources::new(sources),
+        documents,
+        bytes,
+    }
+}
+
+fn read_file(
+    path: &std::path::Path,
+    id: SourceId,
+    shown: &str,
+    limits: &yaml::Limits,
+) -> Result<Arc<str>, Box<Finding>> {
+    let unreadable = |error: &std::io::Error| {
+        Box::new(
+            Finding::new(
+                Code::INPUT_UNREADABLE,
+                Place::Path(shown.to_owned()),
+                format!("cannot read `{shown}`: {}", reason(error)),
+            )
+            .help("check the permissions, or exclude the file in spokewright.yaml"),
+        )
+    };
+    let length = fs::metadata(path).map_err(|error| unreadable(&error))?.len();
+    if length > limits.document_bytes as u64 {
+        return Err(Box::new(
+            Finding::new(
+                Code::YAML_LIMIT,
+                Place::Path(shown.to_owned()),
+                format!(
+                    "`{shown}` has {length} bytes; at most {} are read",
+                    limits.document_bytes
+                ),
+            )
+            .help("split the file, or exclude it in spokewright.yaml"),
+        ));
+    }
+    let bytes = fs::read(path).map_err(|error| unreadable(&error))?;
+    decode(&bytes, id, shown)
+}
+
+fn decode(bytes: &[u8], id: SourceId, shown: &str) -> Result<Arc<str>, Box<Finding>> {
+    match yaml::decode(bytes) {
+        Ok(text) => Ok(Arc::from(text.as_ref())),
+        Err(error) => {
+            let place = Place::Path(shown.to_owned());
+            let _ = id;
+            Err(Box::new(
+                Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
+            ))
+        }
+    }
+}
+
+fn read_documents(
+    id: SourceId,
+    input: Text,
+    limits: &yaml::Limits,
+) -> (SourceFile, Vec<Document>, Vec<Finding>) {
+    let mut ranges = Vec::new();
+    let mut documents = Vec::new();
+    let mut findings = Vec::new();
+    match yaml::split(&input.text, input.json) {
+        Ok(chunks) => {
+            for chunk in chunks {
+                let index = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
+                let document = DocumentId { source: id, index };
+                let end = chunk.start.saturating_add(chunk.text.len());
+                ranges.push(DocumentRange {
+                    start: chunk.start,
+                    end,
+                    line: chunk.line,
+                    format: chunk.format,
+                });
+                match yaml::read(chunk.text, chunk.format, limits) {
+                    Ok(Value::Null) => {}
+                    Ok(value) => documents.push(Document {
+                        id: document,
+                        room: input.room.clone(),
+                        value,
+                    }),
+                    Err(error) => findings.push(syntax(id, chunk.start, error)),
+                }
+            }
+        }
+        Err(error) => findings.push(syntax(id, 0, error)),
+    }
+    let file = SourceFile {
+        room: input.room,
+        relative: input.relative,
+        shown: input.shown,
+        text: input.text,
+        documents: ranges,
+    };
+    (file, documents, findings)
+}
+
+/// A reader's complaint as a finding; its ranges count from `offset`.
+fn syntax(source: SourceId, offset: usize, error: yaml::Error) -> Finding {
+    let at = |range: &std::ops::Range<usize>| Place::Text {
+        source,
+        start: offset.saturating_add(range.start),
+        end: offset.saturating_add(range.end),
+    };
+    let code = match error.kind {
+        yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
+        yaml::ErrorKind::Limit => Code::YAML_LIMIT,
+        yaml::ErrorKind::Syntax | yaml::ErrorKind::Encoding => Code::YAML_SYNTAX,
+    };
+    let finding = Finding::new(code, at(&error.range), error.message).help(error.help);
+    match error.related {
+        Some((range, text)) => finding.related(at(&range), text),
+        None => finding,
+    }
+}

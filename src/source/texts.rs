@@ -1,0 +1,192 @@
+//! The texts of a run, and how a symbolic place becomes a line: late, and only for what is printed.
+
+use std::sync::Arc;
+
+use super::Room;
+use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
+use crate::yaml;
+
+/// One input file and the documents found in it.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Hub or spoke.
+    pub room: Room,
+    /// Path relative to the input's root: what reports carry.
+    pub relative: String,
+    /// Path as the user would type it here: what findings carry.
+    pub shown: String,
+    /// The whole text.
+    pub text: Arc<str>,
+    /// Byte range of each document, in order, empty ones included.
+    pub documents: Vec<DocumentRange>,
+}
+
+/// Where a document stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentRange {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// Line of the first byte, from 1.
+    pub line: usize,
+    /// How the document was read.
+    pub format: yaml::Format,
+}
+
+/// All texts of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    pub(super) fn new(files: Vec<SourceFile>) -> Self {
+        Self { files }
+    }
+
+    /// The file with this number.
+    #[must_use]
+    pub fn file(&self, id: SourceId) -> Option<&SourceFile> {
+        self.files.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// All files, in the order of their numbers.
+    #[must_use]
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// The same texts under paths relative to the input's root: for reports, which must not depend on the
+    /// directory the tool was started in.
+    #[must_use]
+    pub const fn root_relative(&self) -> RootRelative<'_> {
+        RootRelative { sources: self }
+    }
+
+    fn text(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange, &str)> {
+        let file = self.file(document.source)?;
+        let range = *file.documents.get(usize::try_from(document.index).ok()?)?;
+        Some((file, range, file.text.get(range.start..range.end)?))
+    }
+
+    /// The file, the byte range, and a byte at or before it whose line is known.
+    fn range(&self, place: &Place) -> Option<(&SourceFile, usize, usize, Known)> {
+        match place {
+            Place::Field {
+                document,
+                pointer,
+                part,
+            } => {
+                let (file, range, text) = self.text(*document)?;
+                let inside = match pointer.as_str() {
+                    // Whole documents are asked for by the thousand: no need to parse them again.
+                    "" => None,
+                    pointer => locate_field(text, range.format, pointer, *part),
+                };
+                let (start, end) = inside.unwrap_or_else(|| first_line(text));
+                let known = Known {
+                    byte: range.start,
+                    line: range.line,
+                };
+                Some((
+                    file,
+                    range.start.saturating_add(start),
+                    range.start.saturating_add(end),
+                    known,
+                ))
+            }
+            Place::Text { source, start, end } => {
+                Some((self.file(*source)?, *start, *end, Known { byte: 0, line: 1 }))
+            }
+            Place::Path(_) | Place::Run => None,
+        }
+    }
+
+    fn resolve<'a>(&'a self, place: &Place, path: impl Fn(&'a SourceFile) -> &'a str) -> Option<Span<'a>> {
+        let (file, start, end, known) = self.range(place)?;
+        let text: &str = &file.text;
+        let start = floor_char_boundary(text, start);
+        let end = floor_char_boundary(text, end).max(start);
+        let lines = text
+            .get(known.byte..start)
+            .unwrap_or_default()
+            .bytes()
+            .filter(|byte| *byte == b'\n')
+            .count();
+        let line_start = text
+            .get(..start)
+            .unwrap_or_default()
+            .rfind('\n')
+            .map_or(0, |newline| newline.saturating_add(1));
+        let column = text
+            .get(line_start..start)
+            .unwrap_or_default()
+            .chars()
+            .count()
+            .saturating_add(1);
+        Some(Span {
+            path: path(file),
+            text,
+            start,
+            end,
+            line: known.line.saturating_add(lines),
+            column,
+        })
+    }
+}
+
+/// A byte whose line number is known, so that counting need not start at the top of a large file.
+struct Known {
+    byte: usize,
+    line: usize,
+}
+
+impl Locate for Sources {
+    fn locate(&self, place: &Place) -> Option<Span<'_>> {
+        self.resolve(place, |file| &file.shown)
+    }
+}
+
+/// [`Sources`] under root-relative paths.
+#[derive(Debug, Clone, Copy)]
+pub struct RootRelative<'a> {
+    sources: &'a Sources,
+}
+
+impl Locate for RootRelative<'_> {
+    fn locate(&self, place: &Place) -> Option<Span<'_>> {
+        self.sources.resolve(place, |file| &file.relative)
+    }
+}
+
+/// Reads the document again, this time with positions, and finds the field or its nearest parent.
+fn locate_field(text: &str, format: yaml::Format, pointer: &str, part: Part) -> Option<(usize, usize)> {
+    let positions = yaml::positions(text, format)?;
+    let range = match part {
+        Part::Key => positions.key(pointer).or_else(|| positions.nearest(pointer)),
+        Part::Value => positions.nearest(pointer),
+    }?;
+    Some((range.start, range.end))
+}
+
+/// The first line with content: what is shown when a document has no better place.
+fn first_line(text: &str) -> (usize, usize) {
+    let mut start = 0_usize;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end();
+        if !content.is_empty() && !content.starts_with('#') && !content.starts_with("---") {
+            return (start, start.saturating_add(content.len()));
+        }
+        start = start.saturating_add(line.len());
+    }
+    (0, 0)
+}
+
+fn floor_char_boundary(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index = index.saturating_sub(1);
+    }
+    index
+}
