@@ -7,6 +7,7 @@
 
 mod field;
 mod identity;
+pub mod names;
 
 pub use field::{Field, Mismatch};
 pub use identity::{ApiVersion, GroupKind, Identity};

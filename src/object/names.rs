@@ -1,0 +1,433 @@
+//! Kubernetes' rules for names, label keys and values, annotation keys.
+//!
+//! Owns: which text is a valid name under which rule, and which rule the names of a kind obey.
+//! Flows in: text. Flows out: nothing, or an [`InvalidName`] that says which rule is broken, how, and what to
+//! write instead. Must not know: files, findings, or anything about a kind but the rule of its names.
+//!
+//! Every name that becomes a path component or part of another name passes through here first.
+
+use std::fmt;
+
+/// The longest RFC 1123 subdomain, in bytes.
+pub const SUBDOMAIN_MAX: usize = 253;
+/// The longest RFC 1123 or RFC 1035 label, label value, or name part of a key, in bytes.
+pub const LABEL_MAX: usize = 63;
+
+/// A rule that Kubernetes applies to some kind of name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NameRule {
+    /// Labels joined by dots, 253 bytes: the names of nearly every kind.
+    Rfc1123Subdomain,
+    /// Lower case letters, digits, hyphens, 63 bytes: Namespaces, and so clusters.
+    Rfc1123Label,
+    /// As an RFC 1123 label, but starting with a letter: Services.
+    Rfc1035Label,
+    /// Anything that may stand between two slashes of a URL: RBAC kinds.
+    PathSegment,
+    /// `prefix/name`, where the prefix is an optional subdomain.
+    LabelKey,
+    /// Empty, or 63 bytes of letters, digits, `-`, `_`, `.`.
+    LabelValue,
+    /// As a label key, but upper case is allowed in the prefix.
+    AnnotationKey,
+}
+
+impl NameRule {
+    /// The rule for `metadata.name` of a kind.
+    ///
+    /// Custom resources obey [`NameRule::Rfc1123Subdomain`]; a ManagedCluster's name must also be a namespace.
+    #[must_use]
+    pub fn of_kind(group: &str, kind: &str) -> Self {
+        match (group, kind) {
+            ("", "Namespace") | ("cluster.open-cluster-management.io", "ManagedCluster") => Self::Rfc1123Label,
+            ("", "Service") => Self::Rfc1035Label,
+            ("rbac.authorization.k8s.io", _) => Self::PathSegment,
+            _ => Self::Rfc1123Subdomain,
+        }
+    }
+
+    /// Checks `text` against this rule.
+    ///
+    /// # Errors
+    /// [`InvalidName`] with the first thing that is wrong.
+    pub fn check(self, text: &str) -> Result<(), InvalidName> {
+        let problem = match self {
+            Self::Rfc1123Subdomain => subdomain_problem(text),
+            Self::Rfc1123Label => label_problem(text, false),
+            Self::Rfc1035Label => label_problem(text, true),
+            Self::PathSegment => segment_problem(text),
+            Self::LabelKey => key_problem(text),
+            Self::LabelValue => value_problem(text),
+            Self::AnnotationKey => key_problem(&text.to_ascii_lowercase()),
+        };
+        match problem {
+            None => Ok(()),
+            Some(problem) => Err(InvalidName {
+                rule: self,
+                problem,
+                suggestion: self.suggest(text),
+            }),
+        }
+    }
+
+    /// The nearest text that obeys this rule, when repairing `text` is obvious enough.
+    fn suggest(self, text: &str) -> Option<String> {
+        let candidate = match self {
+            Self::Rfc1123Subdomain => mend(text, &['.'], SUBDOMAIN_MAX),
+            Self::Rfc1123Label | Self::Rfc1035Label => mend(text, &[], LABEL_MAX),
+            Self::LabelValue => text
+                .chars()
+                .map(|letter| if is_key_character(letter) { letter } else { '-' })
+                .take(LABEL_MAX)
+                .collect::<String>()
+                .trim_matches(|letter: char| !letter.is_ascii_alphanumeric())
+                .to_owned(),
+            Self::PathSegment | Self::LabelKey | Self::AnnotationKey => return None,
+        };
+        let useful = !candidate.is_empty() && candidate != text && self.check(&candidate).is_ok();
+        useful.then_some(candidate)
+    }
+
+    /// The rule's own name, for messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rfc1123Subdomain => "RFC 1123 subdomain",
+            Self::Rfc1123Label => "RFC 1123 label",
+            Self::Rfc1035Label => "RFC 1035 label",
+            Self::PathSegment => "path segment",
+            Self::LabelKey => "label key",
+            Self::LabelValue => "label value",
+            Self::AnnotationKey => "annotation key",
+        }
+    }
+}
+
+/// A name that Kubernetes would refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct InvalidName {
+    /// The rule that is broken.
+    pub rule: NameRule,
+    /// How.
+    pub problem: Problem,
+    /// What to write instead, where a repair is obvious.
+    pub suggestion: Option<String>,
+}
+
+/// What is wrong with a name. Displays as the API server would say it, or close to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Problem {
+    /// It is empty.
+    Empty,
+    /// It is longer than this many bytes.
+    TooLong(usize),
+    /// It has characters, or starts or ends with some, that the rule forbids.
+    Shape(Shape),
+    /// It is `.` or `..`.
+    Dots,
+    /// It contains this character, which a path segment must not.
+    Contains(char),
+    /// A key has more than one slash.
+    Slashes,
+    /// A key starts with its slash.
+    EmptyPrefix,
+    /// The part of a key before the slash is longer than this many bytes.
+    PrefixTooLong(usize),
+    /// The part of a key before the slash is no subdomain.
+    Prefix,
+    /// The part of a key after the slash is empty.
+    EmptyName,
+}
+
+/// The character rules behind [`Problem::Shape`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// RFC 1123 subdomain.
+    Subdomain,
+    /// RFC 1123 label.
+    Label,
+    /// RFC 1035 label.
+    Label1035,
+    /// Label value.
+    LabelValue,
+    /// The name part of a key.
+    KeyName,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => formatter.write_str("must not be empty"),
+            Self::TooLong(limit) => write!(formatter, "must be no more than {limit} bytes"),
+            Self::Shape(shape) => formatter.write_str(shape.text()),
+            Self::Dots => formatter.write_str("may not be '.' or '..'"),
+            Self::Contains(character) => write!(formatter, "may not contain {character:?}"),
+            Self::Slashes => formatter.write_str("may contain one '/' at most, after a DNS subdomain prefix"),
+            Self::EmptyPrefix => formatter.write_str("prefix part must be non-empty"),
+            Self::PrefixTooLong(limit) => {
+                write!(formatter, "prefix part must be no more than {limit} bytes")
+            }
+            Self::Prefix => write!(formatter, "prefix part {}", SUBDOMAIN_TEXT),
+            Self::EmptyName => formatter.write_str("name part must be non-empty"),
+        }
+    }
+}
+
+/// The API server's own words, as OCM's observed answers quote them.
+const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used \
+for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+impl Shape {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Subdomain => SUBDOMAIN_TEXT,
+            Self::Label => {
+                "an RFC 1123 label has only lower case letters, digits and '-', and starts and ends with a \
+                 letter or digit"
+            }
+            Self::Label1035 => {
+                "an RFC 1035 label has only lower case letters, digits and '-', starts with a letter and ends \
+                 with a letter or digit"
+            }
+            Self::LabelValue => {
+                "a label value has only letters, digits, '-', '_' and '.', and starts and ends with a letter \
+                 or digit"
+            }
+            Self::KeyName => {
+                "name part has only letters, digits, '-', '_' and '.', and starts and ends with a letter or \
+                 digit"
+            }
+        }
+    }
+}
+
+/// A namespace: an RFC 1123 label.
+///
+/// # Errors
+/// [`InvalidName`]; `..`, `a/b` and everything else that could leave a directory is among what is refused.
+pub fn check_namespace(name: &str) -> Result<(), InvalidName> {
+    NameRule::Rfc1123Label.check(name)
+}
+
+/// The name of a cluster. OCM keeps a namespace of that name on the hub, so it obeys the same rule.
+///
+/// # Errors
+/// [`InvalidName`].
+pub fn check_cluster_name(name: &str) -> Result<(), InvalidName> {
+    NameRule::Rfc1123Label.check(name)
+}
+
+fn subdomain_problem(text: &str) -> Option<Problem> {
+    if text.is_empty() {
+        Some(Problem::Empty)
+    } else if text.len() > SUBDOMAIN_MAX {
+        Some(Problem::TooLong(SUBDOMAIN_MAX))
+    } else if text.split('.').all(|label| is_label(label, false)) {
+        None
+    } else {
+        Some(Problem::Shape(Shape::Subdomain))
+    }
+}
+
+fn label_problem(text: &str, letter_first: bool) -> Option<Problem> {
+    if text.is_empty() {
+        Some(Problem::Empty)
+    } else if text.len() > LABEL_MAX {
+        Some(Problem::TooLong(LABEL_MAX))
+    } else if is_label(text, letter_first) {
+        None
+    } else if letter_first {
+        Some(Problem::Shape(Shape::Label1035))
+    } else {
+        Some(Problem::Shape(Shape::Label))
+    }
+}
+
+fn segment_problem(text: &str) -> Option<Problem> {
+    match text {
+        "" => Some(Problem::Empty),
+        "." | ".." => Some(Problem::Dots),
+        _ => ['/', '%']
+            .into_iter()
+            .find(|character| text.contains(*character))
+            .map(Problem::Contains),
+    }
+}
+
+fn key_problem(text: &str) -> Option<Problem> {
+    let name = match text.split_once('/') {
+        None => text,
+        Some((_, name)) if name.contains('/') => return Some(Problem::Slashes),
+        Some(("", _)) => return Some(Problem::EmptyPrefix),
+        Some((prefix, name)) => match subdomain_problem(prefix) {
+            None => name,
+            Some(Problem::TooLong(limit)) => return Some(Problem::PrefixTooLong(limit)),
+            Some(_) => return Some(Problem::Prefix),
+        },
+    };
+    if name.is_empty() {
+        Some(Problem::EmptyName)
+    } else if name.len() > LABEL_MAX {
+        Some(Problem::TooLong(LABEL_MAX))
+    } else if is_key_name(name) {
+        None
+    } else {
+        Some(Problem::Shape(Shape::KeyName))
+    }
+}
+
+fn value_problem(text: &str) -> Option<Problem> {
+    if text.len() > LABEL_MAX {
+        Some(Problem::TooLong(LABEL_MAX))
+    } else if text.is_empty() || is_key_name(text) {
+        None
+    } else {
+        Some(Problem::Shape(Shape::LabelValue))
+    }
+}
+
+/// Lower case letters, digits and hyphens, the first and last of them no hyphen.
+fn is_label(text: &str, letter_first: bool) -> bool {
+    let lower_or_digit = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    let first_fits = bytes
+        .first()
+        .is_some_and(|first| if letter_first { first.is_ascii_lowercase() } else { lower_or_digit(first) });
+    first_fits
+        && bytes.last().is_some_and(lower_or_digit)
+        && bytes.iter().all(|byte| lower_or_digit(byte) || *byte == b'-')
+}
+
+fn is_key_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && text.chars().all(is_key_character)
+}
+
+fn is_key_character(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
+}
+
+/// Lower case, everything foreign to a hyphen, cut to `limit`, no hyphens or dots at either end of a label.
+fn mend(text: &str, keep: &[char], limit: usize) -> String {
+    let mended: String = text
+        .chars()
+        .map(|character| match character.to_ascii_lowercase() {
+            lower if lower.is_ascii_lowercase() || lower.is_ascii_digit() || keep.contains(&lower) => lower,
+            _ => '-',
+        })
+        .take(limit)
+        .collect();
+    let labels: Vec<&str> = mended
+        .split('.')
+        .map(|label| label.trim_matches('-'))
+        .filter(|label| !label.is_empty())
+        .collect();
+    labels.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn problem(rule: NameRule, text: &str) -> Option<Problem> {
+        rule.check(text).err().map(|error| error.problem)
+    }
+
+    #[test]
+    fn a_subdomain_is_dotted_labels_of_253_bytes() {
+        for good in ["a", "0", "a.b", "example.com", "a-b.c0", &"a".repeat(253)] {
+            assert_eq!(problem(NameRule::Rfc1123Subdomain, good), None, "{good}");
+        }
+        for bad in ["Not_Valid", "a.", ".a", "a..b", "-a", "a-", "a.-b", "ä", "a/b", "..", "a b", "a\n"] {
+            assert_eq!(
+                problem(NameRule::Rfc1123Subdomain, bad),
+                Some(Problem::Shape(Shape::Subdomain)),
+                "{bad}"
+            );
+        }
+        assert_eq!(problem(NameRule::Rfc1123Subdomain, ""), Some(Problem::Empty));
+        let long = "a".repeat(254);
+        assert_eq!(problem(NameRule::Rfc1123Subdomain, &long), Some(Problem::TooLong(253)));
+    }
+
+    #[test]
+    fn a_namespace_is_a_label_of_63_bytes_without_dots() {
+        assert!(check_namespace(&"a".repeat(63)).is_ok());
+        assert!(check_namespace("1a").is_ok());
+        for bad in ["a.b", "A", "a_b", "../../etc", "..", ".", "", "_hub", "a/b", &"a".repeat(64)] {
+            assert!(check_cluster_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_service_starts_with_a_letter_and_an_rbac_name_is_a_path_segment() {
+        assert!(NameRule::of_kind("", "Service").check("1a").is_err());
+        assert!(NameRule::of_kind("", "Service").check("a1").is_ok());
+        let rbac = NameRule::of_kind("rbac.authorization.k8s.io", "ClusterRole");
+        assert!(rbac.check("open-cluster-management:klusterlet-work:gateway").is_ok());
+        assert!(rbac.check("System:Node").is_ok());
+        for bad in ["..", ".", "a/b", "50%", ""] {
+            assert!(rbac.check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn keys_have_an_optional_subdomain_prefix_and_a_name_of_63_bytes() {
+        for good in ["app", "example.com/App_1.x", &format!("{}/{}", "a".repeat(253), "b".repeat(63))] {
+            assert_eq!(problem(NameRule::LabelKey, good), None, "{good}");
+        }
+        assert_eq!(problem(NameRule::LabelKey, "/a"), Some(Problem::EmptyPrefix));
+        assert_eq!(problem(NameRule::LabelKey, "a/"), Some(Problem::EmptyName));
+        assert_eq!(problem(NameRule::LabelKey, ""), Some(Problem::EmptyName));
+        assert_eq!(problem(NameRule::LabelKey, "a/b/c"), Some(Problem::Slashes));
+        assert_eq!(problem(NameRule::LabelKey, "Example.com/a"), Some(Problem::Prefix));
+        assert_eq!(problem(NameRule::AnnotationKey, "Example.com/a"), None);
+        assert_eq!(problem(NameRule::LabelKey, "a/-b"), Some(Problem::Shape(Shape::KeyName)));
+    }
+
+    #[test]
+    fn a_label_value_may_be_empty() {
+        for good in ["", "a", "MyValue", "1.2_3-4"] {
+            assert_eq!(problem(NameRule::LabelValue, good), None, "{good}");
+        }
+        for bad in ["-a", "a-", "a b", "a/b", &"a".repeat(64)] {
+            assert!(NameRule::LabelValue.check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_broken_name_gets_a_suggestion_that_is_valid() {
+        let suggestion = |rule: NameRule, text| rule.check(text).err().and_then(|error| error.suggestion);
+        assert_eq!(
+            suggestion(NameRule::Rfc1123Subdomain, "Not_Valid").as_deref(),
+            Some("not-valid")
+        );
+        assert_eq!(suggestion(NameRule::Rfc1123Label, "Prod.EU").as_deref(), Some("prod-eu"));
+        assert_eq!(suggestion(NameRule::Rfc1123Label, "---"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_valid_cluster_name_never_leaves_its_directory(name in "\\PC*") {
+            if check_cluster_name(&name).is_ok() {
+                prop_assert!(!name.contains(['/', '\\', '.', '\0']));
+                prop_assert!(!name.is_empty() && !name.starts_with('_'));
+            }
+        }
+
+        #[test]
+        fn a_suggestion_always_obeys_its_rule(name in "\\PC*") {
+            for rule in [NameRule::Rfc1123Subdomain, NameRule::Rfc1123Label, NameRule::Rfc1035Label,
+                         NameRule::PathSegment, NameRule::LabelKey, NameRule::LabelValue] {
+                if let Err(InvalidName { suggestion: Some(suggestion), .. }) = rule.check(&name) {
+                    prop_assert!(rule.check(&suggestion).is_ok());
+                }
+            }
+        }
+    }
+}
