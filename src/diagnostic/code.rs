@@ -25,14 +25,22 @@ codes! {
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
     GATEWAY_INVALID "gateway/invalid" Error "A Gateway breaks a rule of its kind"
     GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so nobody receives it"
-    INPUT_SYMLINK "input/symlink" Error "A symbolic link leaves the input"
+    INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
+    OBJECT_SCHEMA_UNUSABLE "object/schema-unusable" Warning "The schema of a CRD cannot be used: its objects are not validated"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
+    OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand: pass --force to overwrite it"
+    OUTPUT_FOREIGN "output/foreign" Error "A file that is not ours stands where one of ours would be written"
+    OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be understood, so nothing is known to be ours"
+    OUTPUT_NOT_DIRECTORY "output/not-a-directory" Error "The output, or a directory in it, is something else"
+    OUTPUT_OVERLAPS_INPUT "output/overlaps-input" Error "The output directory holds the input or is one of its directories"
+    OUTPUT_SYMLINK "output/symlink" Error "A symbolic link in the output leads elsewhere"
+    OUTPUT_UNWRITABLE "output/unwritable" Error "The output cannot be written or read back"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
     PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist or is no policy"
     PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"
@@ -48,17 +56,24 @@ codes! {
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "A policy targets something that is not there"
+    POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
+    POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
+    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway or listener that is not in the input"
     SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
     SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"
     SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes and not shipped"
     SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error "A cross-namespace Secret needs a ReferenceGrant"
+    SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning "A folder of spoke-local objects is named after no known cluster"
+    WORK_DIFFERS "work/differs" Error "A replica set needs one content for all of its clusters, and they differ"
     WORK_INVALID "work/invalid" Error "OCM would refuse this ManifestWork"
     WORK_NAME_TAKEN "work/name-taken" Error "Two hub objects would share one ManifestWork name"
     WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
     WORK_TOO_LARGE "work/too-large" Error "A ManifestWork is larger than its limit"
+    YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
     YAML_DUPLICATE_KEY "yaml/duplicate-key" Error "A mapping has one key twice"
     YAML_LIMIT "yaml/limit" Error "A document is deeper, larger or more aliased than allowed"
+    YAML_MERGE "yaml/merge" Error "A merge key is misplaced or conflicts with another key"
     YAML_SYNTAX "yaml/syntax" Error "A file is not YAML as Kubernetes reads it"
 }
 
@@ -93,27 +108,47 @@ impl Code {
             .map_or("", |(_, _, summary)| *summary)
     }
 
-    /// Whether `spokewright.yaml` may change the severity: not where the object could not even be read.
+    /// Whether `spokewright.yaml` may change the severity. Not where the run has no defined result without the
+    /// error: what could not be read or written, parameters that cannot be used, identities and names that
+    /// would be ambiguous or unsafe in a path, works that cannot exist side by side, a placement that no time
+    /// decides.
     #[must_use]
     pub fn is_configurable(self) -> bool {
-        !["yaml/", "config/", "input/"]
-            .iter()
-            .any(|prefix| self.0.starts_with(prefix))
+        const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
+        const FIXED: [Code; 7] = [
+            Code::OBJECT_DUPLICATE,
+            Code::OBJECT_INVALID_NAME,
+            Code::OBJECT_NO_NAME,
+            Code::OBJECT_NO_NAMESPACE,
+            Code::PLACEMENT_NEEDS_NOW,
+            Code::WORK_INVALID,
+            Code::WORK_NAME_TAKEN,
+        ];
+        !FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self)
     }
 
-    /// The exit status of an error with this code (design section 3): 4 for conflicts and placements that
-    /// could not be resolved, 3 for everything else that is wrong with the input, 5 for what cannot be read.
+    /// What stands before the slash: `policy`.
+    #[must_use]
+    pub fn group(self) -> &'static str {
+        self.0.split_once('/').map_or(self.0, |(group, _)| group)
+    }
+
+    /// Exit status: the input has errors (design section 3).
+    pub const EXIT_INVALID: u8 = 3;
+    /// Exit status: a conflict or a placement could not be resolved.
+    pub const EXIT_UNRESOLVED: u8 = 4;
+    /// Exit status: reading or writing failed.
+    pub const EXIT_FAILED: u8 = 5;
+
+    /// The exit status of an error with this code, also where it is a warning that `--deny warnings` made an
+    /// error (design section 3).
     #[must_use]
     pub fn exit_status(self) -> u8 {
-        if self.0.starts_with("input/") || self.0.starts_with("output/") {
-            5
-        } else if self.0.starts_with("placement/")
-            || self.0.starts_with("empty/")
-            || self == Self::POLICY_SAME_TARGET
-        {
-            4
-        } else {
-            3
+        match self.group() {
+            "input" | "output" => Self::EXIT_FAILED,
+            "placement" | "empty" => Self::EXIT_UNRESOLVED,
+            _ if self == Self::POLICY_SAME_TARGET || self == Self::WORK_DIFFERS => Self::EXIT_UNRESOLVED,
+            _ => Self::EXIT_INVALID,
         }
     }
 }

@@ -23,7 +23,7 @@ impl Severity {
 }
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
     /// Where.
     pub place: Place,

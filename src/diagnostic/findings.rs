@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Code, Finding, Severity};
+use super::{Code, Finding, Locate, Place, Severity};
 
 /// What the configuration's `findings` map may say about one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,25 +67,78 @@ impl Findings {
     /// Applies the configured severities and `--deny warnings`, drops repeats, and sorts by place, then code,
     /// then message, so that the order depends on neither threads nor the order of the stages.
     ///
-    /// Codes that are errors because nothing could be read cannot be switched off: see
-    /// [`Code::is_configurable`].
+    /// An override of a code that is not [configurable](Code::is_configurable) has no effect.
+    /// [`Findings::order_by_position`] then brings them into reading order.
     pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, deny_warnings: bool) {
-        for finding in &mut self.found {
-            if let Some(SeverityOverride::Severity(severity)) = overrides.get(&finding.code) {
-                finding.severity = *severity;
+        self.found.retain_mut(|finding| {
+            match overrides.get(&finding.code).filter(|_| finding.code.is_configurable()) {
+                Some(SeverityOverride::Off) => return false,
+                Some(SeverityOverride::Severity(severity)) => finding.severity = *severity,
+                None => {}
             }
-        }
-        self.found
-            .retain(|finding| overrides.get(&finding.code) != Some(&SeverityOverride::Off));
-        if deny_warnings {
-            for finding in &mut self.found {
+            if deny_warnings {
                 finding.severity = Severity::Error;
             }
-        }
-        self.found.sort_by(|a, b| {
-            (&a.place, a.code, &a.message, &a.label).cmp(&(&b.place, b.code, &b.message, &b.label))
+            true
         });
+        // Every field takes part: findings that differ in their notes only must not keep the order in which
+        // the stages came by, and repeats must meet.
+        self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         self.found.dedup();
+    }
+
+    /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
+    /// What concerns a file as such stands before what is inside it, what concerns the run stands last.
+    pub fn order_by_position(&mut self, locate: &dyn Locate) {
+        let mut keyed = std::mem::take(&mut self.found)
+            .into_iter()
+            .map(|finding| (position_key(&finding.place, locate), finding))
+            .collect::<Vec<_>>();
+        keyed.sort_by(|(position_a, a), (position_b, b)| {
+            position_a.cmp(position_b).then_with(|| sort_key(a).cmp(&sort_key(b)))
+        });
+        self.found = keyed.into_iter().map(|(_, finding)| finding).collect();
+    }
+
+    /// The exit status that these findings ask for (design section 3): 0 without an error; of several, 5 before
+    /// 3 before 4.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        let rank = |status: &u8| match *status {
+            Code::EXIT_FAILED => 0,
+            Code::EXIT_INVALID => 1,
+            _ => 2,
+        };
+        self.found
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .map(|finding| finding.code.exit_status())
+            .min_by_key(rank)
+            .unwrap_or_default()
+    }
+}
+
+/// All of a finding, most telling first.
+fn sort_key(finding: &Finding) -> impl Ord + '_ {
+    let Finding {
+        code,
+        severity,
+        message,
+        place,
+        label,
+        related,
+        notes,
+        help,
+    } = finding;
+    (place, code, message, label, severity, related, notes, help)
+}
+
+/// Whether there is a path at all, the path, line and column.
+fn position_key<'a>(place: &'a Place, locate: &'a dyn Locate) -> (bool, String, usize, usize) {
+    match (place, locate.locate(place)) {
+        (_, Some(span)) => (false, span.path.to_owned(), span.line, span.column),
+        (Place::Path(path), None) => (false, path.clone(), 0, 0),
+        (_, None) => (true, String::new(), 0, 0),
     }
 }
 
@@ -94,6 +147,15 @@ impl<'a> IntoIterator for &'a Findings {
     type IntoIter = std::slice::Iter<'a, Finding>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.found.iter()
+        self.iter()
+    }
+}
+
+impl IntoIterator for Findings {
+    type Item = Finding;
+    type IntoIter = std::vec::IntoIter<Finding>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.found.into_iter()
     }
 }

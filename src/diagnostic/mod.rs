@@ -9,9 +9,26 @@
 mod code;
 mod finding;
 mod findings;
+pub mod github;
+mod human;
+mod json;
+mod nearest;
 mod place;
+mod position;
+mod sarif;
+mod summary;
+mod visible;
+
+#[cfg(test)]
+mod fixture;
 
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label, Severity};
 pub use findings::{Findings, SeverityOverride};
+pub use human::Human;
+pub use json::{API_VERSION, FindingEntry, FindingList, Position, RelatedEntry};
+pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
+pub use position::Region;
+pub use sarif::SarifLog;
+pub use summary::Summary;

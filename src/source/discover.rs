@@ -247,7 +247,7 @@ fn is_input_file(entry: &DirEntry) -> bool {
 
 fn link_refused(path: &Path) -> Finding {
     Finding::new(
-        Code::INPUT_SYMLINK,
+        Code::INPUT_OUTSIDE,
         Place::Path(show(path)),
         format!("the symbolic link `{}` leaves the input", show(path)),
     )

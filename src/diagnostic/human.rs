@@ -1,0 +1,212 @@
+//! The text form, as rustc shows it: code and message, place, the line with a caret, related places, why, help.
+//!
+//! Owns: the layout. Flows in: findings in the order in which they are to be shown, width, colour, limit.
+//! Flows out: text. Must not know: terminals or the environment; the caller decides about colour.
+//!
+//! The layout is drawn here and not by annotate-snippets, because that crate reads the whole file once for each
+//! finding, derives the column from the text it is given (so that a long line could not be cut before it) and
+//! passes C1 control characters on to the terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+use super::visible::{Excerpt, one_line};
+use super::{Finding, Findings, Locate, Place, Severity, Span, Summary};
+
+/// Longest message, label, note, path or help line shown, in characters: any of them may quote the input.
+const LONGEST_TEXT: usize = 1000;
+
+/// How findings are shown to people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Human {
+    /// Columns that a line of a file may take with its line number. Messages are not wrapped.
+    pub width: usize,
+    /// Whether to write ANSI colours.
+    pub colour: bool,
+    /// How many errors, and how many warnings, to show; the rest is counted in one line. `None`: all.
+    pub limit: Option<usize>,
+}
+
+impl Default for Human {
+    /// 80 columns, no colour, 50 of each severity.
+    fn default() -> Self {
+        Self {
+            width: 80,
+            colour: false,
+            limit: Some(50),
+        }
+    }
+}
+
+impl Human {
+    /// All findings, a blank line after each, and a last line that counts those beyond the limit. Empty when
+    /// there is nothing to say. The closing line of a run is [`Findings::summary`].
+    #[must_use]
+    pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
+        let mut text = String::new();
+        let mut shown = Summary::default();
+        let mut hidden = Summary::default();
+        for finding in findings.iter() {
+            let count = shown.of(finding.severity);
+            if self.limit.is_some_and(|limit| *count >= limit) {
+                *hidden.of(finding.severity) += 1;
+            } else {
+                *count += 1;
+                self.one(&mut text, finding, locate);
+                text.push('\n');
+            }
+        }
+        if hidden != Summary::default() {
+            let _ = writeln!(text, "... and {}", hidden.more());
+        }
+        text
+    }
+
+    /// One finding with its snippets, without a blank line after it.
+    #[must_use]
+    pub fn render_one(&self, finding: &Finding, locate: &dyn Locate) -> String {
+        let mut text = String::new();
+        self.one(&mut text, finding, locate);
+        text
+    }
+
+    fn one(&self, text: &mut String, finding: &Finding, locate: &dyn Locate) {
+        let palette = Palette::new(self.colour, finding.severity);
+        let spans = std::iter::once(&finding.place)
+            .chain(finding.related.iter().map(|related| &related.place))
+            .map(|place| locate.locate(place))
+            .collect::<Vec<_>>();
+        let digits = spans
+            .iter()
+            .flatten()
+            .map(|span| span.line.max(1).ilog10() as usize + 1)
+            .max()
+            .unwrap_or(1);
+        let mut page = Page {
+            text,
+            palette,
+            digits,
+            width: self.width,
+        };
+
+        let head = format!("{}[{}]", finding.severity.as_str(), finding.code.name());
+        let message = one_line(&finding.message, LONGEST_TEXT);
+        page.line(&[(palette.severity, &head), (palette.strong, &format!(": {message}"))]);
+
+        let labels = std::iter::once((&finding.place, &finding.label))
+            .chain(finding.related.iter().map(|related| (&related.place, &related.text)));
+        for (index, ((place, label), span)) in labels.zip(&spans).enumerate() {
+            page.place(place, span.as_ref(), label, index == 0);
+        }
+        let explained = !finding.notes.is_empty() || finding.help.is_some();
+        if explained && spans.iter().any(Option::is_some) {
+            page.gutter();
+        }
+        for note in &finding.notes {
+            page.remark("note", note);
+        }
+        if let Some(help) = &finding.help {
+            page.remark("help", help);
+        }
+    }
+}
+
+/// The text of one finding as it grows.
+struct Page<'t> {
+    text: &'t mut String,
+    palette: Palette,
+    /// Digits of the greatest line number.
+    digits: usize,
+    width: usize,
+}
+
+impl Page<'_> {
+    /// One line of styled pieces, without blanks at its end.
+    fn line(&mut self, pieces: &[(Style, &str)]) {
+        let last = pieces.iter().rposition(|(_, piece)| !piece.trim_end().is_empty());
+        for (index, (style, piece)) in pieces.iter().enumerate() {
+            let piece = match last {
+                Some(last) if index < last => piece,
+                Some(last) if index == last => piece.trim_end(),
+                _ => "",
+            };
+            if !piece.is_empty() {
+                let _ = write!(self.text, "{style}{piece}{style:#}");
+            }
+        }
+        self.text.push('\n');
+    }
+
+    /// The empty line of the gutter.
+    fn gutter(&mut self) {
+        let gutter = format!("{:1$} |", "", self.digits);
+        self.line(&[(self.palette.gutter, &gutter)]);
+    }
+
+    fn place(&mut self, place: &Place, span: Option<&Span<'_>>, label: &str, primary: bool) {
+        let plain = Style::new();
+        let (gutter, digits) = (self.palette.gutter, self.digits);
+        let arrow = format!("{:digits$}{} ", "", if primary { "-->" } else { ":::" });
+        let label = one_line(label, LONGEST_TEXT);
+        let Some(span) = span else {
+            if let Place::Path(path) = place {
+                let path = one_line(path, LONGEST_TEXT);
+                let label = if label.is_empty() { label } else { format!(": {label}") };
+                self.line(&[(gutter, &arrow), (plain, &path), (plain, &label)]);
+            } else if !label.is_empty() {
+                self.remark("note", &label);
+            }
+            return;
+        };
+        if !primary {
+            self.gutter();
+        }
+        let path = one_line(span.path, LONGEST_TEXT);
+        self.line(&[(gutter, &arrow), (plain, &format!("{path}:{}:{}", span.line, span.column))]);
+        self.gutter();
+        let number = format!("{:>digits$} | ", span.line);
+        let excerpt = Excerpt::new(span, self.width.saturating_sub(number.len()));
+        self.line(&[(gutter, &number), (plain, &excerpt.line)]);
+        let (style, mark) = if primary { (self.palette.severity, "^") } else { (gutter, "-") };
+        let margin = format!("{:digits$} | ", "");
+        let indent = " ".repeat(excerpt.caret);
+        let marked = format!("{} {label}", mark.repeat(excerpt.width));
+        self.line(&[(gutter, &margin), (plain, &indent), (style, &marked)]);
+    }
+
+    fn remark(&mut self, kind: &str, text: &str) {
+        let sign = format!("{:1$} = ", "", self.digits);
+        let text = format!(": {}", one_line(text, LONGEST_TEXT));
+        self.line(&[(self.palette.gutter, &sign), (self.palette.strong, kind), (Style::new(), &text)]);
+    }
+}
+
+/// The colours of one finding.
+#[derive(Debug, Clone, Copy)]
+struct Palette {
+    severity: Style,
+    strong: Style,
+    gutter: Style,
+}
+
+impl Palette {
+    fn new(colour: bool, severity: Severity) -> Self {
+        if !colour {
+            return Self {
+                severity: Style::new(),
+                strong: Style::new(),
+                gutter: Style::new(),
+            };
+        }
+        let severity = match severity {
+            Severity::Error => AnsiColor::BrightRed,
+            Severity::Warning => AnsiColor::Yellow,
+        };
+        Self {
+            severity: severity.on_default().bold(),
+            strong: Style::new().bold(),
+            gutter: AnsiColor::BrightBlue.on_default().bold(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The JSON form: one versioned document, whose entries other reports embed.
+//!
+//! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
+
+use serde::Serialize;
+
+use super::position::{Location, resolve};
+use super::{Finding, Findings, Locate, Place};
+
+/// Version of every JSON document that spokewright prints (design section 10).
+pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
+
+/// The document of `--message-format json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingList<'a> {
+    /// [`API_VERSION`].
+    pub api_version: &'static str,
+    /// `FindingList`.
+    pub kind: &'static str,
+    /// In the order of the collector.
+    pub findings: Vec<FindingEntry<'a>>,
+}
+
+impl<'a> FindingList<'a> {
+    /// The document for all of `findings`.
+    #[must_use]
+    pub fn new(findings: &'a Findings, locate: &'a dyn Locate) -> Self {
+        Self {
+            api_version: API_VERSION,
+            kind: "FindingList",
+            findings: findings
+                .iter()
+                .map(|finding| FindingEntry::new(finding, locate))
+                .collect(),
+        }
+    }
+}
+
+/// One finding in JSON. Absent: an empty label, a missing help, and whatever the place does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingEntry<'a> {
+    /// The stable code.
+    pub code: &'static str,
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    /// What is wrong.
+    pub message: &'a str,
+    /// What stands at the place.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub label: &'a str,
+    /// Where.
+    #[serde(flatten)]
+    pub position: Position<'a>,
+    /// Further places.
+    pub related: Vec<RelatedEntry<'a>>,
+    /// Why.
+    pub notes: &'a [String],
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'a str>,
+}
+
+impl<'a> FindingEntry<'a> {
+    /// The entry of one finding.
+    #[must_use]
+    pub fn new(finding: &'a Finding, locate: &'a dyn Locate) -> Self {
+        Self {
+            code: finding.code.name(),
+            severity: finding.severity.as_str(),
+            message: &finding.message,
+            label: &finding.label,
+            position: Position::new(&finding.place, locate),
+            related: finding
+                .related
+                .iter()
+                .map(|related| RelatedEntry {
+                    text: &related.text,
+                    position: Position::new(&related.place, locate),
+                })
+                .collect(),
+            notes: &finding.notes,
+            help: finding.help.as_deref(),
+        }
+    }
+}
+
+/// A further place in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RelatedEntry<'a> {
+    /// What stands there.
+    pub text: &'a str,
+    /// Where.
+    #[serde(flatten)]
+    pub position: Position<'a>,
+}
+
+/// A place in JSON: path, JSON pointer, lines and columns from 1 (columns in characters, the end exclusive).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Position<'a> {
+    /// The file; absent for the run as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+    /// RFC 6901 pointer of the field inside its document; absent where the place is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<&'a str>,
+    /// First line; absent for a file as such, and so are the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// First column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    /// Line of the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<usize>,
+    /// Column of the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_column: Option<usize>,
+}
+
+impl<'a> Position<'a> {
+    /// The position of `place`, as far as it has one. Reports use it for the origin of objects as well.
+    #[must_use]
+    pub fn new(place: &'a Place, locate: &'a dyn Locate) -> Self {
+        let pointer = match place {
+            Place::Field { pointer, .. } => Some(pointer.as_str()),
+            Place::Text { .. } | Place::Path(_) | Place::Run => None,
+        };
+        let Some(Location { path, region }) = resolve(place, locate) else {
+            return Self {
+                pointer,
+                ..Self::default()
+            };
+        };
+        Self {
+            path: Some(path),
+            pointer,
+            line: region.map(|region| region.line),
+            column: region.map(|region| region.column),
+            end_line: region.map(|region| region.end_line),
+            end_column: region.map(|region| region.end_column),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Resolves places for the machine-readable formats: a path, and lines and columns where there is text.
+
+use super::visible::floor_boundary;
+use super::{Locate, Place, Span};
+
+/// Lines and columns of a span, from 1, columns in characters, the end exclusive. Lines end at LF, so the CR of
+/// a CRLF belongs to the line it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Region {
+    /// Line of the first character.
+    pub line: usize,
+    /// Column of the first character.
+    pub column: usize,
+    /// Line of the first character after the span.
+    pub end_line: usize,
+    /// Column of the first character after the span.
+    pub end_column: usize,
+}
+
+impl Span<'_> {
+    /// Start and end as lines and columns. Reads the bytes of the span once.
+    #[must_use]
+    pub fn region(&self) -> Region {
+        let start = floor_boundary(self.text, self.start);
+        let end = floor_boundary(self.text, self.end).max(start);
+        let inside = self.text.get(start..end).unwrap_or_default();
+        let (lines, last) = match inside.rsplit_once('\n') {
+            Some((earlier, last)) => (1 + earlier.matches('\n').count(), last),
+            None => (0, inside),
+        };
+        let before = if lines == 0 { self.column } else { 1 };
+        Region {
+            line: self.line,
+            column: self.column,
+            end_line: self.line + lines,
+            end_column: before + last.chars().count(),
+        }
+    }
+}
+
+/// A place as the formats print it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Location<'a> {
+    /// As shown to people: relative to the root where it can be, with `/`.
+    pub(super) path: &'a str,
+    /// Missing where the place is a file as such.
+    pub(super) region: Option<Region>,
+}
+
+/// Where `place` is; `None` for the run as a whole and for a place that nobody can find.
+pub(super) fn resolve<'a>(place: &'a Place, locate: &'a dyn Locate) -> Option<Location<'a>> {
+    match place {
+        Place::Run => None,
+        Place::Path(path) => Some(Location { path, region: None }),
+        Place::Field { .. } | Place::Text { .. } => locate.locate(place).map(|span| Location {
+            path: span.path,
+            region: Some(span.region()),
+        }),
+    }
+}

@@ -1,0 +1,315 @@
+//! The SARIF 2.1.0 form, for code scanning.
+//!
+//! Owns: the log, its rules (all of [`CODES`]), and fingerprints that survive moved lines. Flows in: findings.
+//! Flows out: `serde::Serialize` values.
+//!
+//! GitHub refuses a whole log when one result has no location, so what concerns the run as a whole is a
+//! notification of the invocation (SARIF 2.1.0, 3.20.21) and no result.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::github::origin;
+use super::position::{Location as Found, Region as Lines, resolve};
+use super::{CODES, Code, Finding, Findings, Locate, Place, Severity};
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// Name of our fingerprint; the number changes when the recipe does.
+const FINGERPRINT: &str = "spokewrightFinding/v1";
+
+/// A SARIF log with one run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SarifLog {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run; 1],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: Tool,
+    invocations: [Invocation; 1],
+    column_kind: &'static str,
+    results: Vec<SarifResult>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    semantic_version: &'static str,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: &'static str,
+    short_description: Message,
+    default_configuration: Configuration,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Notification {
+    level: &'static str,
+    message: Message,
+    associated_rule: RuleReference,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct RuleReference {
+    id: &'static str,
+    index: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifResult {
+    rule_id: &'static str,
+    rule_index: usize,
+    level: &'static str,
+    message: Message,
+    locations: [Location; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related_locations: Vec<Location>,
+    partial_fingerprints: BTreeMap<&'static str, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: usize,
+    start_column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+impl SarifLog {
+    /// The log of `findings`, results in the order of the collector.
+    #[must_use]
+    pub fn new(findings: &Findings, locate: &dyn Locate) -> Self {
+        let mut results = Vec::new();
+        let mut notifications = Vec::new();
+        let mut seen = BTreeMap::new();
+        for finding in findings.iter() {
+            match resolve(&finding.place, locate) {
+                Some(found) => results.push(result(finding, &found, locate, &mut seen)),
+                None => notifications.push(notification(finding, locate)),
+            }
+        }
+        Self {
+            schema: SCHEMA,
+            version: "2.1.0",
+            runs: [Run {
+                tool: Tool { driver: driver() },
+                invocations: [Invocation {
+                    execution_successful: findings.exit_status() != Code::EXIT_FAILED,
+                    tool_execution_notifications: notifications,
+                }],
+                column_kind: "unicodeCodePoints",
+                results,
+            }],
+        }
+    }
+}
+
+fn driver() -> Driver {
+    Driver {
+        name: "spokewright",
+        semantic_version: env!("CARGO_PKG_VERSION"),
+        rules: CODES
+            .iter()
+            .map(|(code, severity, summary)| Rule {
+                id: code.name(),
+                short_description: Message {
+                    text: (*summary).to_owned(),
+                },
+                default_configuration: Configuration {
+                    level: level(*severity),
+                },
+            })
+            .collect(),
+    }
+}
+
+const fn level(severity: Severity) -> &'static str {
+    // SARIF's words are ours.
+    severity.as_str()
+}
+
+fn rule_index(code: Code) -> usize {
+    CODES
+        .binary_search_by(|(known, _, _)| known.cmp(&code))
+        .unwrap_or_default()
+}
+
+fn notification(finding: &Finding, locate: &dyn Locate) -> Notification {
+    Notification {
+        level: level(finding.severity),
+        message: message(finding, locate),
+        associated_rule: RuleReference {
+            id: finding.code.name(),
+            index: rule_index(finding.code),
+        },
+    }
+}
+
+fn result(
+    finding: &Finding,
+    found: &Found<'_>,
+    locate: &dyn Locate,
+    seen: &mut BTreeMap<String, usize>,
+) -> SarifResult {
+    let related_locations = finding
+        .related
+        .iter()
+        .filter_map(|related| {
+            let found = resolve(&related.place, locate)?;
+            Some((found, related.text.clone()))
+        })
+        .enumerate()
+        .map(|(index, (found, text))| location(&found, Some(index + 1), text))
+        .collect();
+    SarifResult {
+        rule_id: finding.code.name(),
+        rule_index: rule_index(finding.code),
+        level: level(finding.severity),
+        message: message(finding, locate),
+        locations: [location(found, None, finding.label.clone())],
+        related_locations,
+        partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint(finding, found, seen))]),
+    }
+}
+
+fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {
+    Location {
+        id,
+        physical_location: PhysicalLocation {
+            artifact_location: ArtifactLocation { uri: uri(found.path) },
+            region: found.region.map(|lines: Lines| Region {
+                start_line: lines.line,
+                start_column: lines.column,
+                end_line: lines.end_line,
+                end_column: lines.end_column,
+            }),
+        },
+        message: (!text.is_empty()).then_some(Message { text }),
+    }
+}
+
+/// The sentence, then what explains it: viewers show one text only. Related places that have no location of
+/// their own are said here.
+fn message(finding: &Finding, locate: &dyn Locate) -> Message {
+    let mut text = finding.message.clone();
+    for related in &finding.related {
+        match origin(&related.place, locate) {
+            Some(origin) => {
+                let _ = write!(text, "\n{origin}: {}", related.text);
+            }
+            None => {
+                let _ = write!(text, "\nnote: {}", related.text);
+            }
+        }
+    }
+    for note in &finding.notes {
+        let _ = write!(text, "\nnote: {note}");
+    }
+    if let Some(help) = &finding.help {
+        let _ = write!(text, "\nhelp: {help}");
+    }
+    Message { text }
+}
+
+/// A digest of what stays when lines move: code, path, field, message, and a count among findings that are
+/// equal in all of these.
+fn fingerprint(finding: &Finding, found: &Found<'_>, seen: &mut BTreeMap<String, usize>) -> String {
+    let mut digest = Sha256::new();
+    let pointer = match &finding.place {
+        Place::Field { pointer, .. } => pointer.as_str(),
+        Place::Text { .. } | Place::Path(_) | Place::Run => "",
+    };
+    for part in [finding.code.name(), found.path, pointer, &finding.message] {
+        digest.update(part.as_bytes());
+        digest.update([0]);
+    }
+    let mut text = String::with_capacity(40);
+    for byte in digest.finalize().iter().take(16) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    let count = seen.entry(text.clone()).or_default();
+    *count += 1;
+    let _ = write!(text, ":{count}");
+    text
+}
+
+/// `path` as a URI reference (RFC 3986): relative where the path is; everything but unreserved characters and
+/// some harmless delimiters is percent-encoded, the colon too, lest a first component look like a scheme.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    if path.starts_with('/') {
+        uri.push_str("file://");
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' | b'+' | b',' | b'=' => {
+                uri.push(char::from(byte));
+            }
+            other => {
+                let _ = write!(uri, "%{other:02X}");
+            }
+        }
+    }
+    uri
+}

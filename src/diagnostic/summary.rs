@@ -1,0 +1,59 @@
+//! How many errors and warnings there are, for the closing line of a run.
+
+use std::fmt;
+
+use super::{Findings, Severity};
+
+/// Counts of findings; prints as `2 errors, 1 warning`, and as `no findings` when there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Findings that stop anything from being written.
+    pub errors: usize,
+    /// Findings that do not.
+    pub warnings: usize,
+}
+
+impl Summary {
+    /// The count of one severity.
+    pub(super) fn of(&mut self, severity: Severity) -> &mut usize {
+        match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        }
+    }
+
+    /// The counts as what is left out: `37 more errors, 1 more warning`.
+    pub(super) fn more(self) -> String {
+        self.phrase("more ")
+    }
+
+    fn phrase(self, more: &str) -> String {
+        [(self.errors, "error"), (self.warnings, "warning")]
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, noun)| format!("{count} {more}{noun}{}", if *count == 1 { "" } else { "s" }))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            formatter.write_str("no findings")
+        } else {
+            formatter.write_str(&self.phrase(""))
+        }
+    }
+}
+
+impl Findings {
+    /// How many errors and warnings there are.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary {
+            errors: self.count(Severity::Error),
+            warnings: self.count(Severity::Warning),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Makes foreign text fit to be shown: nothing in the input may steer a terminal or hide in it.
+//!
+//! Owns: which characters are replaced, how wide a character is, and the cut-out of a line around a span.
+//! Flows in: text of the input, a [`Span`]. Flows out: one line of printable text of bounded width.
+//! Must not know: findings, colours.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::Span;
+
+/// Stands where something was cut off.
+const ELLIPSIS: &str = "...";
+
+/// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
+const TAB: &str = "    ";
+
+/// What is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
+/// terminal sequence just as `ESC [` does), text direction marks and invisible characters become `U+FFFD`.
+fn shown(character: char) -> char {
+    match character {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => char::REPLACEMENT_CHARACTER,
+        other => other,
+    }
+}
+
+/// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
+pub(super) fn one_line(text: &str, limit: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(limit));
+    let mut previous = ' ';
+    for (count, character) in text.trim_end().chars().enumerate() {
+        if count >= limit {
+            line.push_str(ELLIPSIS);
+            break;
+        }
+        match character {
+            '\n' if previous == '\r' => {}
+            '\r' | '\n' | '\t' => line.push(' '),
+            other => line.push(shown(other)),
+        }
+        previous = character;
+    }
+    line
+}
+
+/// Columns that printable text takes on a terminal.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+fn width(character: char) -> usize {
+    character.width().unwrap_or(0)
+}
+
+/// The line of a span's first byte, cut to what fits, and where the caret stands under it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// Printable, one line, no wider than asked for.
+    pub(super) line: String,
+    /// Columns before the caret.
+    pub(super) caret: usize,
+    /// Columns under the caret, at least 1.
+    pub(super) width: usize,
+}
+
+impl Excerpt {
+    /// Cuts the line at the start of `span` out of its text, at most `room` columns wide. A span of several
+    /// lines is underlined as far as its first line goes. Looks at no more than some `8 * room` bytes, however
+    /// long the line is.
+    pub(super) fn new(span: &Span<'_>, room: usize) -> Self {
+        let room = room.max(4 * ELLIPSIS.len());
+        // A character has at most 4 bytes: on either side this is always enough to fill the room.
+        let reach = room.saturating_mul(4);
+        let text = span.text;
+        let start = floor_boundary(text, span.start);
+
+        let from = floor_boundary(text, start.saturating_sub(reach));
+        let before = text.get(from..start).unwrap_or_default();
+        let (before, cut_before) = match before.rsplit_once('\n') {
+            Some((_, line)) => (line, false),
+            None => (before, from > 0),
+        };
+
+        let to = floor_boundary(text, start.saturating_add(reach));
+        let after = text.get(start..to).unwrap_or_default();
+        let (after, cut_after) = match after.split_once('\n') {
+            Some((line, _)) => (line.strip_suffix('\r').unwrap_or(line), false),
+            None => (after, to < text.len()),
+        };
+        let spanned = floor_boundary(after, span.end.saturating_sub(start));
+        let (inside, after) = after.split_at(spanned);
+
+        Self::fit(&Shown::new(before, cut_before), inside, &Shown::new(after, cut_after), room)
+    }
+
+    /// Shortens what is too wide: first on the right, then on the left, then the span itself.
+    fn fit(before: &Shown, inside: &str, after: &Shown, room: usize) -> Self {
+        let inside = Shown::new(inside, false);
+        let width = inside.columns.max(1);
+        let all = before.columns + width + after.columns;
+        if all <= room && !before.cut && !after.cut {
+            return Self {
+                line: before.text.clone() + &inside.text + &after.text,
+                caret: before.columns,
+                width,
+            };
+        }
+        let mut line = if before.cut || before.columns + width.min(room / 2) + ELLIPSIS.len() > room {
+            let keep = (room / 3).max(room.saturating_sub(width + after.columns + ELLIPSIS.len()));
+            let mut line = ELLIPSIS.to_owned();
+            line.push_str(tail(&before.text, keep.saturating_sub(ELLIPSIS.len())));
+            line
+        } else {
+            before.text.clone()
+        };
+        let caret = columns(&line);
+        let left = room.saturating_sub(caret);
+        if !after.cut && inside.columns + after.columns <= left {
+            line.push_str(&inside.text);
+            line.push_str(&after.text);
+            return Self { line, caret, width };
+        }
+        let left = left.saturating_sub(ELLIPSIS.len());
+        let shown = head(&inside.text, left);
+        line.push_str(shown);
+        let width = columns(shown).max(1);
+        line.push_str(head(&after.text, left.saturating_sub(width)));
+        line.push_str(ELLIPSIS);
+        Self { line, caret, width }
+    }
+}
+
+/// A piece of a line as it is printed.
+struct Shown {
+    text: String,
+    columns: usize,
+    /// Whether the line goes on beyond the piece.
+    cut: bool,
+}
+
+impl Shown {
+    fn new(text: &str, cut: bool) -> Self {
+        let mut printed = String::with_capacity(text.len());
+        for character in text.chars() {
+            if character == '\t' {
+                printed.push_str(TAB);
+            } else {
+                printed.push(shown(character));
+            }
+        }
+        Self {
+            columns: columns(&printed),
+            text: printed,
+            cut,
+        }
+    }
+}
+
+/// The longest beginning that takes at most `room` columns.
+fn head(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices() {
+        used += width(character);
+        if used > room {
+            return text.get(..at).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// The longest end that takes at most `room` columns.
+fn tail(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices().rev() {
+        used += width(character);
+        if used > room {
+            return text.get(at + character.len_utf8()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// The greatest character boundary of `text` that is not beyond `at`.
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
