@@ -1,3 +1,7 @@
-//! The `spokewright` command. All it does is call [`spokewright::cli`].
+//! The `spokewright` command. All it does is call [`cli`].
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -56,6 +56,7 @@ codes! {
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "A policy targets something that is not there"
+    POLICY_TARGET_NOT_OURS "policy/target-not-ours" Error "A policy of a synced kind targets a Gateway of another class"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"

@@ -1,0 +1,52 @@
+//! `spokewright check`: everything that is wrong or doubtful; writes nothing.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::diagnostic::{Findings, Severity};
+use spokewright::pipeline;
+
+use super::common::Common;
+use super::render::plural;
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright check                                        in a pre-commit hook
+  spokewright check --deny warnings                        warnings fail too
+  spokewright check --message-format sarif > findings.sarif
+  spokewright check --message-format github                annotations on a pull request";
+
+/// Report everything that is wrong or doubtful in the input, and write nothing
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Check {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let request = self.common.request()?;
+        let loaded = pipeline::load(&request);
+        let mut findings = Findings::new();
+        pipeline::check(&loaded, &mut findings);
+        loaded.finish(&mut findings);
+        // For this command the findings are the data (design section 3).
+        let text =
+            show::text(&findings, &loaded.sources, self.common.speech, std::io::stdout().is_terminal());
+        std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+        if !self.common.speech.quiet {
+            show::line(&format!(
+                "{} objects in {}: {}, {}",
+                loaded.hub.objects.len(),
+                plural(loaded.sources.files().len(), "file"),
+                plural(findings.count(Severity::Error), "error"),
+                plural(findings.count(Severity::Warning), "warning")
+            ));
+        }
+        Ok(Status::of(&findings))
+    }
+}

@@ -1,0 +1,138 @@
+//! Options that every reading command has.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use spokewright::api::config::PlacementSource;
+use spokewright::pipeline::Request;
+
+/// What to read, and how to speak.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Files or directories to read, or `-` for standard input
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Configuration to use instead of `spokewright.yaml` at the root of the input
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    config: Option<PathBuf>,
+
+    /// Namespace of namespaced objects that name none
+    #[arg(long, value_name = "NS", help_heading = "Input")]
+    namespace: Option<String>,
+
+    /// Directory with one directory per cluster of what already lives there
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    spokes: Option<PathBuf>,
+
+    /// Only these clusters (a glob such as `eu-*`)
+    #[arg(long, value_name = "GLOB", help_heading = "Placement")]
+    clusters: Option<String>,
+
+    /// Where placements come from
+    #[arg(long, value_enum, value_name = "SOURCE", help_heading = "Placement")]
+    placement: Option<Source>,
+
+    /// The time that tolerations and scores are compared with (RFC 3339)
+    #[arg(long, value_name = "TIME", value_parser = timestamp, help_heading = "Placement")]
+    now: Option<jiff::Timestamp>,
+
+    #[command(flatten)]
+    pub(crate) speech: Speech,
+}
+
+/// How findings are shown.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Speech {
+    /// Form of the findings
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human", help_heading = "Messages")]
+    pub(crate) message_format: MessageFormat,
+
+    /// Turn warnings into errors
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Messages")]
+    pub(crate) deny: Option<Deny>,
+
+    /// When to colour
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", help_heading = "Messages")]
+    pub(crate) color: Color,
+
+    /// Say nothing but errors
+    #[arg(short, long, help_heading = "Messages")]
+    pub(crate) quiet: bool,
+
+    /// Say more: what was read and skipped
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Messages")]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// For people, as rustc shows errors
+    Human,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// GitHub workflow commands
+    Github,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deny {
+    /// Every warning
+    Warnings,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Source {
+    /// PlacementDecisions where there are any, else evaluate the Placement
+    Auto,
+    /// PlacementDecisions only
+    Decisions,
+    /// Evaluate Placements, whatever was decided
+    Evaluate,
+}
+
+impl Common {
+    /// The library's request. Standard input is read here, because it can be read only once.
+    pub(crate) fn request(&self) -> anyhow::Result<Request> {
+        let mut stdin = None;
+        if self.paths.iter().any(|path| path.as_os_str() == "-") {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+            stdin = Some(bytes);
+        }
+        Ok(Request {
+            paths: self.paths.iter().filter(|path| path.as_os_str() != "-").cloned().collect(),
+            stdin,
+            config: self.config.clone(),
+            namespace: self.namespace.clone(),
+            spokes: self.spokes.clone(),
+            clusters: self.clusters.clone(),
+            placement: self.placement.map(|source| match source {
+                Source::Auto => PlacementSource::Auto,
+                Source::Decisions => PlacementSource::Decisions,
+                Source::Evaluate => PlacementSource::Evaluate,
+            }),
+            now: self.now,
+            deny_warnings: self.speech.deny.is_some(),
+            output: None,
+        })
+    }
+}
+
+fn timestamp(text: &str) -> Result<jiff::Timestamp, String> {
+    text.parse().map_err(|_| format!("`{text}` is no RFC 3339 time, such as 2026-06-01T12:00:00Z"))
+}

@@ -1,0 +1,88 @@
+//! The command line: clap types, one file a command, exit statuses, colours, progress. No logic.
+//!
+//! Owns: what can be typed, and how results reach stdout, stderr and the exit status.
+//! Flows in: arguments, terminal variables. Flows out: text and an exit status.
+//! Must not know: how anything is decided; that is the library's.
+
+mod check;
+mod common;
+mod completions;
+mod man;
+mod render;
+mod schema;
+mod show;
+mod status;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright render hub -o rendered       write one directory per cluster
+  spokewright render --check               is what is committed still what the input says?
+  spokewright check                        everything that is wrong or doubtful, and nothing written
+  spokewright render hub -o - | kubectl diff -f -
+
+Exit status: 0 done; 1 --check found a difference; 2 usage; 3 the input has errors;
+4 a conflict or a placement could not be resolved; 5 reading or writing failed; 70 a bug.";
+
+/// Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
+#[derive(Debug, Parser)]
+#[command(name = "spokewright", version, after_help = AFTER_HELP, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Render(render::Render),
+    Check(check::Check),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// Runs the command line and says with which status to exit.
+pub(crate) fn main() -> ExitCode {
+    let outcome = std::panic::catch_unwind(|| match Cli::try_parse() {
+        Ok(cli) => run(cli),
+        Err(error) => {
+            // Help and version are data, and succeed; everything else is a usage error.
+            let status = if error.use_stderr() { Status::Usage } else { Status::Done };
+            let _ = error.print();
+            status
+        }
+    });
+    let status = outcome.unwrap_or_else(|_| {
+        show::line("error: this is a bug in spokewright; please report it with the input that caused it");
+        Status::Bug
+    });
+    ExitCode::from(status.code())
+}
+
+fn run(cli: Cli) -> Status {
+    let result = match cli.command {
+        Command::Render(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::Schema(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+    };
+    match result {
+        Ok(status) => status,
+        Err(error) if status::is_broken_pipe(&error) => Status::Done,
+        Err(error) => {
+            show::line(&format!("error: {error:#}"));
+            Status::Io
+        }
+    }
+}
+
+/// The whole command, for completions and man pages.
+fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,196 @@
+//! `spokewright render`: one directory per cluster, or one stream.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::diagnostic::{Findings, Severity};
+use spokewright::output::{self, Layout, Options, Summary};
+use spokewright::pipeline::{self, Rendered};
+use spokewright::report::RenderReport;
+
+use super::common::Common;
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright render hub -o rendered             write the tree
+  spokewright render hub -o rendered --check     exit 1 when the tree is not up to date, and write nothing
+  spokewright render hub -o - > works.yaml       one stream for kubectl or Argo CD
+  spokewright render --report report.json        also say where every object came from, and what was withheld";
+
+/// Render the input into one directory per cluster of ManifestWorks
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Render {
+    #[command(flatten)]
+    common: Common,
+
+    /// Directory to write, or `-` for one stream on stdout [default: `output` of the configuration, else rendered]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Write nothing; exit 1 when something would change
+    #[arg(long, help_heading = "Output")]
+    check: bool,
+
+    /// Overwrite and delete files of the output that were edited by hand
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    /// An empty result is what I mean: remove everything
+    #[arg(long, help_heading = "Output")]
+    allow_empty: bool,
+
+    /// Also write a JSON report: works, origins, predicted status, what was withheld, findings
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
+
+    /// What carries the works
+    #[arg(long, value_name = "KIND", default_value = "manifest-work", help_heading = "Output")]
+    work_kind: WorkKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum WorkKind {
+    /// One ManifestWork for each cluster
+    ManifestWork,
+    /// One ManifestWorkReplicaSet for each Gateway (not supported yet)
+    ReplicaSet,
+}
+
+impl Render {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let start = Instant::now();
+        if self.work_kind == WorkKind::ReplicaSet {
+            show::line("error: `--work-kind replica-set` is not supported yet");
+            show::line("help: leave it out: ManifestWorks need no feature gate and no Placement on the hub");
+            return Ok(Status::Usage);
+        }
+        let mut request = self.common.request()?;
+        request.output.clone_from(&self.output);
+        let loaded = pipeline::load(&request);
+        let mut findings = Findings::new();
+        let rendered = pipeline::render(&loaded, self.allow_empty, &mut findings);
+        loaded.finish(&mut findings);
+
+        let sources = &loaded.sources;
+        if let Some(path) = &self.report {
+            let report = RenderReport::new(&loaded, &rendered, &findings);
+            std::fs::write(path, show::json(&report))
+                .with_context(|| format!("cannot write the report `{}`", path.display()))?;
+        }
+        if findings.has_errors() {
+            show::findings(&findings, sources, self.common.speech);
+            self.say_nothing_was_written(&findings);
+            return Ok(Status::of(&findings));
+        }
+        show::findings(&findings, sources, self.common.speech);
+        let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+        if self.output.as_deref() == Some(Path::new("-")) {
+            let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+            output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
+            stdout.flush().context("cannot write to stdout")?;
+            self.say(&format!("{} in {}", counts(&rendered), elapsed(start)));
+            return Ok(Status::Done);
+        }
+        self.write(&loaded, &rendered, &layout, start)
+    }
+
+    fn write(
+        &self,
+        loaded: &pipeline::Loaded,
+        rendered: &Rendered,
+        layout: &Layout<'_>,
+        start: Instant,
+    ) -> anyhow::Result<Status> {
+        let options = Options { force: self.force, check: self.check };
+        match output::write(&loaded.output, layout, &options) {
+            Ok(summary) if self.check => Ok(self.report_check(&summary)),
+            Ok(summary) => {
+                self.say(&format!(
+                    "{} ({} files written, {} unchanged, {} deleted) in {}",
+                    counts(rendered),
+                    summary.written,
+                    summary.unchanged,
+                    summary.deleted,
+                    elapsed(start)
+                ));
+                Ok(Status::Done)
+            }
+            Err(error) => {
+                let mut findings = Findings::new();
+                findings.extend(error.findings());
+                show::findings(&findings, &loaded.sources, self.common.speech);
+                self.say_nothing_was_written(&findings);
+                Ok(Status::of(&findings))
+            }
+        }
+    }
+
+    /// One line a difference on stderr, and what to type.
+    fn report_check(&self, summary: &Summary) -> Status {
+        if summary.differing.is_empty() {
+            self.say(&format!("up to date: {} files", summary.unchanged));
+            return Status::Done;
+        }
+        for change in &summary.differing {
+            show::line(&change.to_string());
+        }
+        show::line(&format!(
+            "{} of {} files differ; run `spokewright render` to write them",
+            summary.differing.len(),
+            summary.differing.len().saturating_add(summary.unchanged)
+        ));
+        Status::Differs
+    }
+
+    fn say(&self, text: &str) {
+        if !self.common.speech.quiet {
+            show::line(text);
+        }
+    }
+
+    fn say_nothing_was_written(&self, findings: &Findings) {
+        if self.common.speech.message_format == super::common::MessageFormat::Human {
+            let warnings = findings.count(Severity::Warning);
+            let warnings = if self.common.speech.quiet || warnings == 0 {
+                String::new()
+            } else {
+                format!(" and {}", plural(warnings, "warning"))
+            };
+            show::line(&format!(
+                "{}{warnings}; nothing was written",
+                plural(findings.count(Severity::Error), "error")
+            ));
+        }
+    }
+}
+
+/// `2 clusters, 1 Gateway, 1 policy: 4 works`.
+fn counts(rendered: &Rendered) -> String {
+    let plan = &rendered.plan;
+    format!(
+        "{}, {}, {}: {}",
+        plural(plan.clusters.len(), "cluster"),
+        plural(plan.gateways, "Gateway"),
+        if plan.policies == 1 { "1 policy".to_owned() } else { format!("{} policies", plan.policies) },
+        plural(plan.work_count(), "work")
+    )
+}
+
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn elapsed(start: Instant) -> String {
+    let milliseconds = start.elapsed().as_millis();
+    if milliseconds < 10_000 {
+        format!("{milliseconds} ms")
+    } else {
+        format!("{:.1} s", start.elapsed().as_secs_f64())
+    }
+}

@@ -1,0 +1,44 @@
+//! `spokewright schema`: JSON Schemas of the configuration and of GatewayClass parameters.
+
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::api::schema_documents;
+
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright schema                 the names
+  spokewright schema config          for spokewright.yaml
+  spokewright schema params > params.schema.json";
+
+/// Print a JSON Schema, or the names of all
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Schema {
+    /// Which schema
+    name: Option<String>,
+}
+
+impl Schema {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let documents = schema_documents();
+        let text = match &self.name {
+            None => documents.iter().map(|(name, _)| format!("{name}\n")).collect(),
+            Some(wanted) => match documents.iter().find(|(name, _)| name == wanted) {
+                Some((_, schema)) => show::json(schema),
+                None => {
+                    let names: Vec<&str> = documents.iter().map(|(name, _)| *name).collect();
+                    show::line(&format!("error: there is no schema `{wanted}`"));
+                    show::line(&format!("help: the schemas are: {}", names.join(", ")));
+                    return Ok(Status::Usage);
+                }
+            },
+        };
+        std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+        Ok(Status::Done)
+    }
+}

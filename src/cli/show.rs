@@ -1,0 +1,64 @@
+//! Showing things: findings in the chosen form, lines on stderr, colours only where they are wanted.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Severity, github};
+
+use super::common::{Color, MessageFormat, Speech};
+
+/// One line on stderr; that nobody reads it is no error.
+pub(crate) fn line(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// The findings, in the chosen form, on stderr.
+pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech) {
+    let text = text(findings, locate, speech, std::io::stderr().is_terminal());
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The findings in the chosen form; `terminal` says whether they go to one.
+pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, terminal: bool) -> String {
+    let shown;
+    let findings = if speech.quiet {
+        shown = findings.only(Severity::Error);
+        &shown
+    } else {
+        findings
+    };
+    match speech.message_format {
+        MessageFormat::Human => {
+            Human { width: width(), colour: colour(speech.color, terminal), ..Human::default() }
+                .render(findings, locate)
+        }
+        MessageFormat::Json => json(&FindingList::new(findings, locate)),
+        MessageFormat::Sarif => json(&SarifLog::new(findings, locate)),
+        MessageFormat::Github => github::render(findings, locate),
+    }
+}
+
+/// A report as JSON text with a final newline.
+pub(crate) fn json(report: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Whether to colour (gitops.md section 6): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the terminal.
+pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match choice {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if set("NO_COLOR") => false,
+        Color::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => {
+            true
+        }
+        Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+/// Columns to fit snippets into.
+fn width() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+}

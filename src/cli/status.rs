@@ -1,0 +1,56 @@
+//! Exit statuses (design section 3): stable, because scripts test them.
+
+use std::io::ErrorKind;
+
+use spokewright::diagnostic::Findings;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Done, and nothing to say.
+    Done,
+    /// `--check` or `diff` found a difference.
+    Differs,
+    /// The arguments make no sense.
+    Usage,
+    /// The input has errors.
+    Invalid,
+    /// A conflict or a placement could not be resolved.
+    Unresolved,
+    /// Reading or writing failed.
+    Io,
+    /// Our fault.
+    Bug,
+}
+
+impl Status {
+    /// The number.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Differs => 1,
+            Self::Usage => 2,
+            Self::Invalid => 3,
+            Self::Unresolved => 4,
+            Self::Io => 5,
+            Self::Bug => 70,
+        }
+    }
+
+    /// The status of a run with these findings (the library knows the rule).
+    pub(crate) fn of(findings: &Findings) -> Self {
+        match findings.exit_status() {
+            0 => Self::Done,
+            4 => Self::Unresolved,
+            5 => Self::Io,
+            _ => Self::Invalid,
+        }
+    }
+}
+
+/// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    })
+}

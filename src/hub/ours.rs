@@ -1,0 +1,91 @@
+//! Our GatewayClasses with their parameters, and the Gateways that belong to them.
+//!
+//! A class is ours when `spec.controllerName` is the configured one (design section 5); classes of other
+//! controllers, and their Gateways, are never rendered.
+
+use std::collections::BTreeMap;
+
+use super::Hub;
+use crate::api::gateway::{GROUP, Gateway, GatewayClass};
+use crate::api::params::{ClassStatus, Params};
+use crate::diagnostic::{Code, Finding, Findings, nearest};
+
+/// A GatewayClass of ours.
+#[derive(Debug, Clone)]
+pub struct OurClass<'a> {
+    /// The class.
+    pub class: GatewayClass<'a>,
+    /// Its parameters; none when they cannot be used, which is a finding.
+    pub params: Option<Params>,
+    /// What its condition Accepted would say.
+    pub status: ClassStatus,
+}
+
+/// A Gateway whose class is ours and has usable parameters.
+#[derive(Debug, Clone)]
+pub struct OurGateway<'a> {
+    /// The Gateway.
+    pub gateway: Gateway<'a>,
+    /// Parameters of its class.
+    pub params: Params,
+}
+
+/// All that is ours in a hub.
+#[derive(Debug, Default)]
+pub struct Ours<'a> {
+    /// Our classes by name.
+    pub classes: BTreeMap<&'a str, OurClass<'a>>,
+    /// Our Gateways, by namespace and name.
+    pub gateways: Vec<OurGateway<'a>>,
+    by_key: BTreeMap<(&'a str, &'a str), usize>,
+}
+
+impl<'a> Ours<'a> {
+    /// Reads the classes and Gateways of the hub.
+    pub fn new(hub: &'a Hub, controller_name: &str, findings: &mut Findings) -> Self {
+        let mut ours = Self::default();
+        let mut known = Vec::new();
+        for object in hub.objects.of_kind(GROUP, "GatewayClass") {
+            known.push(object.name.as_str());
+            let Some(class) = GatewayClass::read(object, findings) else { continue };
+            if class.controller_name == controller_name {
+                let (params, status) = super::class_params::resolve(hub, &class, findings);
+                ours.classes.insert(&object.name, OurClass { class, params, status });
+            }
+        }
+        for object in hub.objects.of_kind(GROUP, "Gateway") {
+            let Some(gateway) = Gateway::read(object, findings) else { continue };
+            match ours.classes.get(gateway.class_name) {
+                Some(OurClass { params: Some(params), .. }) => {
+                    let params = params.clone();
+                    ours.by_key.insert((object.namespace_or_empty(), &object.name), ours.gateways.len());
+                    ours.gateways.push(OurGateway { gateway, params });
+                }
+                Some(_) => {}
+                None if known.contains(&gateway.class_name) => {}
+                None => findings.push(class_not_found(&gateway, &known)),
+            }
+        }
+        ours
+    }
+
+    /// The position in [`Ours::gateways`] of the Gateway with this namespace and name.
+    #[must_use]
+    pub fn gateway(&self, namespace: &str, name: &str) -> Option<usize> {
+        self.by_key.get(&(namespace, name)).copied()
+    }
+}
+
+fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
+    let name = gateway.class_name;
+    let finding = Finding::new(
+        Code::GATEWAY_CLASS_NOT_FOUND,
+        gateway.object.place("/spec/gatewayClassName"),
+        format!("{} has the class `{name}`, which is not in the input", gateway.object.identity()),
+    )
+    .label("no GatewayClass of this name");
+    match nearest(name, known.iter().copied()) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding.help("add the GatewayClass to the input, so that it is known whose Gateway this is"),
+    }
+}

@@ -1,0 +1,132 @@
+//! The layout of the output tree (design section 9): which file of a plan stands where.
+
+use std::borrow::Cow;
+
+use super::kustomization::kustomization;
+use super::tree::{FileKind, Tree};
+use crate::render::Plan;
+
+/// The directory of annotated hub objects; no cluster name can begin with `_`.
+const HUB_DIRECTORY: &str = "_hub";
+const KUSTOMIZATION: &str = "kustomization.yaml";
+
+/// A plan as a tree of files, in byte order of their paths.
+#[derive(Debug)]
+pub struct Layout<'a> {
+    plan: &'a Plan,
+    clusters: Vec<(&'a str, &'a [usize])>,
+    hub_files: Vec<(&'a str, &'a str)>,
+    /// All clusters of the fleet, also those that are filtered out: the root's kustomization lists them.
+    all_clusters: Vec<String>,
+    files: Vec<File>,
+}
+
+/// One file; numbers instead of paths, because a fleet has a hundred thousand of them.
+#[derive(Debug, Clone, Copy)]
+enum File {
+    Root,
+    Cluster { cluster: u32 },
+    Work { cluster: u32, work: u32 },
+    HubList,
+    HubObject { file: u32 },
+}
+
+impl<'a> Layout<'a> {
+    /// Lays out a plan. `all_clusters` are the sorted names of every cluster of the fleet.
+    #[must_use]
+    pub fn new(plan: &'a Plan, all_clusters: Vec<String>) -> Self {
+        let clusters: Vec<(&str, &[usize])> =
+            plan.clusters.iter().map(|(name, works)| (name.as_str(), works.as_slice())).collect();
+        let hub_files: Vec<(&str, &str)> =
+            plan.hub_objects.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let mut layout = Self { plan, clusters, hub_files, all_clusters, files: Vec::new() };
+        layout.files = layout.sorted_files();
+        layout
+    }
+
+    fn sorted_files(&self) -> Vec<File> {
+        let mut files = vec![File::Root];
+        for (cluster, (_, works)) in (0_u32..).zip(&self.clusters) {
+            files.push(File::Cluster { cluster });
+            files.extend((0_u32..).zip(works.iter()).map(|(work, _)| File::Work { cluster, work }));
+        }
+        if !self.hub_files.is_empty() {
+            files.push(File::HubList);
+            files.extend((0_u32..).zip(&self.hub_files).map(|(file, _)| File::HubObject { file }));
+        }
+        files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
+        files
+    }
+
+    fn cluster(&self, cluster: u32) -> (&'a str, &'a [usize]) {
+        self.clusters.get(cluster as usize).copied().unwrap_or_default()
+    }
+
+    fn work(&self, cluster: u32, work: u32) -> Option<&'a crate::render::Work> {
+        self.cluster(cluster).1.get(work as usize).and_then(|position| self.plan.works.get(*position))
+    }
+
+    fn path_of(&self, file: File) -> Cow<'_, str> {
+        match file {
+            File::Root => Cow::Borrowed(KUSTOMIZATION),
+            File::Cluster { cluster } => Cow::Owned(format!("{}/{KUSTOMIZATION}", self.cluster(cluster).0)),
+            File::Work { cluster, work } => {
+                let name = self.work(cluster, work).map_or("", |work| &work.name);
+                Cow::Owned(format!("{}/{name}.yaml", self.cluster(cluster).0))
+            }
+            File::HubList => Cow::Owned(format!("{HUB_DIRECTORY}/{KUSTOMIZATION}")),
+            File::HubObject { file } => {
+                let (name, _) = self.hub_files.get(file as usize).copied().unwrap_or_default();
+                Cow::Owned(format!("{HUB_DIRECTORY}/{name}"))
+            }
+        }
+    }
+
+    fn root_resources(&self) -> Vec<&str> {
+        let clusters = self.all_clusters.iter().map(String::as_str);
+        clusters.chain((!self.hub_files.is_empty()).then_some(HUB_DIRECTORY)).collect()
+    }
+}
+
+impl Tree for Layout<'_> {
+    fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    fn path(&self, index: usize) -> Cow<'_, str> {
+        self.files.get(index).map_or(Cow::Borrowed(""), |file| self.path_of(*file))
+    }
+
+    fn kind(&self, index: usize) -> FileKind {
+        match self.files.get(index) {
+            Some(File::Work { .. } | File::HubObject { .. }) => FileKind::Object,
+            _ => FileKind::Kustomization,
+        }
+    }
+
+    fn content(&self, index: usize, buffer: &mut Vec<u8>) {
+        match self.files.get(index) {
+            Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
+            Some(File::Cluster { cluster }) => {
+                let works = self.cluster(*cluster).1.iter().filter_map(|work| self.plan.works.get(*work));
+                let files: Vec<String> = works.map(|work| format!("{}.yaml", work.name)).collect();
+                let files: Vec<&str> = files.iter().map(String::as_str).collect();
+                buffer.extend(kustomization(&files).bytes());
+            }
+            Some(File::Work { cluster, work }) => {
+                if let Some(found) = self.work(*cluster, *work) {
+                    found.text.write(self.cluster(*cluster).0, buffer);
+                }
+            }
+            Some(File::HubList) => {
+                let names: Vec<&str> = self.hub_files.iter().map(|(name, _)| *name).collect();
+                buffer.extend(kustomization(&names).bytes());
+            }
+            Some(File::HubObject { file }) => {
+                let (_, text) = self.hub_files.get(*file as usize).copied().unwrap_or_default();
+                buffer.extend_from_slice(text.as_bytes());
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! PlacementDecisions of the input: the clusters that somebody already chose (hub.md section 5).
+
+use std::collections::BTreeMap;
+
+use crate::api::Reading;
+use crate::api::gateway::PLACEMENT_LABEL;
+use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::hub::Hub;
+use crate::object::{Object, names};
+
+/// The API group of clusters and placements.
+pub const CLUSTER_GROUP: &str = "cluster.open-cluster-management.io";
+
+/// All PlacementDecisions, by namespace and placement.
+#[derive(Debug, Default)]
+pub struct GivenDecisions<'a> {
+    by_placement: BTreeMap<(&'a str, &'a str), Given<'a>>,
+}
+
+/// The decisions for one placement.
+#[derive(Debug, Default)]
+pub struct Given<'a> {
+    /// The clusters, sorted, each once, without empty names.
+    pub clusters: Vec<String>,
+    /// The objects they stand in.
+    pub objects: Vec<&'a Object>,
+}
+
+impl<'a> GivenDecisions<'a> {
+    /// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
+    /// which OCM writes for `not scheduled yet`, is skipped.
+    pub fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
+        let managed: Vec<&str> =
+            hub.objects.of_kind(CLUSTER_GROUP, "ManagedCluster").iter().map(|o| o.name.as_str()).collect();
+        let mut by_placement: BTreeMap<(&'a str, &'a str), Given<'a>> = BTreeMap::new();
+        for object in hub.objects.of_kind(CLUSTER_GROUP, "PlacementDecision") {
+            let Some(placement) = object.label(PLACEMENT_LABEL) else { continue };
+            let given = by_placement.entry((object.namespace_or_empty(), placement)).or_default();
+            given.objects.push(object);
+            given.clusters.extend(cluster_names(object, &managed, findings));
+        }
+        for given in by_placement.values_mut() {
+            given.clusters.sort_unstable();
+            given.clusters.dedup();
+        }
+        Self { by_placement }
+    }
+
+    /// The decisions for a placement, or `None` when no PlacementDecision carries its label.
+    #[must_use]
+    pub fn get(&self, namespace: &str, placement: &str) -> Option<&Given<'a>> {
+        self.by_placement.get(&(namespace, placement))
+    }
+
+    /// The placements that have decisions, by namespace and name.
+    pub fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.by_placement.keys().copied()
+    }
+}
+
+/// The usable names in one object; a name that is no namespace would become a path, and is an error.
+fn cluster_names(object: &Object, managed: &[&str], findings: &mut Findings) -> Vec<String> {
+    let mut reading = Reading::new(object, findings);
+    let decisions = reading.items(&object.root().get("status").get("decisions"));
+    let mut clusters = Vec::new();
+    for decision in decisions {
+        let field = decision.get("clusterName");
+        let Some(name) = reading.string(&field).filter(|name| !name.is_empty()) else { continue };
+        if let Err(error) = names::label(name) {
+            reading.wrong(
+                Finding::new(
+                    Code::OBJECT_INVALID_NAME,
+                    object.place(field.pointer()),
+                    format!("no cluster can be called `{name}`"),
+                )
+                .note(error.to_string())
+                .help("a cluster's name is the name of its namespace on the hub"),
+            );
+            continue;
+        }
+        if !managed.is_empty() && managed.binary_search(&name).is_err() {
+            let finding = Finding::new(
+                Code::PLACEMENT_UNKNOWN_CLUSTER,
+                object.place(field.pointer()),
+                format!("there is no ManagedCluster `{name}` in the input"),
+            )
+            .label("decided for all the same");
+            let finding = match nearest(name, managed.iter().copied()) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help("add the ManagedCluster, or correct the decision"),
+            };
+            reading.wrong(finding);
+        }
+        clusters.push(name.to_owned());
+    }
+    clusters
+}

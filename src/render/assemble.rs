@@ -1,0 +1,372 @@
+//! Putting the works of every cluster together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::copies::{Carrier, Copy, copies};
+use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
+use super::feedback::{ResourceIdentifier, gateway_paths};
+use super::names::{downstream_namespace, work_name};
+use super::plan::{ManifestSummary, Plan, Work};
+use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
+use super::work::{Manifest, WorkParts, work_text};
+use super::work_names::WorkNames;
+use super::{PlacedGateway, hub_objects, rbac};
+use crate::api::config::{HubObjects, Secrets};
+use crate::api::gateway::GROUP;
+use crate::api::params::Params;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Grants, Hub};
+use crate::object::Object;
+use crate::policy::Shipment;
+
+/// What the configuration says about rendering.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Whether Secrets are copied.
+    pub secrets: Secrets,
+    /// Whether annotated hub objects are written too.
+    pub hub_objects: HubObjects,
+}
+
+/// Everything that rendering needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The hub.
+    pub hub: &'a Hub,
+    /// Its ReferenceGrants.
+    pub grants: &'a Grants<'a>,
+    /// Our Gateways, in the order of [`Ours::gateways`](crate::hub::Ours).
+    pub gateways: &'a [PlacedGateway<'a>],
+    /// The policies to ship.
+    pub shipments: &'a [Shipment<'a>],
+    /// The configuration.
+    pub settings: Settings,
+}
+
+/// Plans the works of every cluster. Works that nobody could apply are findings.
+pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
+    let mut assembly =
+        Assembly { input, plan: Plan::default(), rbac: BTreeMap::new(), names: WorkNames::default() };
+    let copies = assembly.copies(findings);
+    assembly.own_works(&copies, findings);
+    for (index, gateway) in input.gateways.iter().enumerate() {
+        assembly.gateway_works(index, gateway, &copies, findings);
+    }
+    assembly.rbac_works();
+    assembly.names.report(findings);
+    let mut plan = assembly.plan;
+    let names: Vec<&str> = plan.works.iter().map(|work| work.name.as_str()).collect();
+    for works in plan.clusters.values_mut() {
+        works.sort_by_key(|work| names.get(*work).copied());
+    }
+    plan.gateways = input.gateways.iter().filter(|gateway| !gateway.clusters.is_empty()).count();
+    if input.settings.hub_objects == HubObjects::Annotated {
+        plan.hub_objects = hub_objects::annotated(input, &copies_by_object(input, &copies));
+    }
+    plan
+}
+
+/// The plan while it grows.
+struct Assembly<'a> {
+    input: &'a Input<'a>,
+    plan: Plan,
+    /// The custom resources shipped to each cluster.
+    rbac: BTreeMap<String, rbac::Shipped>,
+    names: WorkNames<'a>,
+}
+
+/// The copies of one shipment.
+struct Copies<'a> {
+    object: &'a Object,
+    copies: Vec<Copy>,
+}
+
+impl<'a> Assembly<'a> {
+    /// The copies of every shipment.
+    fn copies(&mut self, findings: &mut Findings) -> Vec<Copies<'a>> {
+        let mut all = Vec::new();
+        for shipment in self.input.shipments {
+            let Some(kind) = self.input.hub.kinds.get(&shipment.object.group_kind()) else { continue };
+            if shipment.value.get("sops").is_some() {
+                findings.push(encrypted(shipment.object));
+                continue;
+            }
+            let copies = copies(shipment, kind, self.input.gateways);
+            if !copies.is_empty() {
+                self.plan.policies = self.plan.policies.saturating_add(1);
+            }
+            all.push(Copies { object: shipment.object, copies });
+        }
+        all
+    }
+
+    /// Works of policies that do not ride with a Gateway.
+    fn own_works(&mut self, copies: &[Copies<'a>], findings: &mut Findings) {
+        for shipment in copies {
+            for copy in shipment.copies.iter().filter(|copy| copy.carrier == Carrier::Own) {
+                let Some(gateway) = self.input.gateways.get(copy.gateway) else { continue };
+                let mut manifests = namespaces(&copy.manifests);
+                manifests.extend(copy.manifests.iter().cloned());
+                self.add(shipment.object, manifests, gateway.params, &copy.clusters, findings);
+            }
+        }
+    }
+
+    /// The works of one Gateway: one content for all clusters where the same policies ride with it.
+    fn gateway_works(
+        &mut self,
+        index: usize,
+        gateway: &PlacedGateway<'a>,
+        copies: &[Copies<'a>],
+        findings: &mut Findings,
+    ) {
+        if gateway.clusters.is_empty() {
+            return;
+        }
+        let object = gateway.gateway.object;
+        let secrets =
+            gateway_secrets(gateway.gateway, self.input.settings.secrets, self.input.hub, self.input.grants, findings);
+        let Some(own) = gateway_manifest(gateway, &secrets, findings) else { return };
+        let riding: Vec<&Copy> = copies
+            .iter()
+            .flat_map(|shipment| &shipment.copies)
+            .filter(|copy| copy.carrier == Carrier::Gateway(index))
+            .collect();
+        for (riders, clusters) in by_riders(&gateway.clusters, &riding) {
+            let mut passengers = vec![own.clone()];
+            passengers.extend(secrets.manifests.iter().cloned());
+            let mut policies: Vec<&Manifest> =
+                riders.iter().filter_map(|rider| riding.get(*rider)).flat_map(|copy| &copy.manifests).collect();
+            policies.sort_by_key(|manifest| {
+                (&manifest.resource.group, &manifest.kind, &manifest.resource.namespace, &manifest.resource.name)
+            });
+            passengers.extend(policies.into_iter().cloned());
+            let mut manifests = namespaces(&passengers);
+            manifests.extend(passengers);
+            self.add(object, manifests, gateway.params, &clusters, findings);
+        }
+    }
+
+    /// One work with one content for a set of clusters.
+    fn add(
+        &mut self,
+        object: &'a Object,
+        manifests: Vec<Manifest>,
+        params: &Params,
+        clusters: &[String],
+        findings: &mut Findings,
+    ) {
+        let parts = WorkParts { name: work_name(object), parent: Some(object.key()), manifests };
+        if !self.names.claim(&parts.name, object, findings) {
+            return;
+        }
+        let work = work_text(&parts, Some(params));
+        if work.size > params.max_work_bytes {
+            findings.push(too_large(object, work.size, params.max_work_bytes, &parts.name));
+        }
+        if work.guarded {
+            findings.push(substitution(object, &parts.name));
+        }
+        let custom: rbac::Shipped = parts
+            .manifests
+            .iter()
+            .filter(|manifest| !manifest.resource.group.is_empty())
+            .map(|manifest| (manifest.resource.group.clone(), manifest.resource.resource.clone()))
+            .collect();
+        let position = self.plan.works.len();
+        self.plan.works.push(Work { name: parts.name, text: work, manifests: summaries(&parts.manifests) });
+        for cluster in clusters {
+            self.plan.clusters.entry(cluster.clone()).or_default().push(position);
+            self.rbac.entry(cluster.clone()).or_default().extend(custom.iter().cloned());
+        }
+    }
+
+    /// The RBAC work of each cluster; clusters that are shipped the same kinds share one.
+    fn rbac_works(&mut self) {
+        let mut by_content: BTreeMap<rbac::Shipped, Vec<String>> = BTreeMap::new();
+        for (cluster, shipped) in std::mem::take(&mut self.rbac) {
+            by_content.entry(shipped).or_default().push(cluster);
+        }
+        for (shipped, clusters) in by_content {
+            let manifests = rbac::manifests(&shipped).into_iter().map(rbac_manifest).collect();
+            let parts = WorkParts { name: rbac::WORK_NAME.to_owned(), parent: None, manifests };
+            let position = self.plan.works.len();
+            let text = work_text(&parts, None);
+            self.plan.works.push(Work { name: parts.name, text, manifests: summaries(&parts.manifests) });
+            for cluster in clusters {
+                self.plan.clusters.entry(cluster).or_default().push(position);
+            }
+        }
+    }
+}
+
+/// The downstream Gateway.
+fn gateway_manifest(
+    placed: &PlacedGateway<'_>,
+    secrets: &GatewaySecrets,
+    findings: &mut Findings,
+) -> Option<Manifest> {
+    let object = placed.gateway.object;
+    let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
+        findings.push(namespace_too_long(object));
+        return None;
+    };
+    let mut value = shipped(&object.value, &object.name, &namespace);
+    set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
+    if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("gatewayClassName".to_owned(), json!(placed.params.downstream_class));
+    }
+    rewrite(&mut value, &secrets.rewrites);
+    Some(Manifest {
+        resource: ResourceIdentifier {
+            group: GROUP.to_owned(),
+            resource: "gateways".to_owned(),
+            namespace,
+            name: object.name.clone(),
+        },
+        kind: object.kind.clone(),
+        value,
+        feedback: gateway_paths(placed.gateway, placed.params.raw_feedback),
+        origins: vec![object.origin.clone()],
+    })
+}
+
+/// The Namespaces of the manifests, each once.
+fn namespaces(manifests: &[Manifest]) -> Vec<Manifest> {
+    let names: BTreeSet<&str> = manifests
+        .iter()
+        .map(|manifest| manifest.resource.namespace.as_str())
+        .filter(|namespace| !namespace.is_empty())
+        .collect();
+    names
+        .into_iter()
+        .map(|name| Manifest {
+            resource: ResourceIdentifier {
+                group: String::new(),
+                resource: "namespaces".to_owned(),
+                namespace: String::new(),
+                name: name.to_owned(),
+            },
+            kind: "Namespace".to_owned(),
+            value: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
+            feedback: Vec::new(),
+            origins: Vec::new(),
+        })
+        .collect()
+}
+
+fn rbac_manifest(value: Value) -> Manifest {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (kind, name) = (text("/kind"), text("/metadata/name"));
+    Manifest {
+        resource: ResourceIdentifier {
+            group: "rbac.authorization.k8s.io".to_owned(),
+            resource: format!("{}s", kind.to_lowercase()),
+            namespace: String::new(),
+            name,
+        },
+        kind,
+        value,
+        feedback: Vec::new(),
+        origins: Vec::new(),
+    }
+}
+
+/// Groups the clusters of a Gateway by the copies that ride with it there.
+///
+/// Almost always every copy goes to every cluster of the Gateway, and there is one group.
+fn by_riders(clusters: &[String], riding: &[&Copy]) -> BTreeMap<Vec<usize>, Vec<String>> {
+    let mut everywhere = Vec::new();
+    let mut special: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (rider, copy) in riding.iter().enumerate() {
+        if copy.clusters == clusters {
+            everywhere.push(rider);
+        } else {
+            for cluster in &copy.clusters {
+                special.entry(cluster).or_default().push(rider);
+            }
+        }
+    }
+    let mut groups: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
+    for cluster in clusters {
+        let mut riders = everywhere.clone();
+        riders.extend(special.get(cluster.as_str()).into_iter().flatten());
+        riders.sort_unstable();
+        groups.entry(riders).or_default().push(cluster.clone());
+    }
+    groups
+}
+
+/// The downstream places of each shipped object: cluster, name, namespace.
+fn copies_by_object<'a>(
+    input: &Input<'a>,
+    copies: &[Copies<'a>],
+) -> BTreeMap<String, Vec<hub_objects::Downstream>> {
+    let mut places: BTreeMap<String, Vec<hub_objects::Downstream>> = BTreeMap::new();
+    for (shipment, copies) in input.shipments.iter().zip(copies) {
+        for copy in &copies.copies {
+            for (cluster, manifest) in
+                copy.clusters.iter().flat_map(|cluster| copy.manifests.iter().map(move |m| (cluster, m)))
+            {
+                for source in &shipment.sources {
+                    places.entry(source.identity().locator()).or_default().push(hub_objects::Downstream {
+                        cluster: cluster.clone(),
+                        name: manifest.resource.name.clone(),
+                        namespace: manifest.resource.namespace.clone(),
+                    });
+                }
+            }
+        }
+    }
+    places
+}
+
+fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
+    manifests
+        .iter()
+        .map(|manifest| ManifestSummary {
+            kind: manifest.kind.clone(),
+            group: manifest.resource.group.clone(),
+            resource: manifest.resource.resource.clone(),
+            namespace: manifest.resource.namespace.clone(),
+            name: manifest.resource.name.clone(),
+            origins: manifest.origins.clone(),
+        })
+        .collect()
+}
+
+fn namespace_too_long(object: &Object) -> Finding {
+    let namespace = object.namespace_or_empty();
+    Finding::new(
+        Code::GATEWAY_INVALID,
+        object.place("/metadata/namespace"),
+        format!("{} cannot be placed: `kuadrant-{namespace}` is longer than 63 characters", object.identity()),
+    )
+    .label(format!("{} characters", namespace.len()))
+    .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")
+    .help("move it to a namespace of at most 54 characters")
+}
+
+fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
+    Finding::new(
+        Code::WORK_TOO_LARGE,
+        object.place("/metadata/name"),
+        format!("the work `{name}` has {size} bytes of manifests; its class allows {limit}"),
+    )
+    .label("this object's work")
+    .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
+    .help("set `workPer: Object` to give each policy a work of its own, or raise `maxWorkBytes` in the parameters")
+}
+
+fn substitution(object: &Object, name: &str) -> Finding {
+    Finding::new(
+        Code::WORK_SUBSTITUTION,
+        object.place("/metadata/name"),
+        format!("the work `{name}` contains `${{`, which Flux would substitute"),
+    )
+    .label("this object's work")
+    .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is")
+    .help("nothing to do; set the finding to `off` in spokewright.yaml once you know")
+}

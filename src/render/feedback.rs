@@ -1,0 +1,97 @@
+//! Feedback rules: what the work agent reports back of each shipped object (OCM ManifestWork,
+//! `manifestConfigs`).
+
+use serde_json::{Value, json};
+
+use crate::api::gateway::Gateway;
+use crate::api::params::{Params, ResourceToSync, UpdateStrategy};
+use crate::hub::kinds::PolicyStatus;
+
+/// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ResourceIdentifier {
+    /// API group, `""` for core.
+    pub group: String,
+    /// Plural.
+    pub resource: String,
+    /// Namespace, `""` for cluster-scoped kinds (OCM empties it before matching).
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl ResourceIdentifier {
+    /// As it stands in a ManifestWork; OCM leaves an absent namespace empty.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut value = json!({"group": self.group, "resource": self.resource, "name": self.name});
+        if let (Some(map), false) = (value.as_object_mut(), self.namespace.is_empty()) {
+            map.insert("namespace".to_owned(), json!(self.namespace));
+        }
+        value
+    }
+}
+
+/// One `{name, path}` of a feedback rule.
+type Path = (String, String);
+
+/// The paths of a downstream Gateway: its addresses, attached routes by listener, and conditions.
+///
+/// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
+#[must_use]
+pub fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
+    let mut paths = Vec::new();
+    if raw_feedback {
+        paths.push(path("addresses", ".status.addresses"));
+    } else {
+        paths.push(path("addressType", ".status.addresses[0].type"));
+        paths.push(path("addressValue", ".status.addresses[0].value"));
+    }
+    for listener in &gateway.listeners {
+        let name = listener.name;
+        paths.push((
+            format!("listener{name}AttachedRoutes"),
+            format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
+        ));
+    }
+    paths.push(path("accepted", ".status.conditions[?(@.type==\"Accepted\")].status"));
+    paths.push(path("programmed", ".status.conditions[?(@.type==\"Programmed\")].status"));
+    paths
+}
+
+/// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
+#[must_use]
+pub fn policy_paths(status: PolicyStatus, resource: &ResourceToSync) -> Vec<Path> {
+    let conditions = if status.ancestors { ".status.ancestors[0].conditions" } else { ".status.conditions" };
+    let mut paths = Vec::new();
+    for condition in std::iter::once("Accepted").chain(status.outcome) {
+        let name = condition.to_lowercase();
+        paths.push((name.clone(), format!("{conditions}[?(@.type==\"{condition}\")].status")));
+        paths.push((format!("{name}Reason"), format!("{conditions}[?(@.type==\"{condition}\")].reason")));
+    }
+    paths.extend(resource.feedback.iter().map(|feedback| (feedback.name.clone(), feedback.path.clone())));
+    paths
+}
+
+/// One entry of `manifestConfigs`, or `None` when there is nothing to configure.
+#[must_use]
+pub fn manifest_config(resource: &ResourceIdentifier, paths: &[Path], params: &Params) -> Option<Value> {
+    let mut config = serde_json::Map::new();
+    if !paths.is_empty() {
+        let json_paths: Vec<Value> =
+            paths.iter().map(|(name, path)| json!({"name": name, "path": path})).collect();
+        config.insert("feedbackRules".to_owned(), json!([{"type": "JSONPaths", "jsonPaths": json_paths}]));
+    }
+    if params.update_strategy == UpdateStrategy::ServerSideApply {
+        config.insert("updateStrategy".to_owned(), json!({"type": "ServerSideApply"}));
+    }
+    if config.is_empty() {
+        return None;
+    }
+    config.insert("resourceIdentifier".to_owned(), resource.to_value());
+    Some(Value::Object(config))
+}
+
+fn path(name: &str, path: &str) -> Path {
+    (name.to_owned(), path.to_owned())
+}

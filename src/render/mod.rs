@@ -1,0 +1,38 @@
+//! From decisions to works: what exactly each cluster receives.
+//!
+//! Owns: the downstream mutation of Gateways, policies and Secrets, the ManifestWorks that carry them, their
+//! feedback rules, deletion options and RBAC, the annotated hub objects: the [`Plan`].
+//! Flows in: the hub, our classes and Gateways, the clusters of each Gateway, the policies to ship.
+//! Flows out: a [`Plan`] of texts that only lack the cluster's name.
+//! Must not know: why a cluster or a policy was chosen, or where files go.
+
+mod assemble;
+mod copies;
+mod downstream;
+mod feedback;
+mod hub_objects;
+mod names;
+mod plan;
+mod rbac;
+mod secrets;
+mod work;
+mod work_names;
+
+pub use assemble::{Input, Settings, render};
+pub use names::downstream_namespace;
+pub use plan::{ManifestSummary, Plan, Work};
+pub use work::WorkText;
+
+use crate::api::gateway::Gateway;
+use crate::api::params::Params;
+
+/// A Gateway of ours with the clusters that it goes to, in the order of [`Ours::gateways`](crate::hub::Ours).
+#[derive(Debug, Clone)]
+pub struct PlacedGateway<'a> {
+    /// The Gateway.
+    pub gateway: &'a Gateway<'a>,
+    /// Parameters of its class.
+    pub params: &'a Params,
+    /// Cluster names, sorted, each once; none when nobody receives it.
+    pub clusters: Vec<String>,
+}

@@ -1,0 +1,108 @@
+//! What things are called on the spoke and on the hub: downstream namespaces, works, manifest keys.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::object::Object;
+
+/// Namespaces of downstream objects start with this (hub.md section 2).
+pub const DOWNSTREAM_PREFIX: &str = "kuadrant-";
+
+/// The annotation that names the work of an object, where the derived name is taken.
+pub const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
+
+/// Longest namespace name: an RFC 1123 label.
+const MAX_NAMESPACE: usize = 63;
+
+/// Longest work name. The agent's AppliedManifestWork is called `<64 hex digits>-<work name>` and must stay
+/// below 253 characters; design section 8 leaves room.
+const MAX_WORK_NAME: usize = 180;
+
+/// Longest value of a label.
+const MAX_LABEL_VALUE: usize = 63;
+
+/// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
+///
+/// ```
+/// use spokewright::render::downstream_namespace;
+/// assert_eq!(downstream_namespace("gateways").as_deref(), Some("kuadrant-gateways"));
+/// assert_eq!(downstream_namespace(&"n".repeat(55)), None);
+/// ```
+#[must_use]
+pub fn downstream_namespace(namespace: &str) -> Option<String> {
+    let name = format!("{DOWNSTREAM_PREFIX}{namespace}");
+    (name.len() <= MAX_NAMESPACE).then_some(name)
+}
+
+/// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a
+/// hash when it is too long; or what its annotation says.
+#[must_use]
+pub fn work_name(object: &Object) -> String {
+    if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {
+        return name.to_owned();
+    }
+    let name = format!("{}-{}-{}", object.kind, object.namespace_or_empty(), object.name).to_lowercase();
+    cut(name, MAX_WORK_NAME)
+}
+
+/// The value of the label `kuadrant.io/manifestKey`: the work's name, cut with a hash to fit a label.
+#[must_use]
+pub fn manifest_key(work_name: &str) -> String {
+    cut(work_name.to_owned(), MAX_LABEL_VALUE)
+}
+
+/// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
+#[must_use]
+pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
+    if namespace == into { name.to_owned() } else { format!("{namespace}.{name}") }
+}
+
+/// Cuts a name to `limit` characters: its start, a dash, and 8 hex digits of the SHA-256 of the whole.
+fn cut(name: String, limit: usize) -> String {
+    const SUFFIX: usize = 9;
+    if name.len() <= limit {
+        return name;
+    }
+    let digest = Sha256::digest(name.as_bytes());
+    let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let kept = name.get(..limit.saturating_sub(SUFFIX)).unwrap_or_default();
+    format!("{kept}-{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_at_the_limit_is_kept_and_one_beyond_is_cut_to_the_limit() {
+        assert_eq!(cut("a".repeat(180), MAX_WORK_NAME).len(), 180);
+        let long = cut("a".repeat(181), MAX_WORK_NAME);
+        assert_eq!(long.len(), 180);
+        assert!(long.starts_with(&format!("{}-", "a".repeat(171))), "{long}");
+    }
+
+    #[test]
+    fn two_long_names_with_one_beginning_stay_apart() {
+        assert_ne!(cut(format!("{}x", "a".repeat(200)), 63), cut(format!("{}y", "a".repeat(200)), 63));
+    }
+
+    #[test]
+    fn a_manifest_key_is_cut_to_54_characters_a_dash_and_8_hex_digits() {
+        let key = manifest_key(&"k".repeat(64));
+        let (kept, hash) = key.rsplit_once('-').unwrap_or_default();
+        assert_eq!((kept.len(), hash.len()), (54, 8));
+        assert!(hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert_eq!(manifest_key(&"k".repeat(63)), "k".repeat(63));
+    }
+
+    #[test]
+    fn a_namespace_that_would_pass_63_characters_has_no_downstream_name() {
+        assert_eq!(downstream_namespace(&"n".repeat(54)).map(|name| name.len()), Some(63));
+        assert_eq!(downstream_namespace(&"n".repeat(55)), None);
+    }
+
+    #[test]
+    fn only_what_comes_from_another_namespace_is_renamed() {
+        assert_eq!(downstream_name("infra", "tls", "infra"), "tls");
+        assert_eq!(downstream_name("certs", "tls", "infra"), "certs.tls");
+    }
+}

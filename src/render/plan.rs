@@ -1,0 +1,62 @@
+//! The plan: every work of every cluster, before a byte is written.
+
+use std::collections::BTreeMap;
+
+use super::work::WorkText;
+use crate::object::Origin;
+
+/// What a run would write.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The distinct works: a thousand clusters that get one content share one entry.
+    pub works: Vec<Work>,
+    /// Each cluster's works, as positions in [`Plan::works`], by name of the work.
+    pub clusters: BTreeMap<String, Vec<usize>>,
+    /// Annotated hub objects (`hubObjects: Annotated`): file name and text, by file name.
+    pub hub_objects: BTreeMap<String, String>,
+    /// Gateways of ours that reach at least one cluster.
+    pub gateways: usize,
+    /// Policies that reach at least one cluster.
+    pub policies: usize,
+}
+
+/// One ManifestWork, for all clusters that get this content.
+#[derive(Debug)]
+pub struct Work {
+    /// `metadata.name`.
+    pub name: String,
+    /// The text.
+    pub text: WorkText,
+    /// What it carries, in order.
+    pub manifests: Vec<ManifestSummary>,
+}
+
+/// One object inside a work, for reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManifestSummary {
+    /// Kind.
+    pub kind: String,
+    /// Group and plural.
+    pub group: String,
+    /// Plural.
+    pub resource: String,
+    /// Namespace on the spoke, `""` for cluster-scoped kinds.
+    pub namespace: String,
+    /// Name on the spoke.
+    pub name: String,
+    /// The hub objects it was made from, the main one first.
+    pub origins: Vec<Origin>,
+}
+
+impl Plan {
+    /// How many works there are over all clusters.
+    #[must_use]
+    pub fn work_count(&self) -> usize {
+        self.clusters.values().map(Vec::len).sum()
+    }
+
+    /// Keeps only the clusters that `keep` admits.
+    pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
+        self.clusters.retain(|cluster, _| keep(cluster));
+    }
+}

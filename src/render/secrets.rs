@@ -1,0 +1,156 @@
+//! Secrets that listeners need: left out and reported, or copied (design section 8).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::downstream::shipped;
+use super::feedback::ResourceIdentifier;
+use super::names::{downstream_name, downstream_namespace};
+use super::work::Manifest;
+use crate::api::config::Secrets;
+use crate::api::gateway::{CertificateRef, GROUP, Gateway};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Grants, Hub};
+use crate::object::Object;
+
+/// What the listeners of one Gateway need, and what of it is shipped.
+#[derive(Debug, Default)]
+pub struct GatewaySecrets {
+    /// The Secrets to ship with the Gateway, each once, by downstream name.
+    pub manifests: Vec<Manifest>,
+    /// References to rewrite, as (pointer inside the Gateway, downstream name).
+    pub rewrites: Vec<(String, String)>,
+}
+
+/// Resolves the certificate references of a Gateway.
+pub fn gateway_secrets(
+    gateway: &Gateway<'_>,
+    mode: Secrets,
+    hub: &Hub,
+    grants: &Grants<'_>,
+    findings: &mut Findings,
+) -> GatewaySecrets {
+    let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef<'_>>> = BTreeMap::new();
+    for reference in gateway.listeners.iter().flat_map(|listener| &listener.certificate_refs) {
+        if (reference.group, reference.kind) == ("", "Secret") {
+            let namespace = reference.namespace.unwrap_or_else(|| gateway.object.namespace_or_empty());
+            needed.entry((namespace, reference.name)).or_default().push(reference);
+        }
+    }
+    let mut secrets = GatewaySecrets::default();
+    for ((namespace, name), references) in needed {
+        if mode == Secrets::Omit {
+            findings.push(not_rendered(gateway, namespace, name, &references));
+        } else if let Some(manifest) = copy(gateway, namespace, name, &references, hub, grants, findings) {
+            let downstream = manifest.resource.name.clone();
+            secrets.rewrites.extend(
+                references.iter().map(|reference| (reference.pointer.clone(), downstream.clone())),
+            );
+            secrets.manifests.push(manifest);
+        }
+    }
+    secrets
+}
+
+/// Points the references at the copies, which live in the downstream Gateway's own namespace.
+pub fn rewrite(gateway: &mut Value, rewrites: &[(String, String)]) {
+    for (pointer, name) in rewrites {
+        if let Some(reference) = gateway.pointer_mut(pointer).and_then(Value::as_object_mut) {
+            reference.insert("name".to_owned(), Value::String(name.clone()));
+            reference.remove("namespace");
+        }
+    }
+}
+
+fn copy(
+    gateway: &Gateway<'_>,
+    namespace: &str,
+    name: &str,
+    references: &[&CertificateRef<'_>],
+    hub: &Hub,
+    grants: &Grants<'_>,
+    findings: &mut Findings,
+) -> Option<Manifest> {
+    let own = gateway.object.namespace_or_empty();
+    let place = || gateway.object.place(references.first().map_or("", |reference| &reference.pointer));
+    if !grants.permit((GROUP, "Gateway", own), namespace, ("", "Secret", name)) {
+        findings.push(
+            Finding::new(
+                Code::SECRET_REF_NOT_PERMITTED,
+                place(),
+                format!("{} may not use Secret {namespace}/{name}", gateway.object.identity()),
+            )
+            .label("another namespace")
+            .help(format!(
+                "add a ReferenceGrant to namespace `{namespace}` from {GROUP} `Gateway` in namespace `{own}` to Secret"
+            )),
+        );
+        return None;
+    }
+    let Some(secret) = hub.objects.find("", "Secret", Some(namespace), name) else {
+        findings.push(
+            Finding::new(
+                Code::SECRET_NOT_FOUND,
+                place(),
+                format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
+            )
+            .label(format!("needed by {}", gateway.object.identity()))
+            .help("add the Secret to the input, or make sure that it is on the spokes already"),
+        );
+        return None;
+    };
+    if secret.value.get("sops").is_some() {
+        findings.push(encrypted(secret));
+        return None;
+    }
+    let downstream = downstream_namespace(own)?;
+    let downstream_name = downstream_name(namespace, name, own);
+    Some(Manifest {
+        resource: ResourceIdentifier {
+            group: String::new(),
+            resource: "secrets".to_owned(),
+            namespace: downstream.clone(),
+            name: downstream_name.clone(),
+        },
+        kind: "Secret".to_owned(),
+        value: shipped(&secret.value, &downstream_name, &downstream),
+        feedback: Vec::new(),
+        origins: vec![secret.origin.clone()],
+    })
+}
+
+/// An encrypted object inside a ManifestWork stays encrypted for ever: Flux decrypts top-level objects only.
+pub fn encrypted(object: &Object) -> Finding {
+    Finding::new(
+        Code::SECRET_ENCRYPTED,
+        object.key_place("/sops"),
+        format!("{} is encrypted with sops", object.identity()),
+    )
+    .label("nobody would decrypt it inside a ManifestWork")
+    .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
+}
+
+fn not_rendered(
+    gateway: &Gateway<'_>,
+    namespace: &str,
+    name: &str,
+    references: &[&CertificateRef<'_>],
+) -> Finding {
+    let own = gateway.object.namespace_or_empty();
+    let downstream = downstream_namespace(own).unwrap_or_default();
+    let mut places = references.iter().map(|reference| gateway.object.place(&reference.pointer));
+    let place = places.next().unwrap_or_else(|| gateway.object.place(""));
+    let expected = references.iter().find_map(|reference| reference.namespace).unwrap_or(&downstream);
+    let mut finding = Finding::new(
+        Code::SECRET_NOT_RENDERED,
+        place,
+        format!("Secret {namespace}/{name} is not shipped: it is expected on the spokes in `{expected}`"),
+    )
+    .label(format!("needed by {}", gateway.object.identity()))
+    .help("create it on the spokes, or set `secrets: Copy` to ship the one of the input");
+    for place in places {
+        finding = finding.related(place, "also needed here");
+    }
+    finding
+}

@@ -1,0 +1,152 @@
+//! One ManifestWork: from its parts to text that only lacks the cluster's name.
+
+use serde_json::{Map, Value, json};
+
+use super::feedback::{ResourceIdentifier, manifest_config};
+use super::names::manifest_key;
+use crate::api::ocm_work::work_size;
+use crate::api::params::Params;
+use crate::object::Origin;
+use crate::yaml;
+
+/// The parts of a ManifestWork, the same on every cluster that gets it.
+#[derive(Debug, Default)]
+pub struct WorkParts {
+    /// `metadata.name`.
+    pub name: String,
+    /// `kuadrant.io/parent`: `namespace/name` of the hub object; none for the RBAC work.
+    pub parent: Option<String>,
+    /// The manifests, Namespaces first.
+    pub manifests: Vec<Manifest>,
+}
+
+/// One object inside a work.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// What it is called in `manifestConfigs`.
+    pub resource: ResourceIdentifier,
+    /// Its kind, for reports.
+    pub kind: String,
+    /// The object.
+    pub value: Value,
+    /// Feedback paths.
+    pub feedback: Vec<(String, String)>,
+    /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
+    pub origins: Vec<Origin>,
+}
+
+/// A ManifestWork as text, cut in two where the cluster's name goes.
+///
+/// A thousand clusters share one body: the text is made once and spliced for each (design section 11).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkText {
+    before: String,
+    after: String,
+    /// Whether Flux would substitute inside it, so that it carries the guard annotation.
+    pub guarded: bool,
+    /// OCM's size of the manifests in bytes (work.md section 2).
+    pub size: u64,
+}
+
+impl WorkText {
+    /// Appends the whole text for `cluster`.
+    pub fn write(&self, cluster: &str, buffer: &mut Vec<u8>) {
+        let cluster = yaml::scalar(cluster);
+        buffer.reserve(self.before.len().saturating_add(cluster.len()).saturating_add(self.after.len()));
+        buffer.extend_from_slice(self.before.as_bytes());
+        buffer.extend_from_slice(cluster.as_bytes());
+        buffer.extend_from_slice(self.after.as_bytes());
+    }
+
+    /// How many bytes [`WorkText::write`] appends for `cluster`.
+    #[must_use]
+    pub fn len(&self, cluster: &str) -> usize {
+        self.before.len().saturating_add(yaml::scalar(cluster).len()).saturating_add(self.after.len())
+    }
+}
+
+/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise (gitops.md section 2).
+const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// Stands for the cluster's name while the text is made: plain in YAML, and its line is the fifth.
+const NAMESPACE_LINE: &str = "\n  namespace: x\n";
+
+/// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
+#[must_use]
+pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
+    let mut spec = Map::new();
+    if let Some(params) = params {
+        if let Some(option) = delete_option(parts) {
+            spec.insert("deleteOption".to_owned(), option);
+        }
+        let configs: Vec<Value> = parts
+            .manifests
+            .iter()
+            .filter_map(|manifest| manifest_config(&manifest.resource, &manifest.feedback, params))
+            .collect();
+        if !configs.is_empty() {
+            spec.insert("manifestConfigs".to_owned(), Value::Array(configs));
+        }
+    }
+    let manifests: Vec<Value> = parts.manifests.iter().map(|manifest| manifest.value.clone()).collect();
+    let size = work_size(&manifests);
+    spec.insert("workload".to_owned(), json!({"manifests": manifests}));
+
+    let mut annotations = Map::new();
+    let mut labels = Map::new();
+    labels.insert("kuadrant.io".to_owned(), json!("managed"));
+    if let Some(parent) = &parts.parent {
+        annotations.insert("kuadrant.io/parent".to_owned(), json!(parent));
+        labels.insert("kuadrant.io/manifestKey".to_owned(), json!(manifest_key(&parts.name)));
+    }
+    let spec = Value::Object(spec);
+    let text = write(&parts.name, &labels, &annotations, &spec);
+    let guarded = text.contains("${");
+    let text = if guarded {
+        annotations.insert(SUBSTITUTE.to_owned(), json!("disabled"));
+        write(&parts.name, &labels, &annotations, &spec)
+    } else {
+        text
+    };
+    let (before, after) = text.split_once(NAMESPACE_LINE).unwrap_or((&text, ""));
+    WorkText {
+        before: format!("{before}\n  namespace: "),
+        after: format!("\n{after}"),
+        guarded,
+        size,
+    }
+}
+
+fn write(name: &str, labels: &Map<String, Value>, annotations: &Map<String, Value>, spec: &Value) -> String {
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), json!(name));
+    metadata.insert("namespace".to_owned(), json!("x"));
+    metadata.insert("labels".to_owned(), Value::Object(labels.clone()));
+    if !annotations.is_empty() {
+        metadata.insert("annotations".to_owned(), Value::Object(annotations.clone()));
+    }
+    yaml::write_document(&json!({
+        "apiVersion": "work.open-cluster-management.io/v1",
+        "kind": "ManifestWork",
+        "metadata": metadata,
+        "spec": spec,
+    }))
+}
+
+/// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there.
+fn delete_option(parts: &WorkParts) -> Option<Value> {
+    let rules: Vec<Value> = parts
+        .manifests
+        .iter()
+        .filter(|manifest| manifest.resource.group.is_empty() && manifest.resource.resource == "namespaces")
+        .map(|manifest| {
+            json!({"group": "", "resource": "namespaces", "namespace": "", "name": manifest.resource.name})
+        })
+        .collect();
+    (!rules.is_empty()).then(|| {
+        json!({
+            "propagationPolicy": "SelectivelyOrphan",
+            "selectivelyOrphans": {"orphaningRules": rules},
+        })
+    })
+}

@@ -1,0 +1,67 @@
+//! Work names that two objects would share are an error (design section 8; MGC's defect D3).
+
+use std::collections::BTreeMap;
+
+use super::names::WORK_NAME_ANNOTATION;
+use super::rbac;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::Object;
+use crate::object::names::subdomain;
+
+/// The names that are taken, and by whom.
+#[derive(Debug, Default)]
+pub struct WorkNames<'a> {
+    taken: BTreeMap<String, &'a Object>,
+}
+
+impl<'a> WorkNames<'a> {
+    /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
+    /// another object has it, or when Kubernetes or our own files stand in its way.
+    pub fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
+        if let Some(owner) = self.taken.get(name) {
+            let ours = owner.identity() == object.identity();
+            if !ours {
+                findings.push(taken(name, object, owner));
+            }
+            return ours;
+        }
+        if name == rbac::WORK_NAME || name == "kustomization" {
+            findings.push(reserved(name, object));
+            return false;
+        }
+        if let Err(error) = subdomain(name) {
+            findings.push(
+                Finding::new(Code::OBJECT_INVALID_NAME, place(object), format!("no work can be called `{name}`"))
+                    .note(error.to_string())
+                    .help(format!("give it another name with the annotation `{WORK_NAME_ANNOTATION}`")),
+            );
+            return false;
+        }
+        self.taken.insert(name.to_owned(), object);
+        true
+    }
+}
+
+fn place(object: &Object) -> crate::diagnostic::Place {
+    if object.annotation(WORK_NAME_ANNOTATION).is_some() {
+        object.place("/metadata/annotations/spokewright.dev~1work-name")
+    } else {
+        object.place("/metadata/name")
+    }
+}
+
+fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
+    Finding::new(
+        Code::WORK_NAME_TAKEN,
+        place(object),
+        format!("{} and {} would share the work `{name}`", object.identity(), owner.identity()),
+    )
+    .label("this one")
+    .related(place(owner), "and this one")
+    .help(format!("give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"))
+}
+
+fn reserved(name: &str, object: &Object) -> Finding {
+    Finding::new(Code::WORK_NAME_TAKEN, place(object), format!("the work name `{name}` is spokewright's own"))
+        .help(format!("write another name into the annotation `{WORK_NAME_ANNOTATION}`"))
+}
