@@ -14,7 +14,7 @@ use super::{Finding, Findings, Locate, Place};
 #[must_use]
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
-    for finding in findings.iter() {
+    for finding in findings {
         command(&mut text, finding, locate);
     }
     text

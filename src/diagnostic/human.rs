@@ -47,7 +47,7 @@ impl Human {
         let mut text = String::new();
         let mut shown = Summary::default();
         let mut hidden = Summary::default();
-        for finding in findings.iter() {
+        for finding in findings {
             let count = shown.of(finding.severity);
             if self.limit.is_some_and(|limit| *count >= limit) {
                 *hidden.of(finding.severity) += 1;

@@ -143,7 +143,7 @@ impl SarifLog {
         let mut results = Vec::new();
         let mut notifications = Vec::new();
         let mut seen = BTreeMap::new();
-        for finding in findings.iter() {
+        for finding in findings {
             match resolve(&finding.place, locate) {
                 Some(found) => results.push(result(finding, &found, locate, &mut seen)),
                 None => notifications.push(notification(finding, locate)),

@@ -39,7 +39,15 @@ fn shown(character: char) -> char {
 }
 
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
-pub(super) fn one_line(text: &str, limit: usize) -> String {
+///
+/// ```
+/// use spokewright::diagnostic::one_line;
+///
+/// assert_eq!(one_line("a\n\u{1b}[2Jb", 100), "a \u{241b}[2Jb");
+/// assert_eq!(one_line("abcdef", 3), "abc...");
+/// ```
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit));
     let mut previous = ' ';
     for (count, character) in text.trim_end().chars().enumerate() {
