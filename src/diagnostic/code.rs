@@ -1,5 +1,7 @@
 //! The stable list of finding codes: name, default severity, what it means.
 
+use std::fmt;
+
 use super::Severity;
 
 /// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
@@ -52,6 +54,7 @@ codes! {
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
     POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy targets a Gateway of ours, but nobody syncs its kind"
+    POLICY_OTHER_CLASS "policy/other-class" Error "A policy of a synced kind targets a Gateway whose class is not ours"
     POLICY_OVERRIDDEN "policy/overridden" Warning "No setting of this policy survives"
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
@@ -150,6 +153,12 @@ impl Code {
             _ if self == Self::POLICY_SAME_TARGET || self == Self::WORK_DIFFERS => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
         }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
     }
 }
 

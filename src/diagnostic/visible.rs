@@ -4,6 +4,8 @@
 //! Flows in: text of the input, a [`Span`]. Flows out: one line of printable text of bounded width.
 //! Must not know: findings, colours.
 
+use std::fmt::Write as _;
+
 use unicode_width::UnicodeWidthChar as _;
 
 use super::Span;
@@ -63,6 +65,26 @@ pub fn one_line(text: &str, limit: usize) -> String {
         previous = character;
     }
     line
+}
+
+/// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
+/// has none of them but line ends, so the document stays the same.
+pub(super) fn json_escaped(json: String) -> String {
+    let harmless = |character: char| character == '\n' || shown(character) == character;
+    if json.chars().all(harmless) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if harmless(character) {
+            escaped.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
 }
 
 /// Columns that printable text takes on a terminal.
