@@ -1,5 +1,7 @@
 //! The stable list of finding codes: name, default severity, what it means.
 
+use std::fmt;
+
 use super::Severity;
 
 /// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
@@ -52,6 +54,7 @@ codes! {
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
     POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy targets a Gateway of ours, but nobody syncs its kind"
+    POLICY_OTHER_CLASS "policy/other-class" Error "A policy of a synced kind targets a Gateway whose class is not ours"
     POLICY_OVERRIDDEN "policy/overridden" Warning "No setting of this policy survives"
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
@@ -150,6 +153,89 @@ impl Code {
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
             _ if self == Self::POLICY_SAME_TARGET || self == Self::WORK_DIFFERS => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_sorted_by_name_and_unique() {
+        for pair in CODES.windows(2) {
+            assert!(
+                pair[0].0.name() < pair[1].0.name(),
+                "{} {}",
+                pair[0].0.name(),
+                pair[1].0.name()
+            );
+        }
+    }
+
+    #[test]
+    fn every_code_has_a_group_a_name_and_a_summary_on_one_line() {
+        let plain = |part: &str| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        };
+        for (code, severity, summary) in CODES {
+            let (group, rest) = code.name().split_once('/').expect("a group");
+            assert!(plain(group) && plain(rest), "{}", code.name());
+            assert_eq!(group, code.group());
+            assert!(
+                summary.len() > 10 && !summary.ends_with('.') && !summary.contains('\n'),
+                "{summary}"
+            );
+            assert_eq!((code.default_severity(), code.summary()), (*severity, *summary));
+            assert_eq!(Code::from_name(code.name()), Some(*code));
+        }
+        assert_eq!(Code::from_name("policy/none"), None);
+    }
+
+    #[test]
+    fn exit_statuses_follow_the_design() {
+        for (code, _, _) in CODES {
+            let expected = match code.name() {
+                name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
+                "policy/same-target" | "work/differs" => 4,
+                name if name.starts_with("input/") || name.starts_with("output/") => 5,
+                _ => 3,
+            };
+            assert_eq!(code.exit_status(), expected, "{}", code.name());
+        }
+    }
+
+    #[test]
+    fn an_error_without_which_the_run_has_no_result_is_not_configurable() {
+        for name in [
+            "yaml/syntax",
+            "config/invalid",
+            "input/unreadable",
+            "output/edited",
+            "object/invalid-name",
+        ] {
+            assert!(!Code::from_name(name).unwrap().is_configurable(), "{name}");
+        }
+        for name in [
+            "policy/target-not-found",
+            "secret/not-rendered",
+            "object/schema",
+            "empty/nothing-rendered",
+        ] {
+            assert!(Code::from_name(name).unwrap().is_configurable(), "{name}");
+        }
+        for (code, severity, _) in CODES {
+            assert!(
+                *severity == Severity::Error || code.is_configurable(),
+                "{}",
+                code.name()
+            );
         }
     }
 }

@@ -71,7 +71,10 @@ impl Findings {
     /// [`Findings::order_by_position`] then brings them into reading order.
     pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, deny_warnings: bool) {
         self.found.retain_mut(|finding| {
-            match overrides.get(&finding.code).filter(|_| finding.code.is_configurable()) {
+            match overrides
+                .get(&finding.code)
+                .filter(|_| finding.code.is_configurable())
+            {
                 Some(SeverityOverride::Off) => return false,
                 Some(SeverityOverride::Severity(severity)) => finding.severity = *severity,
                 None => {}
@@ -95,7 +98,9 @@ impl Findings {
             .map(|finding| (position_key(&finding.place, locate), finding))
             .collect::<Vec<_>>();
         keyed.sort_by(|(position_a, a), (position_b, b)| {
-            position_a.cmp(position_b).then_with(|| sort_key(a).cmp(&sort_key(b)))
+            position_a
+                .cmp(position_b)
+                .then_with(|| sort_key(a).cmp(&sort_key(b)))
         });
         self.found = keyed.into_iter().map(|(_, finding)| finding).collect();
     }
@@ -157,5 +162,174 @@ impl IntoIterator for Findings {
 
     fn into_iter(self) -> Self::IntoIter {
         self.found.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::fixture::{Texts, sample};
+    use super::super::{DocumentId, SourceId};
+    use super::*;
+
+    fn finished(mut findings: Findings, overrides: &[(Code, SeverityOverride)], deny: bool) -> Findings {
+        findings.finish(&overrides.iter().copied().collect(), deny);
+        findings
+    }
+
+    fn one(code: Code) -> Findings {
+        let mut findings = Findings::new();
+        findings.push(Finding::new(code, Place::Run, "message"));
+        findings
+    }
+
+    #[test]
+    fn an_override_changes_or_drops_a_code() {
+        let warning = SeverityOverride::Severity(Severity::Warning);
+        let code = Code::POLICY_TARGET_NOT_FOUND;
+        let findings = finished(one(code), &[(code, warning)], false);
+        assert_eq!(findings.summary().to_string(), "1 warning");
+        assert_eq!(findings.exit_status(), 0);
+        assert!(finished(one(code), &[(code, SeverityOverride::Off)], false).is_empty());
+        assert!(
+            finished(one(Code::POLICY_UNUSED), &[(code, SeverityOverride::Off)], false)
+                .count(Severity::Warning)
+                == 1
+        );
+    }
+
+    #[test]
+    fn a_fixed_code_cannot_be_switched_off_or_softened() {
+        for change in [
+            SeverityOverride::Off,
+            SeverityOverride::Severity(Severity::Warning),
+        ] {
+            for code in [Code::YAML_SYNTAX, Code::OUTPUT_EDITED, Code::OBJECT_INVALID_NAME] {
+                assert!(
+                    finished(one(code), &[(code, change)], false).has_errors(),
+                    "{}",
+                    code.name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn denied_warnings_are_errors_also_when_an_override_made_them_warnings() {
+        let warning = SeverityOverride::Severity(Severity::Warning);
+        let code = Code::SECRET_ENCRYPTED;
+        assert!(finished(one(code), &[(code, warning)], true).has_errors());
+        assert!(finished(one(code), &[(code, SeverityOverride::Off)], true).is_empty());
+        assert_eq!(
+            finished(one(Code::POLICY_SAME_TARGET), &[], true).exit_status(),
+            4
+        );
+        assert_eq!(
+            finished(one(Code::POLICY_SAME_TARGET), &[], false).exit_status(),
+            0
+        );
+    }
+
+    #[test]
+    fn of_several_exit_statuses_5_wins_then_3_then_4() {
+        let mut findings = one(Code::PLACEMENT_NOT_FOUND);
+        assert_eq!(findings.exit_status(), 4);
+        findings.extend(one(Code::POLICY_INVALID));
+        assert_eq!(findings.exit_status(), 3);
+        findings.extend(one(Code::OUTPUT_EDITED));
+        assert_eq!(findings.exit_status(), 5);
+        assert_eq!(Findings::new().exit_status(), 0);
+    }
+
+    #[test]
+    fn reading_order_is_path_line_column_and_the_run_last() {
+        let mut texts = Texts::default();
+        let b = texts.file("b.yaml", "z: 1\na: 2\n");
+        let a = texts.file("a.yaml", "c: 3\n");
+        let mut findings = Findings::new();
+        for (place, message) in [
+            (Place::Run, "run"),
+            (texts.field(b, 0, "/a", "2"), "b 2:4"),
+            (Place::Path("b.yaml".to_owned()), "b itself"),
+            (texts.text(b, "a"), "b 2:1"),
+            (texts.field(b, 0, "/z", "1"), "b 1:4"),
+            (texts.text(a, "c"), "a 1:1"),
+        ] {
+            findings.push(Finding::new(Code::YAML_SYNTAX, place, message));
+        }
+        findings.order_by_position(&texts);
+        let order = findings
+            .iter()
+            .map(|finding| finding.message.as_str())
+            .collect::<Vec<_>>();
+        assert_eq!(order, ["a 1:1", "b itself", "b 1:4", "b 2:1", "b 2:4", "run"]);
+    }
+
+    fn any_finding() -> impl Strategy<Value = Finding> {
+        let place = prop_oneof![
+            Just(Place::Run),
+            Just(Place::Path("a".to_owned())),
+            (0u32..2, 0u32..2).prop_map(|(source, index)| {
+                let source = SourceId(source);
+                Place::value(DocumentId { source, index }, "/spec")
+            }),
+            (0u32..2, 0usize..3).prop_map(|(source, start)| Place::Text {
+                source: SourceId(source),
+                start,
+                end: start + 1,
+            }),
+        ];
+        let text = prop_oneof![Just(""), Just("a"), Just("b")];
+        let details = (text.clone(), text.clone(), text, any::<bool>());
+        (place, prop::sample::select(CODES_USED.to_vec()), details).prop_map(
+            |(place, code, (message, label, note, helped))| {
+                let finding = Finding::new(code, place.clone(), message).label(label).note(note);
+                if helped {
+                    finding.help("h").related(place, "r")
+                } else {
+                    finding
+                }
+            },
+        )
+    }
+
+    const CODES_USED: [Code; 3] = [Code::YAML_SYNTAX, Code::POLICY_UNUSED, Code::SECRET_NOT_FOUND];
+
+    proptest! {
+        #[test]
+        fn the_result_never_depends_on_the_order_of_arrival_and_has_no_repeats(
+            (arrived, shuffled) in prop::collection::vec(any_finding(), 0..20)
+                .prop_flat_map(|findings| (Just(findings.clone()), Just(findings).prop_shuffle())),
+            deny in any::<bool>(),
+        ) {
+            let finish = |arrived: Vec<Finding>| {
+                let mut findings = Findings::new();
+                findings.extend(arrived);
+                finished(findings, &[(Code::SECRET_NOT_FOUND, SeverityOverride::Off)], deny)
+                    .into_iter()
+                    .collect::<Vec<_>>()
+            };
+            let (one, other) = (finish(arrived), finish(shuffled));
+            prop_assert_eq!(&one, &other);
+            for (index, finding) in one.iter().enumerate() {
+                prop_assert!(!one[..index].contains(finding));
+            }
+        }
+
+        #[test]
+        fn reading_order_never_depends_on_the_order_of_arrival(
+            order in Just((0..4usize).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let (texts, findings) = sample();
+            let all = findings.into_iter().collect::<Vec<_>>();
+            let arrange = |order: &[usize]| {
+                let mut findings = Findings::new();
+                findings.extend(order.iter().map(|index| all[*index].clone()));
+                findings.order_by_position(&texts);
+                findings.into_iter().collect::<Vec<_>>()
+            };
+            prop_assert_eq!(arrange(&order), arrange(&[0, 1, 2, 3]));
+        }
     }
 }

@@ -19,7 +19,10 @@ impl Texts {
 
     /// The place of the first occurrence of `needle`.
     pub(super) fn text(&self, source: SourceId, needle: &str) -> Place {
-        let start = self.files[source.0 as usize].1.find(needle).expect("the needle is there");
+        let start = self.files[source.0 as usize]
+            .1
+            .find(needle)
+            .expect("the needle is there");
         Place::Text {
             source,
             start,
@@ -46,9 +49,9 @@ impl Locate for Texts {
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
         let (source, (start, end)) = match place {
             Place::Text { source, start, end } => (*source, (*start, *end)),
-            Place::Field { document, pointer, .. } => {
-                (document.source, *self.fields.get(&(*document, pointer.clone()))?)
-            }
+            Place::Field {
+                document, pointer, ..
+            } => (document.source, *self.fields.get(&(*document, pointer.clone()))?),
             Place::Path(_) | Place::Run => return None,
         };
         let (path, text) = &self.files[source.0 as usize];
@@ -85,12 +88,16 @@ pub(super) fn sample() -> (Texts, Findings) {
     let mut findings = Findings::new();
     let target = texts.field(limits, 0, "/spec/targetRef/name", "prod-wbe");
     findings.push(
-        Finding::new(Code::POLICY_TARGET_NOT_FOUND, target, "no Gateway gateways/prod-wbe in the input")
-            .label("not found")
-            .related(texts.text(gateway, "prod-web"), "this Gateway has a similar name")
-            .related(texts.text(limits, "gateways"), "the namespace searched")
-            .note("a policy without a namespace in its targetRef targets its own namespace")
-            .help("write `name: prod-web`"),
+        Finding::new(
+            Code::POLICY_TARGET_NOT_FOUND,
+            target,
+            "no Gateway gateways/prod-wbe in the input",
+        )
+        .label("not found")
+        .related(texts.text(gateway, "prod-web"), "this Gateway has a similar name")
+        .related(texts.text(limits, "gateways"), "the namespace searched")
+        .note("a policy without a namespace in its targetRef targets its own namespace")
+        .help("write `name: prod-web`"),
     );
     findings.push(
         Finding::new(
@@ -101,12 +108,20 @@ pub(super) fn sample() -> (Texts, Findings) {
         .severity(super::Severity::Warning),
     );
     findings.push(
-        Finding::new(Code::OUTPUT_EDITED, Place::Path("rendered/eu-1/a,b.yaml".to_owned()), "edited by hand")
-            .help("pass --force to overwrite it"),
+        Finding::new(
+            Code::OUTPUT_EDITED,
+            Place::Path("rendered/eu-1/a,b.yaml".to_owned()),
+            "edited by hand",
+        )
+        .help("pass --force to overwrite it"),
     );
     findings.push(
-        Finding::new(Code::EMPTY_NOTHING_RENDERED, Place::Run, "no cluster receives anything")
-            .help("pass --allow-empty if that is what you mean"),
+        Finding::new(
+            Code::EMPTY_NOTHING_RENDERED,
+            Place::Run,
+            "no cluster receives anything",
+        )
+        .help("pass --allow-empty if that is what you mean"),
     );
     (texts, findings)
 }

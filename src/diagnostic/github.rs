@@ -14,7 +14,7 @@ use super::{Finding, Findings, Locate, Place};
 #[must_use]
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
-    for finding in findings.iter() {
+    for finding in findings {
         command(&mut text, finding, locate);
     }
     text
@@ -26,10 +26,19 @@ fn command(text: &mut String, finding: &Finding, locate: &dyn Locate) {
         let _ = write!(text, "file={},", property(&one_line(path, usize::MAX)));
         if let Some(region) = region {
             let _ = write!(text, "line={},col={},", region.line, region.column);
-            let _ = write!(text, "endLine={},endColumn={},", region.end_line, region.end_column);
+            let _ = write!(
+                text,
+                "endLine={},endColumn={},",
+                region.end_line, region.end_column
+            );
         }
     }
-    let _ = writeln!(text, "title={}::{}", property(finding.code.name()), message(finding, locate));
+    let _ = writeln!(
+        text,
+        "title={}::{}",
+        property(finding.code.name()),
+        message(finding, locate)
+    );
 }
 
 /// Message, label, related places, notes and help, one below the other.
@@ -45,8 +54,18 @@ fn message(finding: &Finding, locate: &dyn Locate) -> String {
             None => text,
         });
     }
-    lines.extend(finding.notes.iter().map(|note| format!("note: {}", one_line(note, usize::MAX))));
-    lines.extend(finding.help.iter().map(|help| format!("help: {}", one_line(help, usize::MAX))));
+    lines.extend(
+        finding
+            .notes
+            .iter()
+            .map(|note| format!("note: {}", one_line(note, usize::MAX))),
+    );
+    lines.extend(
+        finding
+            .help
+            .iter()
+            .map(|help| format!("help: {}", one_line(help, usize::MAX))),
+    );
     data(&lines.join("\n"))
 }
 
@@ -81,4 +100,51 @@ fn escape(text: &str, property: bool) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Texts, sample};
+    use super::super::{Code, Place};
+    use super::*;
+
+    #[test]
+    fn every_finding_is_one_command() {
+        let (texts, findings) = sample();
+        insta::assert_snapshot!(render(&findings, &texts), @r#"
+        ::error file=hub/team a/limits.yaml,line=7,col=11,endLine=7,endColumn=19,title=policy/target-not-found::no Gateway gateways/prod-wbe in the input%0Anot found%0Ahub/gateway.yaml:3:9: this Gateway has a similar name%0Ahub/team a/limits.yaml:3:37: the namespace searched%0Anote: a policy without a namespace in its targetRef targets its own namespace%0Ahelp: write `name: prod-web`
+        ::warning file=hub/team a/limits.yaml,line=8,col=3,endLine=11,endColumn=1,title=object/unknown-field::the schema has no field 50%25, c:d
+        ::error file=rendered/eu-1/a%2Cb.yaml,title=output/edited::edited by hand%0Ahelp: pass --force to overwrite it
+        ::error title=empty/nothing-rendered::no cluster receives anything%0Ahelp: pass --allow-empty if that is what you mean
+        "#);
+    }
+
+    #[test]
+    fn messages_escape_percent_and_line_ends_and_properties_colon_and_comma_as_well() {
+        assert_eq!(data("100%: a,b\r\nc"), "100%25: a,b%0D%0Ac");
+        assert_eq!(property("100%: a,b\r\nc"), "100%25%3A a%2Cb%0D%0Ac");
+    }
+
+    #[test]
+    fn no_text_can_start_a_command_of_its_own() {
+        let mut texts = Texts::default();
+        let evil = "x\n::stop-commands::t\r\n\u{1b}[2J::";
+        let file = texts.file(evil, "a");
+        let mut findings = Findings::new();
+        findings.push(
+            Finding::new(Code::CONFIG_INVALID, texts.text(file, "a"), evil)
+                .label(evil)
+                .related(Place::Path(evil.to_owned()), evil)
+                .related(Place::Run, evil)
+                .note(evil)
+                .help(evil),
+        );
+        let text = render(&findings, &texts);
+        assert_eq!(text.lines().count(), 1);
+        assert!(
+            text.starts_with("::error file=x %3A%3Astop-commands%3A%3At"),
+            "{text}"
+        );
+        assert!(!text.trim_end().contains(char::is_control));
+    }
 }

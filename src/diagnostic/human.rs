@@ -47,7 +47,7 @@ impl Human {
         let mut text = String::new();
         let mut shown = Summary::default();
         let mut hidden = Summary::default();
-        for finding in findings.iter() {
+        for finding in findings {
             let count = shown.of(finding.severity);
             if self.limit.is_some_and(|limit| *count >= limit) {
                 *hidden.of(finding.severity) += 1;
@@ -92,10 +92,17 @@ impl Human {
 
         let head = format!("{}[{}]", finding.severity.as_str(), finding.code.name());
         let message = one_line(&finding.message, LONGEST_TEXT);
-        page.line(&[(palette.severity, &head), (palette.strong, &format!(": {message}"))]);
+        page.line(&[
+            (palette.severity, &head),
+            (palette.strong, &format!(": {message}")),
+        ]);
 
-        let labels = std::iter::once((&finding.place, &finding.label))
-            .chain(finding.related.iter().map(|related| (&related.place, &related.text)));
+        let labels = std::iter::once((&finding.place, &finding.label)).chain(
+            finding
+                .related
+                .iter()
+                .map(|related| (&related.place, &related.text)),
+        );
         for (index, ((place, label), span)) in labels.zip(&spans).enumerate() {
             page.place(place, span.as_ref(), label, index == 0);
         }
@@ -103,7 +110,11 @@ impl Human {
         if explained && spans.iter().any(Option::is_some) {
             page.gutter();
         }
-        for note in &finding.notes {
+        // A related place that is nowhere still has something to say.
+        let nowhere = finding.related.iter().zip(spans.iter().skip(1));
+        let nowhere =
+            nowhere.filter(|(related, span)| span.is_none() && !matches!(related.place, Place::Path(_)));
+        for note in nowhere.map(|(related, _)| &related.text).chain(&finding.notes) {
             page.remark("note", note);
         }
         if let Some(help) = &finding.help {
@@ -152,9 +163,13 @@ impl Page<'_> {
         let Some(span) = span else {
             if let Place::Path(path) = place {
                 let path = one_line(path, LONGEST_TEXT);
-                let label = if label.is_empty() { label } else { format!(": {label}") };
+                let label = if label.is_empty() {
+                    label
+                } else {
+                    format!(": {label}")
+                };
                 self.line(&[(gutter, &arrow), (plain, &path), (plain, &label)]);
-            } else if !label.is_empty() {
+            } else if primary && !label.is_empty() {
                 self.remark("note", &label);
             }
             return;
@@ -163,12 +178,19 @@ impl Page<'_> {
             self.gutter();
         }
         let path = one_line(span.path, LONGEST_TEXT);
-        self.line(&[(gutter, &arrow), (plain, &format!("{path}:{}:{}", span.line, span.column))]);
+        self.line(&[
+            (gutter, &arrow),
+            (plain, &format!("{path}:{}:{}", span.line, span.column)),
+        ]);
         self.gutter();
         let number = format!("{:>digits$} | ", span.line);
         let excerpt = Excerpt::new(span, self.width.saturating_sub(number.len()));
         self.line(&[(gutter, &number), (plain, &excerpt.line)]);
-        let (style, mark) = if primary { (self.palette.severity, "^") } else { (gutter, "-") };
+        let (style, mark) = if primary {
+            (self.palette.severity, "^")
+        } else {
+            (gutter, "-")
+        };
         let margin = format!("{:digits$} | ", "");
         let indent = " ".repeat(excerpt.caret);
         let marked = format!("{} {label}", mark.repeat(excerpt.width));
@@ -178,7 +200,11 @@ impl Page<'_> {
     fn remark(&mut self, kind: &str, text: &str) {
         let sign = format!("{:1$} = ", "", self.digits);
         let text = format!(": {}", one_line(text, LONGEST_TEXT));
-        self.line(&[(self.palette.gutter, &sign), (self.palette.strong, kind), (Style::new(), &text)]);
+        self.line(&[
+            (self.palette.gutter, &sign),
+            (self.palette.strong, kind),
+            (Style::new(), &text),
+        ]);
     }
 }
 
@@ -210,3 +236,6 @@ impl Palette {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

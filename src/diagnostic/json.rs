@@ -144,3 +144,95 @@ impl<'a> Position<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Texts, sample};
+    use super::*;
+
+    #[test]
+    fn the_document_is_versioned_and_has_every_place() {
+        let (texts, findings) = sample();
+        let document = FindingList::new(&findings, &texts);
+        insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap(), @r#"
+        {
+          "apiVersion": "spokewright.dev/v1alpha1",
+          "kind": "FindingList",
+          "findings": [
+            {
+              "code": "policy/target-not-found",
+              "severity": "error",
+              "message": "no Gateway gateways/prod-wbe in the input",
+              "label": "not found",
+              "path": "hub/team a/limits.yaml",
+              "pointer": "/spec/targetRef/name",
+              "line": 7,
+              "column": 11,
+              "endLine": 7,
+              "endColumn": 19,
+              "related": [
+                {
+                  "text": "this Gateway has a similar name",
+                  "path": "hub/gateway.yaml",
+                  "line": 3,
+                  "column": 9,
+                  "endLine": 3,
+                  "endColumn": 17
+                },
+                {
+                  "text": "the namespace searched",
+                  "path": "hub/team a/limits.yaml",
+                  "line": 3,
+                  "column": 37,
+                  "endLine": 3,
+                  "endColumn": 45
+                }
+              ],
+              "notes": [
+                "a policy without a namespace in its targetRef targets its own namespace"
+              ],
+              "help": "write `name: prod-web`"
+            },
+            {
+              "code": "object/unknown-field",
+              "severity": "warning",
+              "message": "the schema has no field 50%, c:d",
+              "path": "hub/team a/limits.yaml",
+              "line": 8,
+              "column": 3,
+              "endLine": 11,
+              "endColumn": 1,
+              "related": [],
+              "notes": []
+            },
+            {
+              "code": "output/edited",
+              "severity": "error",
+              "message": "edited by hand",
+              "path": "rendered/eu-1/a,b.yaml",
+              "related": [],
+              "notes": [],
+              "help": "pass --force to overwrite it"
+            },
+            {
+              "code": "empty/nothing-rendered",
+              "severity": "error",
+              "message": "no cluster receives anything",
+              "related": [],
+              "notes": [],
+              "help": "pass --allow-empty if that is what you mean"
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn no_findings_are_a_document_too() {
+        let (texts, findings) = (Texts::default(), Findings::new());
+        assert_eq!(
+            serde_json::to_string(&FindingList::new(&findings, &texts)).unwrap(),
+            r#"{"apiVersion":"spokewright.dev/v1alpha1","kind":"FindingList","findings":[]}"#
+        );
+    }
+}

@@ -2,13 +2,16 @@
 //!
 //! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
 //! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
-//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms.
+//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
+//! people ([`Human`]), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub ([`github`]); and, for misspelled
+//! names, the [`nearest`] known one.
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 
 mod code;
 mod finding;
 mod findings;
+mod format;
 pub mod github;
 mod human;
 mod json;
@@ -25,6 +28,7 @@ mod fixture;
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label, Severity};
 pub use findings::{Findings, SeverityOverride};
+pub use format::Format;
 pub use human::Human;
 pub use json::{API_VERSION, FindingEntry, FindingList, Position, RelatedEntry};
 pub use nearest::nearest;
@@ -32,3 +36,4 @@ pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use summary::Summary;
+pub use visible::one_line;

@@ -47,3 +47,69 @@ fn bounded_length(name: &str) -> Option<usize> {
     let length = name.chars().take(LONGEST + 1).count();
     (1..=LONGEST).contains(&length).then_some(length)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_differs_in_case_only_wins_over_a_near_one() {
+        assert_eq!(
+            nearest("targetref", ["targetRefs", "targetRef"]),
+            Some("targetRef")
+        );
+        assert_eq!(nearest("API", ["ABI", "api"]), Some("api"));
+    }
+
+    #[test]
+    fn a_known_candidate_is_its_own_nearest() {
+        assert_eq!(nearest("Ab", ["AB", "ab", "Ab"]), Some("Ab"));
+    }
+
+    #[test]
+    fn swapped_missing_extra_and_wrong_characters_are_found() {
+        let known = [
+            "policiesToSync",
+            "downstreamClass",
+            "rawFeedback",
+            "workPer",
+            "maxWorkBytes",
+        ];
+        for (typed, meant) in [
+            ("policesToSync", "policiesToSync"),
+            ("policieToSyncs", "policiesToSync"),
+            ("downstreamclas", "downstreamClass"),
+            ("rawFeedbak", "rawFeedback"),
+            ("wrokPer", "workPer"),
+            ("maxWorkByte", "maxWorkBytes"),
+        ] {
+            assert_eq!(nearest(typed, known), Some(meant), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_is_not_offered() {
+        assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(nearest("ab", ["cd"]), None);
+        assert_eq!(nearest("gateway", ["listener"]), None);
+        assert_eq!(nearest("", ["a"]), None);
+        assert_eq!(nearest("a", []), None);
+        assert_eq!(nearest(&"a".repeat(200), ["a"]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_the_known_names_never_matters(
+            candidate in "[a-c]{1,5}",
+            mut known in prop::collection::vec("[a-cA-C]{1,5}", 0..12),
+        ) {
+            let first = nearest(&candidate, known.iter().map(String::as_str)).map(str::to_owned);
+            known.reverse();
+            prop_assert_eq!(&first, &nearest(&candidate, known.iter().map(String::as_str)).map(str::to_owned));
+            known.sort_unstable();
+            prop_assert_eq!(&first, &nearest(&candidate, known.iter().map(String::as_str)).map(str::to_owned));
+        }
+    }
+}

@@ -58,3 +58,40 @@ pub(super) fn resolve<'a>(place: &'a Place, locate: &'a dyn Locate) -> Option<Lo
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(text: &str, start: usize, end: usize, line: usize, column: usize) -> (usize, usize) {
+        let region = Span {
+            path: "a.yaml",
+            text,
+            start,
+            end,
+            line,
+            column,
+        }
+        .region();
+        assert_eq!((region.line, region.column), (line, column));
+        (region.end_line, region.end_column)
+    }
+
+    #[test]
+    fn the_end_is_exclusive_and_counted_in_characters() {
+        assert_eq!(region("ä: öü\n", 4, 8, 1, 4), (1, 6));
+        assert_eq!(region("a", 0, 0, 1, 1), (1, 1));
+    }
+
+    #[test]
+    fn lines_end_at_lf_also_in_crlf_files() {
+        assert_eq!(region("a:\r\n  b: 1\r\n  c: 2\r\n", 6, 18, 2, 3), (3, 7));
+        assert_eq!(region("a:\n  b\n", 5, 7, 2, 3), (3, 1));
+    }
+
+    #[test]
+    fn a_span_beyond_the_text_ends_with_it() {
+        assert_eq!(region("abc", 1, 99, 1, 2), (1, 4));
+        assert_eq!(region("é", 1, 1, 1, 1), (1, 1));
+    }
+}

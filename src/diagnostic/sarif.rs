@@ -143,7 +143,7 @@ impl SarifLog {
         let mut results = Vec::new();
         let mut notifications = Vec::new();
         let mut seen = BTreeMap::new();
-        for finding in findings.iter() {
+        for finding in findings {
             match resolve(&finding.place, locate) {
                 Some(found) => results.push(result(finding, &found, locate, &mut seen)),
                 None => notifications.push(notification(finding, locate)),
@@ -303,7 +303,18 @@ fn uri(path: &str) -> String {
     }
     for byte in path.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' | b'+' | b',' | b'=' => {
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'-'
+            | b'.'
+            | b'_'
+            | b'~'
+            | b'/'
+            | b'@'
+            | b'+'
+            | b','
+            | b'=' => {
                 uri.push(char::from(byte));
             }
             other => {
@@ -313,3 +324,6 @@ fn uri(path: &str) -> String {
     }
     uri
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@
 //! Flows in: text of the input, a [`Span`]. Flows out: one line of printable text of bounded width.
 //! Must not know: findings, colours.
 
+use std::fmt::Write as _;
+
 use unicode_width::UnicodeWidthChar as _;
 
 use super::Span;
@@ -18,7 +20,9 @@ const TAB: &str = "    ";
 /// terminal sequence just as `ESC [` does), text direction marks and invisible characters become `U+FFFD`.
 fn shown(character: char) -> char {
     match character {
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
         '\u{7f}' => '\u{2421}',
         '\u{80}'..='\u{9f}'
         | '\u{ad}'
@@ -37,7 +41,15 @@ fn shown(character: char) -> char {
 }
 
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
-pub(super) fn one_line(text: &str, limit: usize) -> String {
+///
+/// ```
+/// use spokewright::diagnostic::one_line;
+///
+/// assert_eq!(one_line("a\n\u{1b}[2Jb", 100), "a \u{241b}[2Jb");
+/// assert_eq!(one_line("abcdef", 3), "abc...");
+/// ```
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit));
     let mut previous = ' ';
     for (count, character) in text.trim_end().chars().enumerate() {
@@ -53,6 +65,26 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
         previous = character;
     }
     line
+}
+
+/// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
+/// has none of them but line ends, so the document stays the same.
+pub(super) fn json_escaped(json: String) -> String {
+    let harmless = |character: char| character == '\n' || shown(character) == character;
+    if json.chars().all(harmless) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if harmless(character) {
+            escaped.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
 }
 
 /// Columns that printable text takes on a terminal.
@@ -102,7 +134,12 @@ impl Excerpt {
         let spanned = floor_boundary(after, span.end.saturating_sub(start));
         let (inside, after) = after.split_at(spanned);
 
-        Self::fit(&Shown::new(before, cut_before), inside, &Shown::new(after, cut_after), room)
+        Self::fit(
+            &Shown::new(before, cut_before),
+            inside,
+            &Shown::new(after, cut_after),
+            room,
+        )
     }
 
     /// Shortens what is too wide: first on the right, then on the left, then the span itself.
@@ -119,9 +156,7 @@ impl Excerpt {
         }
         let mut line = if before.cut || before.columns + width.min(room / 2) + ELLIPSIS.len() > room {
             let keep = (room / 3).max(room.saturating_sub(width + after.columns + ELLIPSIS.len()));
-            let mut line = ELLIPSIS.to_owned();
-            line.push_str(tail(&before.text, keep.saturating_sub(ELLIPSIS.len())));
-            line
+            ELLIPSIS.to_owned() + tail(&before.text, keep.saturating_sub(ELLIPSIS.len()))
         } else {
             before.text.clone()
         };
@@ -199,4 +234,78 @@ pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
         at -= 1;
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn span(text: &str, start: usize, end: usize) -> Span<'_> {
+        Span {
+            path: "a.yaml",
+            text,
+            start,
+            end,
+            line: 1,
+            column: 1,
+        }
+    }
+
+    #[test]
+    fn one_line_replaces_line_ends_and_controls_and_keeps_the_rest() {
+        assert_eq!(
+            one_line("a\r\nb\nc\td\re \u{1b}[0m é\n", 99),
+            "a b c d e \u{241b}[0m é"
+        );
+        assert_eq!(one_line("abcdef", 3), "abc...");
+        assert_eq!(one_line("abc", 3), "abc");
+    }
+
+    #[test]
+    fn a_line_that_fits_is_shown_whole() {
+        let excerpt = Excerpt::new(&span("one\ntwo three\nfour", 8, 13), 12);
+        assert_eq!(
+            (excerpt.line.as_str(), excerpt.caret, excerpt.width),
+            ("two three", 4, 5)
+        );
+    }
+
+    #[test]
+    fn what_is_cut_off_is_marked_on_its_side() {
+        let text = format!("{}X{}", "a".repeat(50), "b".repeat(50));
+        let shown = |at: usize| Excerpt::new(&span(&text, at, at + 1), 20).line;
+        assert_eq!(shown(0), "aaaaaaaaaaaaaaaaa...");
+        assert_eq!(shown(50), "...aaaXbbbbbbbbbb...");
+        assert_eq!(shown(100), "...bbbbbbbbbbbbbb");
+    }
+
+    #[test]
+    fn a_span_outside_the_text_or_inside_a_character_is_no_harm() {
+        assert_eq!(Excerpt::new(&span("é", 1, 1), 80).line, "é");
+        assert_eq!(Excerpt::new(&span("é", 99, 7), 80).caret, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_printable_and_never_wider_than_its_room(
+            text in "(\\PC|[\\x00-\\x1f\\x7f\\u{80}-\\u{9f}\\n\\t\u{1b}日é\u{300}]){0,200}",
+            start in 0usize..220,
+            length in 0usize..220,
+            room in 0usize..90,
+        ) {
+            let excerpt = Excerpt::new(&span(&text, start, start + length), room);
+            prop_assert!(columns(&excerpt.line) <= room.max(12), "{:?}", excerpt);
+            prop_assert!(excerpt.caret + excerpt.width <= room.max(12) + 1, "{:?}", excerpt);
+            prop_assert!(!excerpt.line.contains(char::is_control), "{:?}", excerpt);
+        }
+
+        #[test]
+        fn one_line_never_holds_a_control_character(text in any::<String>(), limit in 0usize..50) {
+            let line = one_line(&text, limit);
+            prop_assert!(!line.contains(char::is_control));
+            prop_assert!(line.chars().count() <= limit + ELLIPSIS.len());
+        }
+    }
 }

@@ -1,0 +1,311 @@
+//! Tests of the text form.
+
+use super::super::Code;
+use super::super::fixture::{Texts, sample};
+use super::*;
+
+/// One finding at the first occurrence of `needle` in a file of this text.
+fn at(text: &str, needle: &str, human: Human) -> String {
+    let mut texts = Texts::default();
+    let file = texts.file("a.yaml", text);
+    let place = texts.text(file, needle);
+    human.render_one(
+        &Finding::new(Code::YAML_SYNTAX, place, "wrong").label("here"),
+        &texts,
+    )
+}
+
+/// Takes `ESC [ ... m` out, and nothing else.
+fn without_colour(text: &str) -> String {
+    let mut rest = text;
+    let mut plain = String::new();
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    plain + rest
+}
+
+#[test]
+fn shows_code_place_snippet_related_places_notes_and_help() {
+    let (texts, findings) = sample();
+    insta::assert_snapshot!(Human::default().render(&findings, &texts), @r#"
+    error[policy/target-not-found]: no Gateway gateways/prod-wbe in the input
+     --> hub/team a/limits.yaml:7:11
+      |
+    7 |     name: prod-wbe
+      |           ^^^^^^^^ not found
+      |
+     ::: hub/gateway.yaml:3:9
+      |
+    3 |   name: prod-web
+      |         -------- this Gateway has a similar name
+      |
+     ::: hub/team a/limits.yaml:3:37
+      |
+    3 | metadata: {name: global, namespace: gateways}
+      |                                     -------- the namespace searched
+      |
+      = note: a policy without a namespace in its targetRef targets its own namespace
+      = help: write `name: prod-web`
+
+    warning[object/unknown-field]: the schema has no field 50%, c:d
+     --> hub/team a/limits.yaml:8:3
+      |
+    8 |   limits:
+      |   ^^^^^^^
+
+    error[output/edited]: edited by hand
+     --> rendered/eu-1/a,b.yaml
+      = help: pass --force to overwrite it
+
+    error[empty/nothing-rendered]: no cluster receives anything
+      = help: pass --allow-empty if that is what you mean
+    "#);
+}
+
+#[test]
+fn colour_is_data_and_changes_nothing_else() {
+    let (texts, findings) = sample();
+    let plain = Human::default().render(&findings, &texts);
+    let coloured = Human {
+        colour: true,
+        ..Human::default()
+    };
+    let coloured = coloured.render(&findings, &texts);
+    assert!(
+        coloured.starts_with("\u{1b}[1m\u{1b}[91merror[policy/target-not-found]\u{1b}[0m"),
+        "{coloured:?}"
+    );
+    assert_eq!(without_colour(&coloured), plain);
+    assert!(!plain.contains('\u{1b}'));
+}
+
+#[test]
+fn line_numbers_of_different_length_share_one_gutter() {
+    let mut texts = Texts::default();
+    let file = texts.file("a.yaml", &format!("first: 1\n{}last: 2\n", "#\n".repeat(98)));
+    let finding = Finding::new(Code::YAML_DUPLICATE_KEY, texts.text(file, "last"), "twice")
+        .related(texts.text(file, "first"), "the first")
+        .note("why");
+    insta::assert_snapshot!(Human::default().render_one(&finding, &texts), @r#"
+    error[yaml/duplicate-key]: twice
+       --> a.yaml:100:1
+        |
+    100 | last: 2
+        | ^^^^
+        |
+       ::: a.yaml:1:1
+        |
+      1 | first: 1
+        | ----- the first
+        |
+        = note: why
+    "#);
+}
+
+#[test]
+fn a_crlf_line_end_is_not_shown() {
+    let shown = at("a: 1\r\nb: no\r\nc: 2\r\n", "no", Human::default());
+    insta::assert_snapshot!(shown, @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:2:4
+      |
+    2 | b: no
+      |    ^^ here
+    "#);
+    assert!(!shown.contains(['\r', '\u{240d}']));
+}
+
+#[test]
+fn the_caret_stands_under_the_span_after_tabs_and_wide_characters() {
+    insta::assert_snapshot!(at("\tü: 日本 x\n", "x", Human::default()), @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:1:8
+      |
+    1 |     ü: 日本 x
+      |             ^ here
+    "#);
+    insta::assert_snapshot!(at("name: 日本\n", "日本", Human::default()), @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:1:7
+      |
+    1 | name: 日本
+      |       ^^^^ here
+    "#);
+}
+
+#[test]
+fn an_empty_file_and_the_end_of_a_file_have_a_caret() {
+    insta::assert_snapshot!(at("", "", Human::default()), @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:1:1
+      |
+    1 |
+      | ^ here
+    "#);
+    let mut texts = Texts::default();
+    let file = texts.file("a.yaml", "a: [\n");
+    for end in [4, 5] {
+        let place = Place::Text {
+            source: file,
+            start: end,
+            end,
+        };
+        let shown = Human::default().render_one(&Finding::new(Code::YAML_SYNTAX, place, "wrong"), &texts);
+        if end == 4 {
+            insta::assert_snapshot!(shown, @r#"
+            error[yaml/syntax]: wrong
+             --> a.yaml:1:5
+              |
+            1 | a: [
+              |     ^
+            "#);
+        } else {
+            insta::assert_snapshot!(shown, @r#"
+            error[yaml/syntax]: wrong
+             --> a.yaml:2:1
+              |
+            2 |
+              | ^
+            "#);
+        }
+    }
+}
+
+#[test]
+fn a_span_of_several_lines_is_underlined_as_far_as_its_first_line_goes() {
+    insta::assert_snapshot!(at("spec:\n  a: 1\n  b: 2\n", "spec:\n  a: 1\n  b: 2\n", Human::default()), @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:1:1
+      |
+    1 | spec:
+      | ^^^^^ here
+    "#);
+}
+
+#[test]
+fn a_long_line_is_cut_around_the_span_and_keeps_its_true_column() {
+    let text = format!(
+        "{{\"items\":[{}{{\"kind\":\"Gatewy\"}}{}]}}",
+        "{},".repeat(300_000),
+        ",{}".repeat(99)
+    );
+    let shown = at(&text, "\"Gatewy\"", Human::default());
+    insta::assert_snapshot!(shown, @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:1:900019
+      |
+    1 | ...},{},{},{},{},{"kind":"Gatewy"},{},{},{},{},{},{},{},{},{},{},{},{},{}...
+      |                          ^^^^^^^^ here
+    "#);
+    assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
+}
+
+#[test]
+fn a_span_wider_than_the_room_is_cut_on_the_right() {
+    let text = format!("key: {}", "v".repeat(1000));
+    let narrow = Human {
+        width: 40,
+        ..Human::default()
+    };
+    insta::assert_snapshot!(at(&text, &text[5..], narrow), @r#"
+    error[yaml/syntax]: wrong
+     --> a.yaml:1:6
+      |
+    1 | key: vvvvvvvvvvvvvvvvvvvvvvvvvvvv...
+      |      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ here
+    "#);
+}
+
+#[test]
+fn nothing_in_the_input_reaches_the_terminal_as_a_control_character() {
+    let evil = "a\u{1b}[2Jb\u{9b}31mc\u{202e}d\u{7}e\u{0}f\u{200b}g\u{8}h\u{feff}";
+    let mut texts = Texts::default();
+    let file = texts.file(&format!("{evil}.yaml"), &format!("{evil}: {evil}\n"));
+    let place = texts.text(file, evil);
+    let finding = Finding::new(Code::YAML_SYNTAX, place.clone(), evil)
+        .label(format!("{evil}\nerror[forged]: {evil}"))
+        .related(place, evil)
+        .related(Place::Path(evil.to_owned()), evil)
+        .related(Place::Run, evil)
+        .note(format!("{evil}\r\n::error::forged"))
+        .help(evil);
+    let shown = Human::default().render_one(&finding, &texts);
+    insta::assert_snapshot!(shown, @r#"
+    error[yaml/syntax]: a␛[2Jb�31mc�d␇e␀f�g␈h�
+     --> a␛[2Jb�31mc�d␇e␀f�g␈h�.yaml:1:1
+      |
+    1 | a␛[2Jb�31mc�d␇e␀f�g␈h�: a␛[2Jb�31mc�d␇e␀f�g␈h�
+      | ^^^^^^^^^^^^^^^^^^^^^^ a␛[2Jb�31mc�d␇e␀f�g␈h� error[forged]: a␛[2Jb�31mc�d␇e␀f�g␈h�
+      |
+     ::: a␛[2Jb�31mc�d␇e␀f�g␈h�.yaml:1:1
+      |
+    1 | a␛[2Jb�31mc�d␇e␀f�g␈h�: a␛[2Jb�31mc�d␇e␀f�g␈h�
+      | ---------------------- a␛[2Jb�31mc�d␇e␀f�g␈h�
+     ::: a␛[2Jb�31mc�d␇e␀f�g␈h�: a␛[2Jb�31mc�d␇e␀f�g␈h�
+      |
+      = note: a␛[2Jb�31mc�d␇e␀f�g␈h�
+      = note: a␛[2Jb�31mc�d␇e␀f�g␈h� ::error::forged
+      = help: a␛[2Jb�31mc�d␇e␀f�g␈h�
+    "#);
+    assert!(shown.lines().all(|line| !line.contains(char::is_control)));
+}
+
+#[test]
+fn long_messages_are_cut() {
+    let finding =
+        Finding::new(Code::CONFIG_INVALID, Place::Run, "m".repeat(1 << 20)).help("h".repeat(1 << 20));
+    let shown = Human::default().render_one(&finding, &Texts::default());
+    assert!(shown.len() < 2200, "{}", shown.len());
+}
+
+#[test]
+fn beyond_the_limit_findings_of_a_severity_are_counted() {
+    let mut findings = Findings::new();
+    for index in 0..5 {
+        findings.push(Finding::new(
+            Code::POLICY_UNUSED,
+            Place::Run,
+            format!("warning {index}"),
+        ));
+        findings.push(Finding::new(
+            Code::CONFIG_INVALID,
+            Place::Run,
+            format!("error {index}"),
+        ));
+    }
+    findings.push(Finding::new(Code::CONFIG_INVALID, Place::Run, "error 5"));
+    let show = |limit| {
+        Human {
+            limit,
+            ..Human::default()
+        }
+        .render(&findings, &Texts::default())
+    };
+    insta::assert_snapshot!(show(Some(2)), @r#"
+    warning[policy/unused]: warning 0
+
+    error[config/invalid]: error 0
+
+    warning[policy/unused]: warning 1
+
+    error[config/invalid]: error 1
+
+    ... and 4 more errors, 3 more warnings
+    "#);
+    insta::assert_snapshot!(show(Some(0)), @r#"
+    ... and 6 more errors, 5 more warnings
+    "#);
+    assert!(!show(None).contains("..."));
+    assert!(!show(Some(6)).contains("..."));
+    assert!(show(Some(5)).ends_with("... and 1 more error\n"));
+    assert_eq!(findings.summary().to_string(), "6 errors, 5 warnings");
+    assert_eq!(Findings::new().summary().to_string(), "no findings");
+    assert_eq!(show(None), show(Some(100)));
+}
+
+#[test]
+fn no_findings_print_nothing() {
+    assert_eq!(Human::default().render(&Findings::new(), &Texts::default()), "");
+}
