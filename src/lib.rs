@@ -4,6 +4,7 @@
 //! [`yaml`], [`diagnostic`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
 //! [`output`], [`report`].
 
+pub mod api;
 pub mod diagnostic;
 pub mod object;
 pub mod yaml;
