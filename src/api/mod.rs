@@ -5,4 +5,5 @@
 //! Must not know: other objects of the input; that is `hub`.
 
 pub mod crd;
+pub mod ocm_work;
 pub mod schema;
