@@ -6,8 +6,11 @@
 //! Flows in: objects. Flows out: typed views, and findings at the field that is wrong.
 //! Must not know: other objects. A reference stays a reference here; `hub` resolves it.
 
+pub mod crd;
 pub mod gateway;
+pub mod ocm_work;
 pub mod policy;
 mod reading;
+pub mod schema;
 
 pub use reading::{Reading, dotted};

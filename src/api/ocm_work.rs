@@ -1,0 +1,228 @@
+//! ManifestWork (`work.open-cluster-management.io/v1`) and ManifestWorkReplicaSet (`v1alpha1`): what OCM
+//! refuses.
+//!
+//! Owns: both stages of OCM's validation, the CRD's structural rules ([`schema`]) and the webhook's, and the
+//! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out:
+//! [`Refusal`]s in OCM's words, findings. Must not know: how works are made.
+//!
+//! Rules and messages: OCM work 1, 2 and 4. The executor's SubjectAccessReview needs a hub and is left out.
+
+mod schema;
+mod size;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::api::schema::Schema;
+use crate::diagnostic::{Code, Finding};
+use crate::object::{Field, Object};
+
+pub use size::{json_bytes, manifest_size, manifest_size_of_json, work_size};
+
+/// API group of both kinds.
+pub const GROUP: &str = "work.open-cluster-management.io";
+/// The kind that the work agent applies on one cluster.
+pub const MANIFEST_WORK: &str = "ManifestWork";
+/// The kind from which the hub makes a work for each cluster of a Placement.
+pub const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+/// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes (OCM work 2).
+pub const WEBHOOK_LIMIT: u64 = 500 * 1024;
+
+/// Which stage of OCM refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The CRD's schema. An API server stops here.
+    Crd,
+    /// The validating webhook, which only sees what the CRD lets through.
+    Webhook,
+}
+
+/// Why OCM would refuse a work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// Who refuses.
+    pub stage: Stage,
+    /// RFC 6901 pointer inside the work.
+    pub pointer: String,
+    /// OCM's words, with the path where OCM gives one.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    /// The finding `work/invalid`, or `work/too-large` for the size.
+    #[must_use]
+    pub fn into_finding(self, object: &Object) -> Finding {
+        let code = if self.message.ends_with(" limit") { Code::WORK_TOO_LARGE } else { Code::WORK_INVALID };
+        let message = format!("{} {}: {}", object.kind, object.key(), self.message);
+        let finding = Finding::new(code, object.place(&self.pointer), message);
+        match self.help {
+            Some(help) => finding.help(help),
+            None => finding,
+        }
+    }
+}
+
+/// OCM's validation, compiled once for many works.
+#[derive(Debug)]
+pub struct WorkValidation {
+    manifest_work: Schema,
+    replica_set: Schema,
+}
+
+impl Default for WorkValidation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WorkValidation {
+    /// Compiles both schemas.
+    #[must_use]
+    pub fn new() -> Self {
+        // Our own schemas: that they compile without problems is tested.
+        Self {
+            manifest_work: Schema::of_resource(&schema::manifest_work()).0,
+            replica_set: Schema::of_resource(&schema::replica_set()).0,
+        }
+    }
+
+    /// Everything that OCM would refuse in a ManifestWork or ManifestWorkReplicaSet, the CRD's reasons first.
+    ///
+    /// Other kinds are not refused.
+    #[must_use]
+    pub fn check(&self, work: &Value) -> Vec<Refusal> {
+        let root = Field::new(work);
+        let (schema, template) = match root.get("kind").str() {
+            Some(MANIFEST_WORK) => (&self.manifest_work, root.get("spec")),
+            Some(MANIFEST_WORK_REPLICA_SET) => {
+                (&self.replica_set, root.get("spec").get("manifestWorkTemplate"))
+            }
+            _ => return Vec::new(),
+        };
+        let mut refusals = Vec::new();
+        for violation in schema.check(work) {
+            refusals.push(Refusal {
+                stage: Stage::Crd,
+                message: violation.to_string(),
+                pointer: violation.pointer,
+                help: violation.help,
+            });
+        }
+        let metadata = root.get("metadata");
+        for field in ["name", "namespace"] {
+            if metadata.get(field).str().is_none_or(str::is_empty) {
+                refusals.push(Refusal {
+                    stage: Stage::Crd,
+                    pointer: metadata.get(field).pointer().to_owned(),
+                    message: format!("metadata.{field}: Required value"),
+                    help: None,
+                });
+            }
+        }
+        check_condition_rules(&template, &mut refusals);
+        check_manifests(&template.get("workload").get("manifests"), &mut refusals);
+        if root.get("kind").str() == Some(MANIFEST_WORK) {
+            check_executor(&template, &mut refusals);
+        }
+        refusals
+    }
+}
+
+fn webhook(field: &Field<'_>, message: impl Into<String>) -> Refusal {
+    Refusal {
+        stage: Stage::Webhook,
+        pointer: field.pointer().to_owned(),
+        message: message.into(),
+        help: None,
+    }
+}
+
+/// The CRD's CEL rule, checked without an engine: a rule of type CEL names its condition.
+fn check_condition_rules(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    for (config_index, config) in template.get("manifestConfigs").items().enumerate() {
+        for (index, rule) in config.get("conditionRules").items().enumerate() {
+            if rule.get("type").str() == Some("CEL") && rule.get("condition").str() == Some("") {
+                refusals.push(Refusal {
+                    stage: Stage::Crd,
+                    pointer: rule.pointer().to_owned(),
+                    message: format!(
+                        "spec.manifestConfigs[{config_index}].conditionRules[{index}]: Invalid value: \
+                         Condition is required for CEL rules"
+                    ),
+                    help: Some("set condition, for example to Complete".to_owned()),
+                });
+            }
+        }
+    }
+}
+
+fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    let values = match manifests.value() {
+        Some(Value::Array(values)) => values.as_slice(),
+        None => &[],
+        // Of another type: the schema has said so.
+        Some(_) => return,
+    };
+    if values.is_empty() {
+        refusals.push(webhook(manifests, "manifests should not be empty"));
+        return;
+    }
+    let size = work_size(values);
+    if size > WEBHOOK_LIMIT {
+        let mut refusal = webhook(
+            manifests,
+            format!("the size of manifests is {size} bytes which exceeds the {WEBHOOK_LIMIT} limit"),
+        );
+        refusal.help = Some("split the work".to_owned());
+        refusals.push(refusal);
+    }
+    // apiVersion, kind, namespace, name; a missing namespace equals an empty one (OCM work 2).
+    let mut seen: HashMap<[&str; 4], usize> = HashMap::with_capacity(values.len());
+    for (index, manifest) in manifests.items().enumerate() {
+        let text = |field: Field<'_>| field.str().map(str::to_owned);
+        let Some(kind) = manifest.get("kind").str().filter(|kind| !kind.is_empty()) else {
+            let shown = manifest.value().map(Value::to_string).unwrap_or_default();
+            refusals.push(webhook(&manifest, format!("Object 'Kind' is missing in '{shown}'")));
+            continue;
+        };
+        let metadata = manifest.get("metadata");
+        let Some(name) = metadata.get("name").str().filter(|name| !name.is_empty()) else {
+            refusals.push(webhook(&metadata, "name must be set in manifest"));
+            continue;
+        };
+        if text(metadata.get("generateName")).is_some_and(|generated| !generated.is_empty()) {
+            refusals.push(webhook(&metadata.get("generateName"), "generateName must not be set in manifest"));
+        }
+        let api_version = manifest.get("apiVersion").str().unwrap_or_default();
+        let namespace = metadata.get("namespace").str().unwrap_or_default();
+        match seen.entry([api_version, kind, namespace, name]) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(index);
+            }
+            std::collections::hash_map::Entry::Occupied(first) => {
+                let mut refusal = webhook(
+                    &manifest,
+                    format!("duplicate manifest for resource {namespace}/{name} with resource type {api_version}.{kind}"),
+                );
+                refusal.help = Some(format!("remove it: manifest {} is the same object", first.get()));
+                refusals.push(refusal);
+            }
+        }
+    }
+}
+
+fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    let subject = template.get("executor").get("subject");
+    if subject.get("type").str() == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
+        let mut refusal = webhook(&subject.get("serviceAccount"), "executor service account can not be nil");
+        refusal.help = Some("set serviceAccount to its namespace and name".to_owned());
+        refusals.push(refusal);
+    }
+}

@@ -1,0 +1,248 @@
+//! CEL rules of a schema (`x-kubernetes-validations`), evaluated by `kube-cel`.
+//!
+//! Owns: which rules stand at a level, and running them. Flows in: schemas, completed values that are
+//! structurally right. Flows out: violations. Must not know: anything else about schemas.
+//!
+//! Each level with rules gets a program of its own, with a reduced schema that keeps only what decides how a
+//! value converts to CEL (formats, maps, embedded resources): so every violation has an exact pointer, the
+//! order is that of the fields, and levels without rules cost nothing. Without the feature `cel` nothing is
+//! checked here.
+
+use serde_json::Value;
+
+use super::compile::{Node, SchemaProblem};
+use super::violation::{Path, Violation};
+
+#[cfg(feature = "cel")]
+pub(super) use with_engine::Rules;
+#[cfg(not(feature = "cel"))]
+pub(super) use without_engine::Rules;
+
+/// Runs every rule at and below `node`.
+pub(super) fn check_rules(node: &Node, value: &Value, violations: &mut Vec<Violation>) {
+    walk(node, value, &Path::Root, violations);
+}
+
+fn walk(node: &Node, value: &Value, path: &Path<'_>, violations: &mut Vec<Violation>) {
+    if !node.rules_below || value.is_null() {
+        return;
+    }
+    node.rules.run(value, path, violations);
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let Some(child) = node.child(name) {
+                    walk(child, field, &Path::Key(path, name), violations);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(child) = node.items.as_deref() {
+                for (index, item) in items.iter().enumerate() {
+                    walk(child, item, &Path::Index(path, index), violations);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(not(feature = "cel"))]
+mod without_engine {
+    use super::{Path, SchemaProblem, Value, Violation};
+
+    /// No rules: the feature `cel` is off.
+    #[derive(Debug, Default)]
+    pub(in super::super) struct Rules;
+
+    impl Rules {
+        pub(in super::super) fn compile(_schema: &Value, _at: &str) -> (Self, Vec<SchemaProblem>) {
+            (Self, Vec::new())
+        }
+
+        pub(in super::super) const fn is_empty(&self) -> bool {
+            true
+        }
+
+        #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
+        pub(super) fn run(&self, _value: &Value, _path: &Path<'_>, _violations: &mut Vec<Violation>) {}
+    }
+}
+
+#[cfg(feature = "cel")]
+mod with_engine {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use kube_cel::{CompiledSchema, ErrorKind, compile_schema};
+    use serde_json::{Map, json};
+
+    use super::super::violation::ViolationKind;
+    use super::{Path, SchemaProblem, Value, Violation};
+
+    /// Keyword of the rules.
+    const VALIDATIONS: &str = "x-kubernetes-validations";
+    /// Longer expressions are not given to the engine's recursive parser.
+    const RULE_BYTES_MAX: usize = 16 * 1024;
+    /// Deeper brackets neither.
+    const RULE_DEPTH_MAX: usize = 64;
+
+    /// The rules of one level.
+    #[derive(Debug, Default)]
+    pub(in super::super) struct Rules(Option<Box<CompiledSchema>>);
+
+    impl Rules {
+        /// The rules of `schema` itself, not of what is below it.
+        pub(in super::super) fn compile(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
+            let Some(Value::Array(rules)) = schema.get(VALIDATIONS).filter(|rules| rules != &&json!([])) else {
+                return (Self(None), Vec::new());
+            };
+            let mut problems = Vec::new();
+            let mut usable = Vec::new();
+            for (index, rule) in rules.iter().enumerate() {
+                match usable_rule(rule) {
+                    Ok(()) => usable.push(rule.clone()),
+                    Err((message, unsupported)) => problems.push(SchemaProblem {
+                        pointer: format!("{at}/{VALIDATIONS}/{index}"),
+                        message,
+                        unsupported,
+                    }),
+                }
+            }
+            if usable.is_empty() {
+                return (Self(None), problems);
+            }
+            let mut reduced = shape(schema).unwrap_or_default();
+            reduced.insert(VALIDATIONS.to_owned(), Value::Array(usable));
+            (Self(compile_guarded(&Value::Object(reduced)).map(Box::new)), problems)
+        }
+
+        pub(in super::super) const fn is_empty(&self) -> bool {
+            self.0.is_none()
+        }
+
+        pub(super) fn run(&self, value: &Value, path: &Path<'_>, violations: &mut Vec<Violation>) {
+            let Some(compiled) = &self.0 else {
+                return;
+            };
+            // A panic of the engine must not become ours: the rule then counts as passed.
+            let outcome = catch_unwind(AssertUnwindSafe(|| kube_cel::validate_compiled(compiled, value, None)));
+            let Ok(Err(errors)) = outcome else {
+                return;
+            };
+            for error in errors {
+                // The engine lacks a function: that says nothing about the object.
+                if error.kind == ErrorKind::UnsupportedReference {
+                    continue;
+                }
+                let (pointer, field) = locate(path, &steps(&error.field_path));
+                violations.push(Violation {
+                    kind: ViolationKind::Invalid,
+                    pointer,
+                    field,
+                    message: format!("Invalid value: {}", error.message),
+                    help: Some(format!("the rule is: {}", error.rule)),
+                    blocks_rules: false,
+                });
+            }
+        }
+    }
+
+    /// The steps of a rule's `fieldPath`, such as `.spec.a['b']`.
+    fn steps(field_path: &str) -> Vec<String> {
+        field_path
+            .split(['.', '['])
+            .map(|step| step.trim_end_matches(']').trim_matches(['\'', '"']).to_owned())
+            .filter(|step| !step.is_empty())
+            .collect()
+    }
+
+    /// Pointer and field of `path` followed by `steps`.
+    fn locate(path: &Path<'_>, steps: &[String]) -> (String, String) {
+        match steps.split_first() {
+            None => (path.pointer(), path.field()),
+            Some((step, rest)) => locate(&Path::Key(path, step), rest),
+        }
+    }
+
+    /// Whether the engine can be trusted with a rule; otherwise why not, and whether that is our limit.
+    fn usable_rule(rule: &Value) -> Result<(), (String, bool)> {
+        for keyword in ["rule", "messageExpression"] {
+            let Some(text) = rule.get(keyword) else {
+                continue;
+            };
+            let Some(text) = text.as_str() else {
+                return Err((format!("{keyword} must be a string"), false));
+            };
+            if text.len() > RULE_BYTES_MAX || bracket_depth(text) > RULE_DEPTH_MAX {
+                return Err((format!("{keyword} is too long or too deep to be checked here"), true));
+            }
+        }
+        if rule.get("rule").and_then(Value::as_str).is_none_or(|rule| rule.trim().is_empty()) {
+            return Err(("rule is required".to_owned(), false));
+        }
+        let schema = json!({VALIDATIONS: [rule]});
+        let Some(compiled) = compile_guarded(&schema) else {
+            return Err(("the rule cannot be compiled here".to_owned(), true));
+        };
+        match compiled.compilation_errors().first() {
+            None => Ok(()),
+            Some(error) => {
+                let text = error.to_string();
+                Err((text.lines().next().unwrap_or_default().to_owned(), false))
+            }
+        }
+    }
+
+    fn compile_guarded(schema: &Value) -> Option<CompiledSchema> {
+        catch_unwind(AssertUnwindSafe(|| compile_schema(schema))).ok()
+    }
+
+    fn bracket_depth(text: &str) -> usize {
+        let mut depth = 0_usize;
+        let mut deepest = 0;
+        for byte in text.bytes() {
+            match byte {
+                b'(' | b'[' | b'{' => depth = depth.saturating_add(1),
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            deepest = deepest.max(depth);
+        }
+        deepest
+    }
+
+    /// What of a schema decides how a value converts to CEL; `None` when nothing does.
+    fn shape(schema: &Value) -> Option<Map<String, Value>> {
+        let mut kept = Map::new();
+        for keyword in ["x-kubernetes-int-or-string", "x-kubernetes-embedded-resource"] {
+            if let Some(true) = schema.get(keyword).and_then(Value::as_bool) {
+                kept.insert(keyword.to_owned(), json!(true));
+            }
+        }
+        if let Some(format @ ("date-time" | "duration" | "byte")) = schema.get("format").and_then(Value::as_str) {
+            kept.insert("format".to_owned(), json!(format));
+        }
+        if let Some(items) = schema.get("items").and_then(shape) {
+            kept.insert("items".to_owned(), Value::Object(items));
+        }
+        match schema.get("additionalProperties") {
+            None | Some(Value::Bool(false)) => {}
+            Some(additional) => {
+                // Keys of maps are data: they must not be escaped like field names.
+                let inner = shape(additional).unwrap_or_default();
+                kept.insert("additionalProperties".to_owned(), Value::Object(inner));
+            }
+        }
+        let properties: Map<String, Value> = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, property)| Some((name.clone(), Value::Object(shape(property)?))))
+            .collect();
+        if !properties.is_empty() {
+            kept.insert("properties".to_owned(), Value::Object(properties));
+        }
+        (!kept.is_empty()).then_some(kept)
+    }
+}

@@ -1,0 +1,541 @@
+//! Walking a value along its schema: everything but CEL rules.
+//!
+//! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed
+//! value. Flows out: violations in the order of the value's fields. Must not know: how either was made.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use serde_json::{Map, Number, Value};
+
+use super::compile::{Additional, Bound, ListType, Node, Type};
+use super::metadata;
+use super::violation::{Path, Violation, ViolationKind, nearest};
+use crate::object::names::{LABEL_MAX, NameRule};
+
+/// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
+const VIOLATIONS_MAX: usize = 200;
+/// Values longer than this are cut in messages, in characters.
+const SHOWN_MAX: usize = 80;
+/// More known fields than this are not listed in a help line.
+const LISTED_MAX: usize = 16;
+
+/// Every violation of `node` by `value`.
+pub(super) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violation> {
+    let mut walk = Walk {
+        violations: Vec::new(),
+        metadata,
+        limit: VIOLATIONS_MAX,
+    };
+    walk.value(node, value, &Path::Root, Mode::Strict);
+    walk.violations
+}
+
+/// Whether unknown fields count. Inside combinators they do not: only the outer schema names the fields.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Strict,
+    ValuesOnly,
+}
+
+struct Walk<'s> {
+    violations: Vec<Violation>,
+    metadata: &'s Node,
+    limit: usize,
+}
+
+impl Walk<'_> {
+    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: String) {
+        self.push_with_help(path, blocks_rules, message, None);
+    }
+
+    fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {
+        if self.violations.len() < self.limit {
+            self.violations.push(Violation {
+                kind: ViolationKind::Invalid,
+                pointer: path.pointer(),
+                field: path.field(),
+                message,
+                help,
+                blocks_rules,
+            });
+        }
+    }
+
+    fn value(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
+        if self.violations.len() >= self.limit {
+            return;
+        }
+        if value.is_null() && node.nullable {
+            return;
+        }
+        if !self.type_fits(node, value, path) {
+            return;
+        }
+        match value {
+            Value::Object(fields) => self.mapping(node, fields, path, mode),
+            Value::Array(items) => self.list(node, items, path, mode),
+            Value::String(text) => self.string(node, text, path),
+            Value::Number(number) => self.number(node, number, path),
+            Value::Bool(_) | Value::Null => {}
+        }
+        if let Some(allowed) = &node.allowed {
+            self.allowed(allowed, value, path);
+        }
+        self.combinators(node, value, path);
+    }
+
+    /// Reports a wrong type; `false` means that nothing further makes sense.
+    fn type_fits(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
+        let expected = if node.int_or_string {
+            if value.is_string() || is_integer(value) {
+                return true;
+            }
+            "integer,string"
+        } else {
+            match node.kind {
+                None => return true,
+                Some(kind) if has_type(value, kind) => return true,
+                Some(kind) => kind.name(),
+            }
+        };
+        let found = type_name(value);
+        let message = format!(
+            "Invalid value: {found:?}: {} in body must be of type {expected}: {found:?}",
+            path.field()
+        );
+        self.push_with_help(path, true, message, type_help(expected, value));
+        false
+    }
+
+    fn mapping(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>, mode: Mode) {
+        for name in &node.required {
+            if !fields.contains_key(name) {
+                self.push(&Path::Key(path, name), true, "Required value".to_owned());
+            }
+        }
+        let count = fields.len();
+        if let Some(limit) = node.max_properties.filter(|limit| exceeds(count, *limit)) {
+            self.push(path, true, format!("Too many: {count}: must have at most {limit} items"));
+        }
+        if let Some(limit) = node.min_properties.filter(|limit| falls_short(count, *limit)) {
+            let message = format!(
+                "Invalid value: {count}: {} in body should have at least {limit} properties",
+                path.field()
+            );
+            self.push(path, false, message);
+        }
+        if node.resource && mode == Mode::Strict {
+            self.resource(node, fields, path);
+        }
+        for (name, value) in fields {
+            let here = Path::Key(path, name);
+            let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
+            match (node.child(name), &node.additional) {
+                (Some(child), _) => {
+                    // Metadata is checked as ObjectMeta; its schema in a CRD may only narrow values.
+                    let mode = if implied { Mode::ValuesOnly } else { mode };
+                    self.value(child, value, &here, mode);
+                }
+                (None, Additional::Unknown) if mode == Mode::Strict && !implied && !node.preserve_unknown => {
+                    self.unknown(node, name, &here);
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
+    fn unknown(&mut self, node: &Node, name: &str, path: &Path<'_>) {
+        if self.violations.len() >= self.limit {
+            return;
+        }
+        let known = node.properties.keys().map(String::as_str);
+        let help = match nearest(name, known.clone()) {
+            Some(near) => Some(format!("did you mean {near:?}?")),
+            None if node.properties.is_empty() => Some("no field is allowed here".to_owned()),
+            None if node.properties.len() <= LISTED_MAX => {
+                Some(format!("known fields: {}", known.collect::<Vec<_>>().join(", ")))
+            }
+            None => Some("remove it, or check in which mapping it belongs".to_owned()),
+        };
+        self.violations.push(Violation {
+            kind: ViolationKind::UnknownField,
+            pointer: path.pointer(),
+            field: path.field(),
+            message: format!("unknown field {:?}", path.field()),
+            help,
+            blocks_rules: false,
+        });
+    }
+
+    /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
+    fn resource(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>) {
+        for name in ["apiVersion", "kind"] {
+            let here = Path::Key(path, name);
+            match fields.get(name) {
+                None if node.embedded => self.push(&here, true, "Required value".to_owned()),
+                None => {}
+                Some(Value::String(text)) if node.embedded => {
+                    if let Some(problem) = type_meta_problem(name, text) {
+                        self.push(&here, false, format!("Invalid value: {text:?}: {problem}"));
+                    }
+                }
+                Some(Value::String(_)) => {}
+                Some(_) => self.push(&here, true, "Invalid value: must be a string".to_owned()),
+            }
+        }
+        let Some(metadata) = fields.get("metadata") else {
+            return;
+        };
+        let here = Path::Key(path, "metadata");
+        match metadata {
+            Value::Object(fields) => {
+                let before = self.violations.len();
+                let schema = self.metadata;
+                self.value(schema, metadata, &here, Mode::Strict);
+                if self.violations.len() == before {
+                    let rule = if node.embedded { NameRule::PathSegment } else { NameRule::Rfc1123Subdomain };
+                    for problem in metadata::problems(fields, rule) {
+                        let help = problem.suggestion.map(|name| format!("for example {name:?}"));
+                        self.below(&here, &problem.path, problem.message, help);
+                    }
+                }
+            }
+            Value::Null => {}
+            _ => self.push(&here, true, "Invalid value: must be an object".to_owned()),
+        }
+    }
+
+    fn below(&mut self, path: &Path<'_>, steps: &[&str], message: String, help: Option<String>) {
+        match steps.split_first() {
+            None => self.push_with_help(path, false, message, help),
+            Some((step, rest)) => self.below(&Path::Key(path, step), rest, message, help),
+        }
+    }
+
+    fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
+        let count = items.len();
+        if let Some(limit) = node.max_items.filter(|limit| exceeds(count, *limit)) {
+            self.push(path, true, format!("Too many: {count}: must have at most {limit} items"));
+        }
+        if let Some(limit) = node.min_items.filter(|limit| falls_short(count, *limit)) {
+            let message = format!(
+                "Invalid value: {count}: {} in body should have at least {limit} items",
+                path.field()
+            );
+            self.push(path, false, message);
+        }
+        if let Some(child) = node.items.as_deref() {
+            for (index, item) in items.iter().enumerate() {
+                self.value(child, item, &Path::Index(path, index), mode);
+            }
+        }
+        if node.unique_items && first_repeat(items, Value::to_string).is_some() {
+            self.push(path, false, format!("Invalid value: {} in body shouldn't contain duplicates", path.field()));
+        }
+        match &node.list_type {
+            ListType::Atomic => {}
+            ListType::Set => self.repeats(items, path, Value::to_string),
+            ListType::Map(keys) => self.repeats(items, path, |item| key_of(item, keys)),
+        }
+    }
+
+    /// One violation for every item that repeats the key of an earlier one.
+    fn repeats(&mut self, items: &[Value], path: &Path<'_>, key: impl Fn(&Value) -> String) {
+        if items.len() < 2 {
+            return;
+        }
+        let mut seen = HashSet::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let key = key(item);
+            if seen.contains(&key) {
+                let message = format!("Duplicate value: {}", shorten(&key));
+                self.push(&Path::Index(path, index), false, message);
+            } else {
+                seen.insert(key);
+            }
+        }
+    }
+
+    fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
+        if node.max_length.is_some() || node.min_length.is_some() {
+            let count = text.chars().count();
+            if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
+                self.push(path, true, format!("Too long: may not be more than {limit} bytes"));
+            }
+            if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
+                let message = format!(
+                    "Invalid value: {}: {} in body should be at least {limit} chars long",
+                    quoted(text),
+                    path.field()
+                );
+                self.push(path, false, message);
+            }
+        }
+        if let Some(pattern) = &node.pattern
+            && !pattern.regex.is_match(text)
+        {
+            let message = format!(
+                "Invalid value: {}: {} in body should match '{}'",
+                quoted(text),
+                path.field(),
+                pattern.text
+            );
+            self.push(path, false, message);
+        }
+        if let Some(format) = node.format
+            && !format.accepts(text)
+        {
+            let message = format!(
+                "Invalid value: {}: {} in body must be of type {}: {}",
+                quoted(text),
+                path.field(),
+                format.name(),
+                quoted(text)
+            );
+            self.push(path, false, message);
+        }
+    }
+
+    fn number(&mut self, node: &Node, number: &Number, path: &Path<'_>) {
+        let range = match node.format {
+            Some(super::format::Format::Int32) => Some(f64::from(i32::MIN)..=f64::from(i32::MAX)),
+            _ => None,
+        };
+        let float = number.as_f64().unwrap_or(f64::NAN);
+        if range.is_some_and(|range| !range.contains(&float)) {
+            let message = format!(
+                "Invalid value: {number}: {} in body must be of type int32: {number}",
+                path.field()
+            );
+            self.push(path, false, message);
+        }
+        if let Some(bound) = &node.minimum
+            && breaks(number, bound, Ordering::Less)
+        {
+            let or_equal = if bound.exclusive { "" } else { " or equal to" };
+            let message = format!(
+                "Invalid value: {number}: {} in body should be greater than{or_equal} {}",
+                path.field(),
+                bound.limit
+            );
+            self.push(path, false, message);
+        }
+        if let Some(bound) = &node.maximum
+            && breaks(number, bound, Ordering::Greater)
+        {
+            let or_equal = if bound.exclusive { "" } else { " or equal to" };
+            let message = format!(
+                "Invalid value: {number}: {} in body should be less than{or_equal} {}",
+                path.field(),
+                bound.limit
+            );
+            self.push(path, false, message);
+        }
+        if let Some(step) = node.multiple_of
+            && step > 0.0
+        {
+            let quotient = float / step;
+            if (quotient - quotient.round()).abs() > 1e-9 {
+                let message = format!(
+                    "Invalid value: {number}: {} in body should be a multiple of {step}",
+                    path.field()
+                );
+                self.push(path, false, message);
+            }
+        }
+    }
+
+    fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
+        if allowed.iter().any(|choice| same(choice, value)) {
+            return;
+        }
+        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            shorten(&value.to_string()),
+            choices.join(", ")
+        );
+        let help = value
+            .as_str()
+            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
+            .map(|near| format!("did you mean {near:?}?"));
+        self.push_with_help(path, true, message, help);
+    }
+
+    fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
+        for choice in &node.all_of {
+            self.value(choice, value, path, Mode::ValuesOnly);
+        }
+        if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
+            let message = format!("Invalid value: {:?} must validate at least one schema (anyOf)", path.field());
+            self.push_with_help(path, false, message, self.best_choice(&node.any_of, value, path));
+        }
+        if !node.one_of.is_empty() {
+            let fitting = node.one_of.iter().filter(|choice| self.accepts(choice, value)).count();
+            if fitting != 1 {
+                let found = if fitting == 0 {
+                    "Found none valid".to_owned()
+                } else {
+                    format!("Found {fitting} valid alternatives")
+                };
+                let message = format!(
+                    "Invalid value: {:?} must validate one and only one schema (oneOf). {found}",
+                    path.field()
+                );
+                let help = (fitting == 0)
+                    .then(|| self.best_choice(&node.one_of, value, path))
+                    .flatten();
+                self.push_with_help(path, false, message, help);
+            }
+        }
+        if let Some(not) = node.not.as_deref()
+            && self.accepts(not, value)
+        {
+            let message = format!("Invalid value: {:?} must not validate the schema (not)", path.field());
+            self.push(path, false, message);
+        }
+    }
+
+    fn accepts(&self, node: &Node, value: &Value) -> bool {
+        self.trial(node, value, &Path::Root, 1).is_empty()
+    }
+
+    fn trial(&self, node: &Node, value: &Value, path: &Path<'_>, limit: usize) -> Vec<Violation> {
+        let mut walk = Walk {
+            violations: Vec::new(),
+            metadata: self.metadata,
+            limit,
+        };
+        walk.value(node, value, path, Mode::ValuesOnly);
+        walk.violations
+    }
+
+    /// What keeps a value from the choice that it comes nearest to.
+    fn best_choice(&self, choices: &[Node], value: &Value, path: &Path<'_>) -> Option<String> {
+        choices
+            .iter()
+            .map(|choice| self.trial(choice, value, path, VIOLATIONS_MAX))
+            .min_by_key(Vec::len)
+            .and_then(|violations| violations.into_iter().next())
+            .map(|violation| format!("the nearest choice says: {violation}"))
+    }
+}
+
+/// What Kubernetes refuses in an embedded resource's `apiVersion` or `kind`.
+fn type_meta_problem(field: &str, text: &str) -> Option<String> {
+    if text.is_empty() {
+        return Some("must not be empty".to_owned());
+    }
+    if field == "apiVersion" {
+        return (text.matches('/').count() > 1).then(|| "must be group/version, or a version alone".to_owned());
+    }
+    let lower = text.to_ascii_lowercase();
+    if text.len() > LABEL_MAX {
+        return Some(format!("must be no more than {LABEL_MAX} bytes"));
+    }
+    NameRule::Rfc1035Label.check(&lower).err().map(|error| error.to_string())
+}
+
+fn has_type(value: &Value, kind: Type) -> bool {
+    match kind {
+        Type::Array => value.is_array(),
+        Type::Boolean => value.is_boolean(),
+        Type::Integer => is_integer(value),
+        Type::Number => value.is_number(),
+        Type::Object => value.is_object(),
+        Type::String => value.is_string(),
+    }
+}
+
+/// A float without a fraction counts, as in Kubernetes.
+fn is_integer(value: &Value) -> bool {
+    value.as_number().is_some_and(|number| {
+        !number.is_f64() || number.as_f64().is_some_and(|float| float.is_finite() && float.fract() == 0.0)
+    })
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The usual reason for a wrong type is YAML's own reading of a bare word.
+fn type_help(expected: &str, value: &Value) -> Option<String> {
+    match (expected, value) {
+        ("string", Value::Bool(_) | Value::Number(_)) => {
+            Some(format!("quote it: {:?}", value.to_string()))
+        }
+        ("integer" | "number" | "boolean", Value::String(text))
+            if text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false") =>
+        {
+            Some(format!("remove the quotes: {text}"))
+        }
+        ("array", Value::Object(_)) => Some("put \"- \" in front: a list is expected".to_owned()),
+        _ => None,
+    }
+}
+
+fn exceeds(count: usize, limit: u64) -> bool {
+    u64::try_from(count).map_or(true, |count| count > limit)
+}
+
+fn falls_short(count: usize, limit: u64) -> bool {
+    u64::try_from(count).is_ok_and(|count| count < limit)
+}
+
+fn breaks(number: &Number, bound: &Bound, side: Ordering) -> bool {
+    match compare(number, &bound.limit) {
+        Some(Ordering::Equal) => bound.exclusive,
+        Some(order) => order == side,
+        None => false,
+    }
+}
+
+/// Integers exactly, everything else as floats.
+fn compare(a: &Number, b: &Number) -> Option<Ordering> {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+/// Equality of JSON values, where `1` equals `1.0`.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => compare(a, b) == Some(Ordering::Equal),
+        _ => a == b,
+    }
+}
+
+fn first_repeat(items: &[Value], key: impl Fn(&Value) -> String) -> Option<usize> {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().position(|item| !seen.insert(key(item)))
+}
+
+/// The key fields of an item of a list map, as JSON; a field that is missing is left out.
+fn key_of(item: &Value, keys: &[String]) -> String {
+    let fields: Map<String, Value> = keys
+        .iter()
+        .filter_map(|key| Some((key.clone(), item.get(key)?.clone())))
+        .collect();
+    Value::Object(fields).to_string()
+}
+
+fn quoted(text: &str) -> String {
+    format!("{:?}", shorten(text))
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+    }
+}

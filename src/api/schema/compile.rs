@@ -1,0 +1,437 @@
+//! From an OpenAPI v3 schema as JSON to the tree that checks walk.
+//!
+//! Owns: [`Node`], and which keywords mean what. Flows in: a schema from a file, so possibly nonsense.
+//! Flows out: the tree, and a [`SchemaProblem`] for each keyword that cannot be used.
+//! Must not know: values that will be checked.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use serde_json::{Map, Number, Value};
+
+use super::cel::Rules;
+use super::format::Format;
+use super::pattern;
+
+/// A part of a schema that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SchemaProblem {
+    /// RFC 6901 pointer inside the schema.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// Whether the schema may well be right and only this crate's engine cannot evaluate it.
+    pub unsupported: bool,
+}
+
+/// The types of JSON Schema, integers apart from other numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    Array,
+    Boolean,
+    Integer,
+    Number,
+    Object,
+    String,
+}
+
+impl Type {
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "array" => Self::Array,
+            "boolean" => Self::Boolean,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "object" => Self::Object,
+            "string" => Self::String,
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        }
+    }
+}
+
+/// What a mapping may hold besides its properties.
+#[derive(Debug)]
+pub(super) enum Additional {
+    /// Nothing: such keys are unknown fields.
+    Unknown,
+    /// Anything.
+    Any,
+    /// Values of a schema.
+    Schema(Box<Node>),
+}
+
+/// `x-kubernetes-list-type`.
+#[derive(Debug)]
+pub(super) enum ListType {
+    Atomic,
+    Set,
+    Map(Vec<String>),
+}
+
+/// A lower or upper bound of a number.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) limit: Number,
+    pub(super) exclusive: bool,
+}
+
+/// A pattern as written, and compiled.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) text: String,
+    pub(super) regex: Regex,
+}
+
+/// One level of a compiled schema.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a keyword of the schema language")]
+pub(super) struct Node {
+    pub(super) kind: Option<Type>,
+    pub(super) nullable: bool,
+    pub(super) int_or_string: bool,
+    pub(super) properties: BTreeMap<String, Node>,
+    pub(super) additional: Additional,
+    pub(super) required: Vec<String>,
+    pub(super) items: Option<Box<Node>>,
+    pub(super) list_type: ListType,
+    pub(super) allowed: Option<Vec<Value>>,
+    pub(super) pattern: Option<Pattern>,
+    pub(super) format: Option<Format>,
+    pub(super) minimum: Option<Bound>,
+    pub(super) maximum: Option<Bound>,
+    pub(super) multiple_of: Option<f64>,
+    pub(super) min_length: Option<u64>,
+    pub(super) max_length: Option<u64>,
+    pub(super) min_items: Option<u64>,
+    pub(super) max_items: Option<u64>,
+    pub(super) min_properties: Option<u64>,
+    pub(super) max_properties: Option<u64>,
+    pub(super) unique_items: bool,
+    pub(super) all_of: Vec<Node>,
+    pub(super) any_of: Vec<Node>,
+    pub(super) one_of: Vec<Node>,
+    pub(super) not: Option<Box<Node>>,
+    pub(super) preserve_unknown: bool,
+    /// The root of an object, or an embedded resource: `apiVersion`, `kind` and `metadata` are implied.
+    pub(super) resource: bool,
+    /// An embedded resource, whose `apiVersion` and `kind` this schema must check.
+    pub(super) embedded: bool,
+    pub(super) default: Option<Value>,
+    /// Whether anything at or below this level has a default.
+    pub(super) defaults_below: bool,
+    pub(super) rules: Rules,
+    /// Whether anything at or below this level has CEL rules.
+    pub(super) rules_below: bool,
+}
+
+impl Node {
+    /// The schema of a field of a mapping.
+    pub(super) fn child(&self, name: &str) -> Option<&Self> {
+        self.properties.get(name).or(match &self.additional {
+            Additional::Schema(node) => Some(node),
+            Additional::Any | Additional::Unknown => None,
+        })
+    }
+}
+
+/// Deeper schemas are cut: each level costs stack, and no CRD comes near.
+const DEPTH_MAX: usize = 128;
+
+/// Compiles what can be compiled, and says what cannot.
+pub(super) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
+    let mut compiler = Compiler { problems: Vec::new() };
+    let node = compiler.node(schema, "", 0);
+    (node, compiler.problems)
+}
+
+struct Compiler {
+    problems: Vec<SchemaProblem>,
+}
+
+impl Compiler {
+    fn problem(&mut self, pointer: String, message: impl Into<String>) {
+        self.problems.push(SchemaProblem {
+            pointer,
+            message: message.into(),
+            unsupported: false,
+        });
+    }
+
+    fn node(&mut self, schema: &Value, at: &str, depth: usize) -> Node {
+        let empty = Map::new();
+        let fields = match schema {
+            Value::Object(fields) if depth <= DEPTH_MAX => fields,
+            Value::Object(_) => {
+                self.problem(at.to_owned(), format!("schema is nested deeper than {DEPTH_MAX} levels"));
+                &empty
+            }
+            _ => {
+                self.problem(at.to_owned(), "schema must be a mapping");
+                &empty
+            }
+        };
+        let (kind, null_type) = self.kind(fields, at);
+        let int_or_string = self.flag(fields, "x-kubernetes-int-or-string", at);
+        let embedded = self.flag(fields, "x-kubernetes-embedded-resource", at);
+        let preserve_unknown = self.flag(fields, "x-kubernetes-preserve-unknown-fields", at);
+        let (rules, problems) = Rules::compile(schema, at);
+        self.problems.extend(problems);
+
+        let mut one_of = self.list_of_nodes(fields, "oneOf", at, depth);
+        let mut allowed = match fields.get("enum") {
+            Some(Value::Array(values)) => Some(values.clone()),
+            Some(_) => {
+                self.problem(format!("{at}/enum"), "enum must be a list");
+                None
+            }
+            None => fields.get("const").map(|only| vec![only.clone()]),
+        };
+        // Our own generated schemas describe an enum as a choice of constants: one clear list says more than
+        // "none of the choices fits".
+        if !one_of.is_empty() && fields.get("oneOf").is_some_and(is_choice_of_constants) {
+            allowed = Some(one_of.iter().flat_map(|choice| choice.allowed.clone().unwrap_or_default()).collect());
+            one_of.clear();
+        }
+
+        let mut node = Node {
+            kind,
+            nullable: null_type || self.flag(fields, "nullable", at),
+            int_or_string,
+            properties: self.properties(fields, at, depth),
+            additional: self.additional(fields, at, depth),
+            required: self.strings(fields, "required", at),
+            items: fields
+                .get("items")
+                .map(|items| Box::new(self.node(items, &format!("{at}/items"), depth.saturating_add(1)))),
+            list_type: self.list_type(fields, at),
+            allowed,
+            pattern: self.pattern(fields, at),
+            format: fields.get("format").and_then(Value::as_str).and_then(Format::from_name),
+            minimum: self.bound(fields, "minimum", "exclusiveMinimum", at),
+            maximum: self.bound(fields, "maximum", "exclusiveMaximum", at),
+            multiple_of: self.number(fields, "multipleOf", at).and_then(|number| number.as_f64()),
+            min_length: self.count(fields, "minLength", at),
+            max_length: self.count(fields, "maxLength", at),
+            min_items: self.count(fields, "minItems", at),
+            max_items: self.count(fields, "maxItems", at),
+            min_properties: self.count(fields, "minProperties", at),
+            max_properties: self.count(fields, "maxProperties", at),
+            unique_items: self.flag(fields, "uniqueItems", at),
+            all_of: self.list_of_nodes(fields, "allOf", at, depth),
+            any_of: self.list_of_nodes(fields, "anyOf", at, depth),
+            one_of,
+            not: fields
+                .get("not")
+                .map(|not| Box::new(self.node(not, &format!("{at}/not"), depth.saturating_add(1)))),
+            preserve_unknown,
+            resource: embedded,
+            embedded,
+            // A null default is none: an API server does not apply it either.
+            default: fields.get("default").filter(|default| !default.is_null()).cloned(),
+            defaults_below: false,
+            rules_below: false,
+            rules,
+        };
+        self.flatten_nullable_choice(&mut node);
+        node.defaults_below = node.default.is_some() || any_child(&node, |child| child.defaults_below);
+        node.rules_below = !node.rules.is_empty() || any_child(&node, |child| child.rules_below);
+        node
+    }
+
+    /// Generated schemas write an optional mapping as a choice between it and null.
+    #[expect(clippy::unused_self, reason = "a step of the compiler")]
+    fn flatten_nullable_choice(&mut self, node: &mut Node) {
+        let is_null = |choice: &Node| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
+        if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
+            let choices = std::mem::take(&mut node.any_of);
+            if let Some(mut chosen) = choices.into_iter().find(|choice| !is_null(choice)) {
+                chosen.nullable = true;
+                chosen.default = node.default.take();
+                *node = chosen;
+            }
+        }
+    }
+
+    fn kind(&mut self, fields: &Map<String, Value>, at: &str) -> (Option<Type>, bool) {
+        let names: Vec<&Value> = match fields.get("type") {
+            None => return (None, false),
+            Some(Value::Array(names)) => names.iter().collect(),
+            Some(name) => vec![name],
+        };
+        let mut kind = None;
+        let mut nullable = false;
+        for name in names {
+            match name.as_str() {
+                Some("null") => nullable = true,
+                Some("") => {}
+                Some(name) => match Type::from_name(name) {
+                    Some(known) => kind = Some(known),
+                    None => self.problem(format!("{at}/type"), format!("there is no type {name:?}")),
+                },
+                None => self.problem(format!("{at}/type"), "type must be a string"),
+            }
+        }
+        (kind, nullable)
+    }
+
+    fn properties(&mut self, fields: &Map<String, Value>, at: &str, depth: usize) -> BTreeMap<String, Node> {
+        match fields.get("properties") {
+            None | Some(Value::Null) => BTreeMap::new(),
+            Some(Value::Object(properties)) => properties
+                .iter()
+                .map(|(name, schema)| {
+                    let escaped = name.replace('~', "~0").replace('/', "~1");
+                    let at = format!("{at}/properties/{escaped}");
+                    (name.clone(), self.node(schema, &at, depth.saturating_add(1)))
+                })
+                .collect(),
+            Some(_) => {
+                self.problem(format!("{at}/properties"), "properties must be a mapping");
+                BTreeMap::new()
+            }
+        }
+    }
+
+    fn additional(&mut self, fields: &Map<String, Value>, at: &str, depth: usize) -> Additional {
+        match fields.get("additionalProperties") {
+            None | Some(Value::Bool(false) | Value::Null) => Additional::Unknown,
+            Some(Value::Bool(true)) => Additional::Any,
+            Some(schema) => {
+                let at = format!("{at}/additionalProperties");
+                Additional::Schema(Box::new(self.node(schema, &at, depth.saturating_add(1))))
+            }
+        }
+    }
+
+    fn list_of_nodes(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str, depth: usize) -> Vec<Node> {
+        match fields.get(keyword) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(schemas)) => schemas
+                .iter()
+                .enumerate()
+                .map(|(index, schema)| {
+                    self.node(schema, &format!("{at}/{keyword}/{index}"), depth.saturating_add(1))
+                })
+                .collect(),
+            Some(_) => {
+                self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a list"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn list_type(&mut self, fields: &Map<String, Value>, at: &str) -> ListType {
+        match fields.get("x-kubernetes-list-type").and_then(Value::as_str) {
+            None | Some("atomic") => ListType::Atomic,
+            Some("set") => ListType::Set,
+            Some("map") => ListType::Map(self.strings(fields, "x-kubernetes-list-map-keys", at)),
+            Some(other) => {
+                let at = format!("{at}/x-kubernetes-list-type");
+                self.problem(at, format!("there is no list type {other:?}: atomic, set or map"));
+                ListType::Atomic
+            }
+        }
+    }
+
+    fn pattern(&mut self, fields: &Map<String, Value>, at: &str) -> Option<Pattern> {
+        let text = fields.get("pattern")?.as_str()?;
+        match pattern::compile(text) {
+            Ok(regex) => Some(Pattern {
+                text: text.to_owned(),
+                regex,
+            }),
+            Err(error) => {
+                let reason = error.to_string();
+                let reason = reason.lines().last().unwrap_or("not a regular expression");
+                self.problem(format!("{at}/pattern"), format!("pattern {text:?}: {reason}"));
+                None
+            }
+        }
+    }
+
+    /// OpenAPI's boolean exclusive bounds, and JSON Schema's numeric ones.
+    fn bound(&mut self, fields: &Map<String, Value>, keyword: &str, exclusive: &str, at: &str) -> Option<Bound> {
+        if let Some(Value::Number(limit)) = fields.get(exclusive) {
+            return Some(Bound {
+                limit: limit.clone(),
+                exclusive: true,
+            });
+        }
+        let exclusive = self.flag(fields, exclusive, at);
+        self.number(fields, keyword, at).map(|limit| Bound { limit, exclusive })
+    }
+
+    fn number(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Option<Number> {
+        match fields.get(keyword) {
+            None | Some(Value::Null) => None,
+            Some(Value::Number(number)) => Some(number.clone()),
+            Some(_) => {
+                self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a number"));
+                None
+            }
+        }
+    }
+
+    fn count(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Option<u64> {
+        let number = self.number(fields, keyword, at)?;
+        let count = number.as_u64();
+        if count.is_none() {
+            self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a non-negative integer"));
+        }
+        count
+    }
+
+    fn flag(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> bool {
+        match fields.get(keyword) {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(flag)) => *flag,
+            Some(_) => {
+                self.problem(format!("{at}/{keyword}"), format!("{keyword} must be true or false"));
+                false
+            }
+        }
+    }
+
+    fn strings(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Vec<String> {
+        let Some(value) = fields.get(keyword).filter(|value| !value.is_null()) else {
+            return Vec::new();
+        };
+        let strings: Option<Vec<String>> = value
+            .as_array()
+            .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+        if strings.is_none() {
+            self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a list of strings"));
+        }
+        strings.unwrap_or_default()
+    }
+}
+
+fn is_choice_of_constants(choices: &Value) -> bool {
+    choices.as_array().is_some_and(|choices| {
+        choices
+            .iter()
+            .all(|choice| choice.get("const").is_some() || choice.get("enum").is_some())
+    })
+}
+
+fn any_child(node: &Node, test: impl Fn(&Node) -> bool) -> bool {
+    let additional = match &node.additional {
+        Additional::Schema(child) => Some(child.as_ref()),
+        Additional::Any | Additional::Unknown => None,
+    };
+    node.properties.values().any(&test)
+        || additional.is_some_and(&test)
+        || node.items.as_deref().is_some_and(&test)
+}

@@ -1,0 +1,64 @@
+//! The stored form of a value: defaults filled in, nulls pruned.
+//!
+//! Owns: both steps of an API server between decoding and validation. Flows in: a compiled schema and a copy
+//! of a value. Flows out: the same copy, changed. Must not know: what is valid.
+
+use serde_json::Value;
+
+use super::compile::Node;
+
+/// Whether anything inside is null, so that pruning has something to do.
+pub(super) fn contains_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(contains_null),
+        Value::Object(fields) => fields.values().any(contains_null),
+        _ => false,
+    }
+}
+
+/// Fills in defaults whose parent is present, then drops nulls of fields that are not nullable.
+///
+/// A null with a default becomes the default; one without disappears; one in a list stays, and is refused.
+pub(super) fn complete(node: &Node, value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, property) in &node.properties {
+                if let Some(default) = &property.default {
+                    let absent = match fields.get(name) {
+                        None => true,
+                        Some(present) => present.is_null() && !property.nullable,
+                    };
+                    if absent {
+                        fields.insert(name.clone(), default.clone());
+                    }
+                }
+            }
+            fields.retain(|name, field| {
+                let Some(schema) = node.child(name) else {
+                    return true;
+                };
+                if field.is_null() && !schema.nullable {
+                    match &schema.default {
+                        Some(default) => *field = default.clone(),
+                        None => return false,
+                    }
+                }
+                complete(schema, field);
+                true
+            });
+        }
+        Value::Array(items) => {
+            let Some(schema) = node.items.as_deref() else {
+                return;
+            };
+            for item in items {
+                if let (true, false, Some(default)) = (item.is_null(), schema.nullable, &schema.default) {
+                    *item = default.clone();
+                }
+                complete(schema, item);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,101 @@
+//! Structural schemas: what an API server with strict field validation refuses.
+//!
+//! Owns: compiling an OpenAPI v3 schema of a CustomResourceDefinition (or of our own files) once, and checking
+//! many values against it: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded
+//! resources, CEL rules; and the copy with nulls pruned and defaults filled in that interpretation reads.
+//! Flows in: a schema as JSON, values. Flows out: [`Violation`]s with JSON pointers in the API server's words.
+//! Must not know: which kind the schema belongs to, or where a value came from.
+//!
+//! The order of steps is the API server's: defaults, null pruning, structural rules, and CEL rules only when
+//! nothing structural stands in their way.
+
+mod cel;
+mod check;
+mod compile;
+mod complete;
+mod format;
+mod metadata;
+mod pattern;
+mod violation;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+pub use compile::SchemaProblem;
+pub use violation::{Violation, ViolationKind, nearest};
+
+use compile::Node;
+
+/// A compiled schema: compile once, check many values; shared freely between threads.
+#[derive(Debug)]
+pub struct Schema {
+    root: Node,
+    /// ObjectMeta, for the root and for embedded resources.
+    metadata: Node,
+}
+
+impl Schema {
+    /// Compiles the schema of a Kubernetes kind: `apiVersion`, `kind` and `metadata` are implied at the root.
+    ///
+    /// Whatever cannot be understood is left out of the checks and reported; the rest still works.
+    #[must_use]
+    pub fn of_resource(schema: &Value) -> (Self, Vec<SchemaProblem>) {
+        let (mut root, problems) = compile::compile(schema);
+        root.resource = true;
+        let metadata = metadata::node();
+        (Self { root, metadata }, problems)
+    }
+
+    /// Compiles the schema of a value that is no Kubernetes object: parameters, configuration.
+    #[must_use]
+    pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
+        let (root, problems) = compile::compile(schema);
+        let metadata = metadata::node();
+        (Self { root, metadata }, problems)
+    }
+
+    /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.
+    #[must_use]
+    pub fn check(&self, value: &Value) -> Vec<Violation> {
+        self.check_completed(&self.complete(value))
+    }
+
+    /// As [`Schema::check`], for a value that [`Schema::complete`] has made.
+    #[must_use]
+    pub fn check_completed(&self, completed: &Value) -> Vec<Violation> {
+        let mut violations = check::check(&self.root, &self.metadata, completed);
+        if !violations.iter().any(|violation| violation.blocks_rules) {
+            cel::check_rules(&self.root, completed, &mut violations);
+        }
+        violations
+    }
+
+    /// The value as the API server would store it, for interpretation only: defaults filled in where their
+    /// parent is present, nulls of fields that are not nullable gone. Borrowed when that changes nothing.
+    #[must_use]
+    pub fn complete<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
+        if !self.root.defaults_below && !complete::contains_null(value) {
+            return Cow::Borrowed(value);
+        }
+        let mut copy = value.clone();
+        complete::complete(&self.root, &mut copy);
+        Cow::Owned(copy)
+    }
+
+    /// Whether the schema knows a field, such as `["spec", "targetRef"]`.
+    #[must_use]
+    pub fn has_field(&self, path: &[&str]) -> bool {
+        let mut node = &self.root;
+        for name in path {
+            let Some(next) = node.properties.get(*name) else {
+                return false;
+            };
+            node = next;
+        }
+        true
+    }
+}

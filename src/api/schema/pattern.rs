@@ -1,0 +1,106 @@
+//! Patterns: from Go's regular expressions, which API servers use, to this crate's engine.
+//!
+//! Owns: the few spots where RE2 and the `regex` crate read one text differently. Flows in: a pattern.
+//! Flows out: a compiled one. Must not know: schemas.
+
+use regex::Regex;
+
+/// Compiles a pattern as Go would: ASCII classes, and `[`, `&`, `~` inside a class standing for themselves.
+///
+/// # Errors
+/// The engine's complaint.
+pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&translate(pattern))
+}
+
+fn translate(pattern: &str) -> String {
+    let mut text = String::with_capacity(pattern.len());
+    let mut characters = pattern.chars().peekable();
+    // Position inside a class: `]` right after its start stands for itself.
+    let mut class: Option<usize> = None;
+    while let Some(character) = characters.next() {
+        let inside = class;
+        if let Some(position) = &mut class {
+            *position = position.saturating_add(1);
+        }
+        match (character, inside) {
+            ('\\', _) => match characters.next() {
+                Some('d') => text.push_str("[0-9]"),
+                Some('D') => text.push_str("[^0-9]"),
+                Some('w') => text.push_str("[0-9A-Za-z_]"),
+                Some('W') => text.push_str("[^0-9A-Za-z_]"),
+                Some('s') => text.push_str("[\\t\\n\\x0C\\r ]"),
+                Some('S') => text.push_str("[^\\t\\n\\x0C\\r ]"),
+                Some('b') => text.push_str("(?-u:\\b)"),
+                Some('B') => text.push_str("(?-u:\\B)"),
+                Some('/') => text.push('/'),
+                Some(other) => {
+                    text.push('\\');
+                    text.push(other);
+                }
+                None => text.push('\\'),
+            },
+            ('[', None) => {
+                text.push('[');
+                if characters.peek() == Some(&'^') {
+                    characters.next();
+                    text.push('^');
+                }
+                class = Some(0);
+            }
+            ('[', Some(_)) if characters.peek() == Some(&':') => {
+                text.push('[');
+                for posix in characters.by_ref() {
+                    text.push(posix);
+                    if posix == ']' {
+                        break;
+                    }
+                }
+            }
+            ('[' | '&' | '~', Some(_)) => {
+                text.push('\\');
+                text.push(character);
+            }
+            (']', Some(0)) => text.push_str("\\]"),
+            (']', Some(_)) => {
+                text.push(']');
+                class = None;
+            }
+            (other, _) => text.push(other),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        compile(pattern).expect(pattern).is_match(text)
+    }
+
+    #[test]
+    fn classes_are_ascii_as_in_go() {
+        assert!(matches("^\\d+$", "42"));
+        assert!(!matches("^\\d+$", "٤٢"));
+        assert!(matches("^[\\w.]+$", "a_1.b"));
+        assert!(!matches("^\\w$", "é"));
+        assert!(!matches("^\\s$", "\u{a0}"));
+    }
+
+    #[test]
+    fn brackets_and_ampersands_inside_a_class_stand_for_themselves() {
+        assert!(matches("^[[a]$", "["));
+        assert!(matches("^[]a]$", "]"));
+        assert!(matches("^[a&&b]$", "&"));
+        assert!(matches("^(([0-9])+[h|m|s])|None$", "10m"));
+        assert!(matches("^[[:alpha:]]+$", "ab"));
+        assert!(!matches("^[^]]$", "]"));
+    }
+
+    #[test]
+    fn a_match_anywhere_counts_as_in_go() {
+        assert!(matches("b", "abc"));
+    }
+}

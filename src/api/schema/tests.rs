@@ -1,0 +1,1 @@
+//! Rules of the API server, each with a value that keeps and one that breaks it.

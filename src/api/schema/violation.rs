@@ -1,0 +1,140 @@
+//! One violation of a schema, and the path that leads to it.
+//!
+//! Owns: [`Violation`], its wording as Kubernetes prints it, the nearest known name for a misspelled one.
+//! Flows in: what the checks find. Flows out: violations, findings. Must not know: schemas.
+
+use std::fmt;
+
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+
+/// Which finding a violation becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViolationKind {
+    /// A value that the schema refuses: `object/schema`, at the value.
+    Invalid,
+    /// A field that the schema does not have: `object/unknown-field`, at the key.
+    UnknownField,
+}
+
+/// Something that an API server would refuse.
+///
+/// Displays as Kubernetes does: `spec.listeners[0].port: Invalid value: 0: ...`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Which finding it becomes.
+    pub kind: ViolationKind,
+    /// RFC 6901 pointer inside the checked value. A missing field's own pointer when one is required.
+    pub pointer: String,
+    /// The same in Kubernetes' notation, `spec.listeners[0].port`; empty for the root.
+    pub field: String,
+    /// What is wrong, in Kubernetes' words, without the path.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// Whether Kubernetes skips CEL rules because of it.
+    pub(super) blocks_rules: bool,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ViolationKind::UnknownField => write!(formatter, "unknown field {:?}", self.field),
+            ViolationKind::Invalid if self.field.is_empty() => formatter.write_str(&self.message),
+            ViolationKind::Invalid => write!(formatter, "{}: {}", self.field, self.message),
+        }
+    }
+}
+
+impl Violation {
+    /// The finding `object/schema` or `object/unknown-field` about `object`.
+    #[must_use]
+    pub fn into_finding(self, object: &Object) -> Finding {
+        let subject = format!("{} {}: {self}", object.kind, object.key());
+        let (code, place) = match self.kind {
+            ViolationKind::Invalid => (Code::OBJECT_SCHEMA, object.place(&self.pointer)),
+            ViolationKind::UnknownField => (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&self.pointer)),
+        };
+        let finding = Finding::new(code, place, subject);
+        match self.help {
+            Some(help) => finding.help(help),
+            None => finding,
+        }
+    }
+}
+
+/// A path from the root of a value, kept on the stack: only a violation turns it into text.
+#[derive(Clone, Copy)]
+pub(super) enum Path<'p> {
+    Root,
+    Key(&'p Path<'p>, &'p str),
+    Index(&'p Path<'p>, usize),
+}
+
+impl Path<'_> {
+    /// RFC 6901.
+    pub(super) fn pointer(&self) -> String {
+        match self {
+            Path::Root => String::new(),
+            Path::Key(parent, key) => {
+                let mut text = parent.pointer();
+                text.push('/');
+                for character in key.chars() {
+                    match character {
+                        '~' => text.push_str("~0"),
+                        '/' => text.push_str("~1"),
+                        other => text.push(other),
+                    }
+                }
+                text
+            }
+            Path::Index(parent, index) => format!("{}/{index}", parent.pointer()),
+        }
+    }
+
+    /// Kubernetes' notation: dots, and brackets around indexes and around keys that contain dots or slashes.
+    pub(super) fn field(&self) -> String {
+        match self {
+            Path::Root => String::new(),
+            Path::Key(parent, key) => {
+                let parent = parent.field();
+                if key.contains(['.', '/', '[', ']']) {
+                    format!("{parent}[{key}]")
+                } else if parent.is_empty() {
+                    (*key).to_owned()
+                } else {
+                    format!("{parent}.{key}")
+                }
+            }
+            Path::Index(parent, index) => format!("{}[{index}]", parent.field()),
+        }
+    }
+}
+
+/// The candidate nearest to a misspelled name, if any is near enough: equal but for case, or at most a third
+/// of its letters away. Ties go to the first in byte order.
+///
+/// ```
+/// use spokewright::api::schema::nearest;
+/// assert_eq!(nearest("targetref", ["targetRef", "rules"]), Some("targetRef"));
+/// assert_eq!(nearest("zebra", ["targetRef", "rules"]), None);
+/// ```
+#[must_use]
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    /// Longer names are no misspellings, and comparing them costs their product.
+    const LONGEST: usize = 128;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .filter_map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
+            let allowed = candidate.chars().count().div_ceil(3).min(4);
+            (distance <= allowed && distance < lower.chars().count().max(1)).then_some((distance, candidate))
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
