@@ -6,4 +6,5 @@
 
 pub mod diagnostic;
 pub mod object;
+pub mod output;
 pub mod yaml;

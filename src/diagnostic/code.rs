@@ -32,6 +32,14 @@ codes! {
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
+    OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
+    OUTPUT_FOREIGN "output/foreign" Error "A file that spokewright did not write stands where it would write"
+    OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"
+    OUTPUT_NOT_A_DIRECTORY "output/not-a-directory" Error "The output, or a directory in it, is something else"
+    OUTPUT_NOT_A_FILE "output/not-a-file" Error "Something else stands where a file would be written"
+    OUTPUT_SYMLINK "output/symlink" Error "The output, or something in it, is a symbolic link"
+    OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
+    OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
     PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist or is no policy"
     PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"
@@ -95,7 +103,7 @@ impl Code {
     /// Whether `spokewright.yaml` may change the severity: not where the object could not even be read.
     #[must_use]
     pub fn is_configurable(self) -> bool {
-        !["yaml/", "config/", "input/"]
+        !["yaml/", "config/", "input/", "output/"]
             .iter()
             .any(|prefix| self.0.starts_with(prefix))
     }
