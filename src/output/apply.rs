@@ -26,11 +26,11 @@ pub(super) fn apply(
 ) -> Result<(), OutputError> {
     create_root(storage, root)?;
     delete(storage, root, &scan.leftovers)?;
-    write_plan(storage, root, tree, scan, &scan.only_planned)?;
+    write_plan(storage, root, tree, scan, &scan.older_plan)?;
     write_files(storage, root, tree, scan)?;
     delete(storage, root, &scan.stale)?;
     remove_emptied(storage, root, scan)?;
-    if !scan.only_planned.is_empty() {
+    if !scan.older_plan.is_empty() {
         write_plan(storage, root, tree, scan, &[])?;
     }
     let inventory = root.join(INVENTORY);

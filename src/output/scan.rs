@@ -44,16 +44,6 @@ impl Record {
         self.both()
             .any(|list| list.hashes(path).any(|listed| listed == hash))
     }
-
-    /// Whether only the plan knows these bytes: the next plan must carry them on.
-    fn is_only_planned(&self, path: &str, hash: &Hash) -> bool {
-        self.plan.is_some()
-            && self.is_ours(path, hash)
-            && !self
-                .inventory
-                .iter()
-                .any(|list| list.hashes(path).any(|listed| listed == hash))
-    }
 }
 
 /// What is to be done about a wanted file.
@@ -95,8 +85,8 @@ pub(super) struct Scan {
     pub(super) stale: Vec<String>,
     /// Directories that hold, or held, stale files, and those around them: real ones, or gone.
     pub(super) perhaps_empty: BTreeSet<String>,
-    /// What stands on disk and only the plan of an interrupted run knows, sorted.
-    pub(super) only_planned: Vec<(String, Hash)>,
+    /// What an older plan lists beyond what is wanted, sorted: the next plan must carry it on.
+    pub(super) older_plan: Vec<(String, Hash)>,
     /// Temporary files of a killed run, sorted.
     pub(super) leftovers: Vec<String>,
     /// What stands in the way, sorted, each path once.
@@ -109,7 +99,6 @@ struct Part {
     files: Vec<(usize, Hash, State)>,
     stale: Vec<String>,
     perhaps_empty: bool,
-    only_planned: Vec<(String, Hash)>,
     leftovers: Vec<String>,
     offenders: Vec<Offender>,
     exists: bool,
@@ -119,7 +108,6 @@ impl Part {
     fn absorb(&mut self, other: Self) {
         self.files.extend(other.files);
         self.stale.extend(other.stale);
-        self.only_planned.extend(other.only_planned);
         self.offenders.extend(other.offenders);
     }
 
@@ -173,19 +161,29 @@ pub(super) fn scan(
         }
         directory.exists = part.exists;
         scan.stale.extend(part.stale);
-        scan.only_planned.extend(part.only_planned);
         scan.leftovers.extend(part.leftovers);
         scan.offenders.extend(part.offenders);
     }
+    scan.older_plan = beyond(tree, &scan.hashes, record.plan.as_ref());
     directories.retain(|directory| !directory.wanted.is_empty());
     scan.directories = directories;
     scan.stale.sort_unstable();
-    scan.only_planned.sort_unstable();
     scan.leftovers.sort_unstable();
     // A directory that is in the way of its subdirectories too is one offender: the one that force cannot pass.
     scan.offenders.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
     scan.offenders.dedup_by(|a, b| a.path == b.path);
     Ok(scan)
+}
+
+/// What a plan lists that is not wanted, as a path or with these bytes.
+fn beyond(tree: &dyn Tree, hashes: &[Hash], plan: Option<&Inventory>) -> Vec<(String, Hash)> {
+    let is_wanted =
+        |path: &str, hash: &Hash| position(tree, path).and_then(|index| hashes.get(index)) == Some(hash);
+    let planned = plan.into_iter().flat_map(Inventory::iter);
+    planned
+        .filter(|(path, hash)| !is_wanted(path, hash))
+        .map(|(path, hash)| (path.to_owned(), *hash))
+        .collect()
 }
 
 fn key(offender: &Offender) -> (&str, bool, &Obstacle) {
@@ -438,9 +436,6 @@ impl Comparison<'_> {
                     Ok(Compared::Different(found)) => {
                         part.files.push((index, wanted, State::Changed));
                         if self.record.is_ours(&path, &found) {
-                            if self.record.is_only_planned(&path, &found) {
-                                part.only_planned.push((path.into_owned(), found));
-                            }
                             continue;
                         }
                         if self.record.mentions(&path) {
@@ -472,8 +467,6 @@ impl Comparison<'_> {
                     part.stale.push(path.to_owned());
                     if !self.record.is_ours(path, &found) {
                         part.offend(path, Obstacle::Edited);
-                    } else if self.record.is_only_planned(path, &found) {
-                        part.only_planned.push((path.to_owned(), found));
                     }
                 }
                 Err(error) => part.offend(path, Obstacle::Unreadable(error.to_string())),

@@ -16,15 +16,15 @@
 //! |---|---|---|
 //! | 1. make the root | some directories on the way to it | it makes the others |
 //! | 2. remove temporary files of a killed run | the older plan, which still lists their targets | it removes the others |
-//! | 3. write the plan: what is wanted, and what stands there and only an older plan knows; wait for the medium | the old plan, or the new one, and a temporary file | rename is atomic: both are complete, both list all that stands there |
-//! | 4. make directories; write files, each to a temporary file that is renamed | each wanted file is old, new or missing, never torn | old ones are in the inventory (or carried over by the plan), new ones in the plan |
+//! | 3. write the plan: what is wanted, and what an older plan lists; wait for the medium | the old plan, or the new one, and a temporary file | rename is atomic: both are complete, both list all that stands there |
+//! | 4. make directories; write files, each to a temporary file that is renamed | each wanted file is old, new or missing, never torn | old ones are in the inventory (or carried on by the plan), new ones in the plan |
 //! | 5. delete stale files | some are gone | those left are on record |
 //! | 6. remove emptied directories | some are left | their former files are on record, so they are looked at |
 //! | 7. if the plan carried more than what is wanted, write it again without that | as in 3; the disk holds what is wanted and nothing else of ours | as in 3 |
 //! | 8. rename the plan to the inventory | one of both | both describe the disk |
 //!
 //! So at every moment each of our files is whole, and record and bytes agree. A next run with *another* input
-//! compares with the same record, and its plan carries over what only the older plan knew (step 3), so this holds
+//! compares with the same record, and its plan carries on what the older one lists (step 3), so this holds
 //! for any number of interrupted runs. Files are written before stale ones are deleted: a full disk stops the run
 //! before anything is gone. The steps are the same with a power failure, as far as the medium keeps the order of
 //! what it was asked to keep: the plan is synced, single files are not (100,000 syncs would take minutes). Such a

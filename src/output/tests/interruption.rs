@@ -208,6 +208,28 @@ fn two_deaths_at_any_two_steps_with_two_inputs_are_completed_by_a_third_run() {
 }
 
 #[test]
+fn a_directory_that_only_a_superseded_plan_knows_does_not_stay_behind_empty() {
+    let (first, second) = (
+        Files::new([("a", "a"), ("d/e/1", "new")]),
+        Files::new([("a", "b"), ("b", "b")]),
+    );
+    for first_steps in 0..20 {
+        for second_steps in 0..20 {
+            let root = tempfile::tempdir().unwrap();
+            drop(failing_run(root.path(), &first, first_steps, Failure::Killed));
+            drop(failing_run(root.path(), &second, second_steps, Failure::Killed));
+            run(root.path(), &second).unwrap();
+            let wanted = expected(&second, &Files::default());
+            assert_eq!(
+                snapshot(root.path()),
+                wanted,
+                "at {first_steps} and {second_steps}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_full_disk_names_the_file_leaves_no_temporary_file_and_loses_nothing() {
     let mut steps = 0;
     loop {
