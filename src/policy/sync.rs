@@ -218,7 +218,7 @@ fn not_ours(object: &Object, target: &TargetRef<'_>, namespace: &str, hub: &Hub)
     {
         let class = gateway.root().get("spec").get("gatewayClassName");
         return Finding::new(
-            Code::POLICY_TARGET_NOT_OURS,
+            Code::POLICY_OTHER_CLASS,
             object.place(&format!("{}/name", target.pointer)),
             format!("{} targets {}, which is not rendered", object.identity(), gateway.identity()),
         )

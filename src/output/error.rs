@@ -1,0 +1,427 @@
+//! Why nothing, or not everything, was written: typed, and as findings that say what to type next.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::{Code, Finding, Place};
+
+/// What stands in the way of one file, or of all files of a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Obstacle {
+    /// A file of ours whose bytes are neither those we wrote nor those we want: edited by hand.
+    Edited,
+    /// A file that we never wrote stands where ours would.
+    Foreign,
+    /// Where a file of ours stood that is no longer wanted, somebody put something that is no file.
+    Replaced,
+    /// A directory stands where our file would.
+    Directory,
+    /// Something that is no directory stands where we need one.
+    NotADirectory,
+    /// A device, a socket or a pipe stands where our file would.
+    NotAFile,
+    /// A symbolic link stands where our file or directory would: writing would go through it.
+    Symlink,
+    /// It cannot be read, so nobody knows whose it is. Holds the operating system's reason.
+    Unreadable(String),
+}
+
+impl Obstacle {
+    /// Whether `--force` goes over it. It never goes over directories, links and what cannot be read.
+    #[must_use]
+    pub const fn yields_to_force(&self) -> bool {
+        matches!(self, Self::Edited | Self::Foreign | Self::Replaced)
+    }
+}
+
+/// One path of the output that stops the run before anything is written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Offender {
+    /// Path inside the output, with `/` between components.
+    pub path: String,
+    /// What is the matter with it.
+    pub obstacle: Obstacle,
+}
+
+impl Offender {
+    /// The finding about it; `root` is the output as the user named it.
+    #[must_use]
+    pub fn finding(&self, root: &Path) -> Finding {
+        let path = shown(root, &self.path);
+        let word = quoted(&path);
+        let (code, message, help) = match &self.obstacle {
+            Obstacle::Edited => (
+                Code::OUTPUT_EDITED,
+                format!("{path} was edited by hand since it was rendered"),
+                format!(
+                    "move the edit into the input and undo it here (`git checkout -- {word}`), or pass --force to overwrite it"
+                ),
+            ),
+            Obstacle::Foreign => (
+                Code::OUTPUT_FOREIGN,
+                format!("{path} stands where a rendered file would, and spokewright did not write it"),
+                format!("move it away, or pass --force to overwrite it: `ls -l {word}`"),
+            ),
+            Obstacle::Replaced => (
+                Code::OUTPUT_EDITED,
+                format!(
+                    "{path} was a rendered file that is no longer wanted, but something else stands there now"
+                ),
+                format!("look at it and remove it (`rm -r {word}`), or pass --force to forget about it"),
+            ),
+            Obstacle::Directory => (
+                Code::OUTPUT_NOT_A_FILE,
+                format!("{path} is a directory, where a rendered file would stand"),
+                format!("move it away or remove it: `rm -r {word}`"),
+            ),
+            Obstacle::NotADirectory => (
+                Code::OUTPUT_NOT_A_DIRECTORY,
+                format!("{path} is no directory, and rendered files would stand below it"),
+                format!("move it away or remove it: `rm {word}`"),
+            ),
+            Obstacle::NotAFile => (
+                Code::OUTPUT_NOT_A_FILE,
+                format!("{path} is no regular file, and a rendered file would stand there"),
+                format!("move it away or remove it: `rm {word}`"),
+            ),
+            Obstacle::Symlink => (
+                Code::OUTPUT_SYMLINK,
+                format!("{path} is a symbolic link, and nothing is written through links"),
+                format!("remove the link: `rm {word}`"),
+            ),
+            Obstacle::Unreadable(reason) => (
+                Code::OUTPUT_UNREADABLE,
+                format!("{path} cannot be read: {reason}"),
+                format!("make it readable: `chmod -R u+rX {word}`"),
+            ),
+        };
+        Finding::new(code, Place::Path(path), message).help(help)
+    }
+}
+
+/// Why the output itself cannot be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootFault {
+    /// It, or a component on the way to it, is a file.
+    NotADirectory,
+    /// It is a symbolic link.
+    Symlink,
+}
+
+/// Why an inventory or a plan cannot be trusted. Lines count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InventoryFault {
+    /// A directory, a link or a device bears its name.
+    NotAFile,
+    /// A line is not `<64 hexadecimal digits>  <path>`.
+    Malformed {
+        /// The line.
+        line: usize,
+    },
+    /// A line is a merge conflict marker.
+    Conflict {
+        /// The line.
+        line: usize,
+    },
+    /// A line names a path that leaves the output, or one of our own bookkeeping files.
+    Outside {
+        /// The line.
+        line: usize,
+    },
+}
+
+impl fmt::Display for InventoryFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAFile => formatter.write_str("it is no regular file"),
+            Self::Malformed { line } => write!(formatter, "line {line} is not `<sha256>  <path>`"),
+            Self::Conflict { line } => write!(formatter, "line {line} is a merge conflict marker"),
+            Self::Outside { line } => write!(formatter, "line {line} names a path that we would never write"),
+        }
+    }
+}
+
+/// Why the caller's tree was refused: a bug, not something that input may cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeFault {
+    /// A path is absolute, leaves the root, or takes one of our own names.
+    Unsafe,
+    /// A path does not follow its predecessor in byte order.
+    Order,
+    /// A path is also a directory of another path.
+    FileAndDirectory,
+}
+
+/// What was being done when the operating system said no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Reading a file or a directory.
+    Read,
+    /// Writing a file or making a directory.
+    Write,
+    /// Removing a file or a directory.
+    Delete,
+}
+
+/// Why the output was not written, or not completely. Nothing was touched, except with [`OutputError::Io`]: then
+/// every file is whole, still known to be ours, and the next run completes the work.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The output is a file or a symbolic link.
+    #[error("the output {} {}", .path.display(), match .fault {
+        RootFault::NotADirectory => "is not a directory",
+        RootFault::Symlink => "is a symbolic link",
+    })]
+    Root {
+        /// The output, or the component of its path that is at fault.
+        path: PathBuf,
+        /// What it is.
+        fault: RootFault,
+    },
+    /// Files stand in the way; all of them are named, in byte order.
+    #[error("{} path(s) of the output stand in the way", .offenders.len())]
+    Refused {
+        /// The output.
+        root: PathBuf,
+        /// What stands in the way.
+        offenders: Vec<Offender>,
+    },
+    /// The inventory, or the plan of an interrupted run, cannot be trusted.
+    #[error("the inventory {} cannot be trusted: {fault}", .path.display())]
+    Inventory {
+        /// The inventory or the plan.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: InventoryFault,
+    },
+    /// The operating system refused something.
+    #[error("cannot {} {}: {source}", match .action {
+        Action::Read => "read",
+        Action::Write => "write",
+        Action::Delete => "delete",
+    }, .path.display())]
+    Io {
+        /// What was being done.
+        action: Action,
+        /// To which file or directory.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A stream could not be written.
+    #[error("cannot write the stream: {0}")]
+    Stream(#[source] io::Error),
+    /// The caller's tree breaks the rules of [`super::Tree`].
+    #[error("internal error: the wanted path {path:?} {}", match .fault {
+        TreeFault::Unsafe => "does not stay inside the output",
+        TreeFault::Order => "is not in byte order",
+        TreeFault::FileAndDirectory => "is both a file and a directory",
+    })]
+    Tree {
+        /// The path.
+        path: String,
+        /// Which rule.
+        fault: TreeFault,
+    },
+}
+
+impl OutputError {
+    pub(super) fn io(action: Action, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.to_path_buf(),
+            source,
+        }
+    }
+
+    /// One finding for everything that is the matter; all codes are `output/*`, so the exit status is 5.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        match self {
+            Self::Refused { root, offenders } => {
+                offenders.iter().map(|offender| offender.finding(root)).collect()
+            }
+            Self::Root { path, fault } => {
+                let shown = path.display().to_string();
+                let word = quoted(&shown);
+                let (code, help) = match fault {
+                    RootFault::NotADirectory => (
+                        Code::OUTPUT_NOT_A_DIRECTORY,
+                        format!(
+                            "name a directory with -o, or move the file away: `mv {word} {}`",
+                            quoted(&format!("{shown}.old"))
+                        ),
+                    ),
+                    RootFault::Symlink => (
+                        Code::OUTPUT_SYMLINK,
+                        format!("name the directory itself with -o, or remove the link: `rm {word}`"),
+                    ),
+                };
+                vec![Finding::new(code, Place::Path(shown), self.to_string()).help(help)]
+            }
+            Self::Inventory { path, fault } => {
+                let shown = path.display().to_string();
+                let word = quoted(&shown);
+                let help = if let InventoryFault::Conflict { .. } = fault {
+                    format!("take one side (`git checkout --ours -- {word}`) and render again")
+                } else {
+                    format!(
+                        "restore it (`git checkout -- {word}`); or remove it (`rm {word}`) and render again: files that \
+                         already hold what would be written are taken over, others are named"
+                    )
+                };
+                vec![
+                    Finding::new(Code::OUTPUT_INVENTORY, Place::Path(shown), self.to_string())
+                        .note("nothing is deleted on the word of an inventory that is damaged")
+                        .help(help),
+                ]
+            }
+            Self::Io { action, path, source } => vec![self.io_finding(*action, path, source)],
+            Self::Stream(_) => vec![
+                Finding::new(Code::OUTPUT_UNWRITABLE, Place::Run, self.to_string())
+                    .help("look at what reads the standard output"),
+            ],
+            Self::Tree { path, .. } => vec![
+                Finding::new(
+                    Code::OUTPUT_UNWRITABLE,
+                    Place::Path(path.clone()),
+                    self.to_string(),
+                )
+                .help("please report this as a bug of spokewright"),
+            ],
+        }
+    }
+
+    fn io_finding(&self, action: Action, path: &Path, source: &io::Error) -> Finding {
+        let shown = path.display().to_string();
+        let parent = quoted(&path.parent().unwrap_or(path).display().to_string());
+        let code = match action {
+            Action::Read => Code::OUTPUT_UNREADABLE,
+            Action::Write | Action::Delete => Code::OUTPUT_UNWRITABLE,
+        };
+        let help = match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                format!(
+                    "free some space (`df -h {parent}`) and run the same command again: it continues where this one stopped"
+                )
+            }
+            io::ErrorKind::PermissionDenied if action == Action::Read => {
+                format!("make it readable: `chmod u+r {}`", quoted(&shown))
+            }
+            io::ErrorKind::PermissionDenied => format!("make the directory writable: `chmod u+w {parent}`"),
+            io::ErrorKind::ReadOnlyFilesystem => "name a writable directory with -o".to_owned(),
+            io::ErrorKind::InvalidFilename => "give the object a shorter name".to_owned(),
+            _ => "remove the cause and run the same command again: it continues where this one stopped"
+                .to_owned(),
+        };
+        let finding = Finding::new(code, Place::Path(shown), self.to_string()).help(help);
+        if action == Action::Read {
+            finding
+        } else {
+            finding.note(
+                "every file of the output is whole: those already written are new, the others as they were",
+            )
+        }
+    }
+}
+
+/// A path of the output as people see it: below the root as they named it.
+fn shown(root: &Path, path: &str) -> String {
+    if path.is_empty() {
+        root.display().to_string()
+    } else {
+        root.join(path).display().to_string()
+    }
+}
+
+/// A word that a POSIX shell takes for exactly this text, so that help lines can be pasted.
+fn quoted(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@".contains(&byte);
+    if !text.is_empty() && !text.starts_with('-') && text.bytes().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pasted_help_line_names_the_file_whatever_its_name() {
+        assert_eq!(quoted("rendered/eu-1/a.yaml"), "rendered/eu-1/a.yaml");
+        assert_eq!(quoted("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("-rf"), "'-rf'");
+    }
+
+    #[test]
+    fn every_error_is_an_output_finding_with_help_and_exit_status_5() {
+        let path = PathBuf::from("out/a.yaml");
+        let all = [
+            Obstacle::Edited,
+            Obstacle::Foreign,
+            Obstacle::Replaced,
+            Obstacle::Directory,
+        ]
+        .into_iter()
+        .chain([Obstacle::NotADirectory, Obstacle::NotAFile, Obstacle::Symlink])
+        .chain([Obstacle::Unreadable("no".to_owned())])
+        .map(|obstacle| Offender {
+            path: "a.yaml".to_owned(),
+            obstacle,
+        })
+        .collect::<Vec<_>>();
+        let errors = [
+            OutputError::Refused {
+                root: PathBuf::from("out"),
+                offenders: all,
+            },
+            OutputError::Root {
+                path: path.clone(),
+                fault: RootFault::NotADirectory,
+            },
+            OutputError::Root {
+                path: path.clone(),
+                fault: RootFault::Symlink,
+            },
+            OutputError::Inventory {
+                path: path.clone(),
+                fault: InventoryFault::Conflict { line: 3 },
+            },
+            OutputError::Inventory {
+                path: path.clone(),
+                fault: InventoryFault::Outside { line: 3 },
+            },
+            OutputError::Stream(io::Error::from(io::ErrorKind::StorageFull)),
+            OutputError::Tree {
+                path: "../a".to_owned(),
+                fault: TreeFault::Unsafe,
+            },
+        ]
+        .into_iter()
+        .chain(
+            [
+                io::ErrorKind::StorageFull,
+                io::ErrorKind::PermissionDenied,
+                io::ErrorKind::Other,
+            ]
+            .into_iter()
+            .flat_map(|kind| {
+                [Action::Read, Action::Write, Action::Delete]
+                    .map(|action| OutputError::io(action, &path, io::Error::from(kind)))
+            }),
+        )
+        .collect::<Vec<_>>();
+        let findings = errors.iter().flat_map(OutputError::findings).collect::<Vec<_>>();
+        assert_eq!(findings.len(), 8 + 6 + 9);
+        for finding in findings {
+            assert!(finding.code.name().starts_with("output/"), "{finding:?}");
+            assert_eq!(finding.code.exit_status(), 5, "{finding:?}");
+            assert!(!finding.code.is_configurable(), "{finding:?}");
+            assert!(finding.help.is_some(), "{finding:?}");
+        }
+    }
+}

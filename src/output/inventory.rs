@@ -1,0 +1,251 @@
+//! The inventory: which files are ours, and with which bytes.
+//!
+//! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` holds: 64 hexadecimal
+//! digits, two blanks, the path; a path with a backslash, a newline or a carriage return is escaped and its line
+//! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
+//! path with several hashes.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write};
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::error::{Action, InventoryFault, OutputError};
+use super::tree::is_safe_path;
+
+/// What we wrote. Lists every file of ours but itself.
+pub const INVENTORY: &str = ".spokewright-inventory";
+
+/// What we are about to write: stands beside the inventory while a run is under way, or was interrupted.
+pub const PLAN: &str = ".spokewright-inventory.next";
+
+/// No path that a file system accepts makes a longer line; what does is not an inventory.
+const LONGEST_LINE: u64 = 32 * 1024;
+
+/// SHA-256 of a file's bytes.
+pub(super) type Hash = [u8; 32];
+
+/// The hash of some bytes.
+pub(super) fn hash(bytes: &[u8]) -> Hash {
+    Sha256::digest(bytes).into()
+}
+
+/// Paths and hashes in ascending order, each pair once. All paths stand in one string: a million entries cost
+/// two allocations.
+#[derive(Debug, Default)]
+pub(super) struct Inventory {
+    paths: String,
+    entries: Vec<Entry>,
+    /// Whether the file holds exactly the bytes that we would write for these entries.
+    canonical: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    start: usize,
+    end: usize,
+    hash: Hash,
+}
+
+impl Inventory {
+    /// Reads an inventory or a plan; `None` when there is none. Never follows a symbolic link.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no regular file, or holds a line that is not
+    /// `<64 hexadecimal digits>  <path inside the root>`.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, OutputError> {
+        let fault = |fault| OutputError::Inventory {
+            path: path.to_path_buf(),
+            fault,
+        };
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => return Err(fault(InventoryFault::NotAFile)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(OutputError::io(Action::Read, path, error)),
+        }
+        let file = File::open(path).map_err(|error| OutputError::io(Action::Read, path, error))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let mut inventory = Self {
+            canonical: true,
+            ..Self::default()
+        };
+        let mut line = Vec::new();
+        let mut number = 0_usize;
+        loop {
+            line.clear();
+            let taken = reader
+                .by_ref()
+                .take(LONGEST_LINE)
+                .read_until(b'\n', &mut line)
+                .map_err(|error| OutputError::io(Action::Read, path, error))?;
+            if taken == 0 {
+                break;
+            }
+            number = number.saturating_add(1);
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            } else {
+                inventory.canonical = false;
+            }
+            inventory
+                .add_line(&line)
+                .map_err(|reason| fault(reason.at(number)))?;
+        }
+        inventory.sort();
+        Ok(Some(inventory))
+    }
+
+    fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
+        if [&b"<<<<<<<"[..], b"=======", b">>>>>>>", b"|||||||"]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+        {
+            return Err(LineFault::Conflict);
+        }
+        let line = std::str::from_utf8(line).map_err(|_| LineFault::Malformed)?;
+        let (escaped, line) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
+        let (digits, path) = line.split_once("  ").ok_or(LineFault::Malformed)?;
+        let hash = from_hex(digits).ok_or(LineFault::Malformed)?;
+        let start = self.paths.len();
+        if escaped {
+            unescape(path, &mut self.paths).ok_or(LineFault::Malformed)?;
+        } else if path.contains('\r') {
+            // A checkout that turned line ends into CR LF changed the files too: nothing here can be trusted.
+            return Err(LineFault::Malformed);
+        } else {
+            self.paths.push_str(path);
+        }
+        let path = self.paths.get(start..).unwrap_or_default();
+        if !is_safe_path(path) {
+            return Err(LineFault::Outside);
+        }
+        self.canonical &=
+            escaped == needs_escape(path) && !digits.bytes().any(|digit| digit.is_ascii_uppercase());
+        self.entries.push(Entry {
+            start,
+            end: self.paths.len(),
+            hash,
+        });
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let paths = &self.paths;
+        let key = |entry: &Entry| (paths.get(entry.start..entry.end).unwrap_or_default(), entry.hash);
+        if !self.entries.is_sorted_by(|a, b| key(a) < key(b)) {
+            self.canonical = false;
+            self.entries.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+            self.entries.dedup_by(|a, b| key(a) == key(b));
+        }
+    }
+
+    /// Every path with its hash, ascending.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Hash)> {
+        self.entries.iter().map(|entry| (self.path(entry), &entry.hash))
+    }
+
+    fn path(&self, entry: &Entry) -> &str {
+        self.paths.get(entry.start..entry.end).unwrap_or_default()
+    }
+
+    /// The hashes that are listed for a path: none, one, or several in a plan.
+    pub(super) fn hashes(&self, path: &str) -> impl Iterator<Item = &Hash> {
+        let first = self.entries.partition_point(|entry| self.path(entry) < path);
+        self.entries
+            .iter()
+            .skip(first)
+            .take_while(move |entry| self.path(entry) == path)
+            .map(|entry| &entry.hash)
+    }
+
+    /// Whether the file holds exactly the bytes that [`write_lines`] would write for these entries.
+    pub(super) fn is_exactly<'a>(
+        &self,
+        mut wanted: impl Iterator<Item = (std::borrow::Cow<'a, str>, &'a Hash)>,
+    ) -> bool {
+        self.canonical
+            && self.iter().all(|(path, hash)| {
+                wanted
+                    .next()
+                    .is_some_and(|(wanted_path, wanted_hash)| wanted_path == path && wanted_hash == hash)
+            })
+            && wanted.next().is_none()
+    }
+}
+
+/// What is wrong with one line.
+enum LineFault {
+    Malformed,
+    Conflict,
+    Outside,
+}
+
+impl LineFault {
+    fn at(self, line: usize) -> InventoryFault {
+        match self {
+            Self::Malformed => InventoryFault::Malformed { line },
+            Self::Conflict => InventoryFault::Conflict { line },
+            Self::Outside => InventoryFault::Outside { line },
+        }
+    }
+}
+
+/// Appends one line.
+pub(super) fn write_line(sink: &mut impl Write, path: &str, hash: &Hash) -> io::Result<()> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut digits = [0_u8; 64];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(hash) {
+        if let [high, low] = pair {
+            *high = DIGITS.get(usize::from(byte >> 4)).copied().unwrap_or_default();
+            *low = DIGITS.get(usize::from(byte & 15)).copied().unwrap_or_default();
+        }
+    }
+    if needs_escape(path) {
+        sink.write_all(b"\\")?;
+        sink.write_all(&digits)?;
+        let path = path
+            .replace('\\', "\\\\")
+            .replace('\n', "\\n")
+            .replace('\r', "\\r");
+        writeln!(sink, "  {path}")
+    } else {
+        sink.write_all(&digits)?;
+        sink.write_all(b"  ")?;
+        sink.write_all(path.as_bytes())?;
+        sink.write_all(b"\n")
+    }
+}
+
+fn needs_escape(path: &str) -> bool {
+    path.contains(['\\', '\n', '\r'])
+}
+
+/// Appends the path that an escaped one stands for. `None` for an escape that `sha256sum` does not write.
+fn unescape(text: &str, path: &mut String) -> Option<()> {
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        path.push(match character {
+            '\\' => match characters.next()? {
+                '\\' => '\\',
+                'n' => '\n',
+                'r' => '\r',
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some(())
+}
+
+fn from_hex(digits: &str) -> Option<Hash> {
+    let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
+    let mut hash = [0; 32];
+    for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+        let [high, low] = pair else { return None };
+        let digit = |digit: &u8| char::from(*digit).to_digit(16);
+        *byte = u8::try_from(digit(high)? << 4 | digit(low)?).ok()?;
+    }
+    Some(hash)
+}

@@ -1,0 +1,363 @@
+//! The inventory file, determinism, the stream and kustomizations.
+
+use std::fs;
+use std::io::{self, Write};
+use std::process::Command;
+
+use proptest::prelude::*;
+
+use super::super::error::InventoryFault;
+use super::super::inventory::Inventory;
+use super::super::{PLAN, kustomization, stream};
+use super::*;
+
+#[test]
+fn the_inventory_is_what_sha256sum_reads_and_lists_all_files_but_itself_in_byte_order() {
+    let root = tempfile::tempdir().unwrap();
+    let tree = Files::new([
+        ("a b/it's $x.yaml", "1"),
+        ("a-b/x.yaml", "2"),
+        ("a/x.yaml", "3"),
+        ("é.yaml", "4"),
+    ]);
+    run(root.path(), &tree).unwrap();
+    let text = fs::read_to_string(root.path().join(INVENTORY)).unwrap();
+    let paths = text.lines().map(|line| &line[66..]).collect::<Vec<_>>();
+    assert_eq!(paths, ["a b/it's $x.yaml", "a-b/x.yaml", "a/x.yaml", "é.yaml"]);
+    assert!(text.starts_with("6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b  a b/"));
+}
+
+#[test]
+fn sha256sum_agrees_with_the_inventory_odd_names_included() {
+    let root = tempfile::tempdir().unwrap();
+    let tree = Files::new([
+        ("a\\b.yaml", "1"),
+        ("a\nb\rc.yaml", "2"),
+        (" lead.yaml", "3"),
+        ("*star.yaml", "4"),
+        ("p.yaml", "5"),
+    ]);
+    run(root.path(), &tree).unwrap();
+    assert_eq!(run(root.path(), &tree).unwrap().differing, []);
+    let Ok(output) = Command::new("sha256sum")
+        .args(["--strict", "-c", INVENTORY])
+        .current_dir(root.path())
+        .output()
+    else {
+        eprintln!("SKIPPED: there is no sha256sum here");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn an_inventory_that_cannot_be_trusted_stops_every_run_and_nothing_is_deleted() {
+    let digits = "0".repeat(64);
+    for (line, wanted) in [
+        (
+            format!("{digits}  ../outside"),
+            InventoryFault::Outside { line: 1 },
+        ),
+        (
+            format!("{digits}  /etc/passwd"),
+            InventoryFault::Outside { line: 1 },
+        ),
+        (
+            format!("{digits}  a/../../outside"),
+            InventoryFault::Outside { line: 1 },
+        ),
+        (
+            format!("{digits}  {INVENTORY}"),
+            InventoryFault::Outside { line: 1 },
+        ),
+        (format!("{digits}  "), InventoryFault::Outside { line: 1 }),
+        ("garbage".to_owned(), InventoryFault::Malformed { line: 1 }),
+        (String::new(), InventoryFault::Malformed { line: 1 }),
+        (
+            format!("{digits}  ok\n{}  short", &digits[1..]),
+            InventoryFault::Malformed { line: 2 },
+        ),
+        (
+            format!("{digits}  windows\r"),
+            InventoryFault::Malformed { line: 1 },
+        ),
+        (
+            format!("\\{digits}  bad\\x"),
+            InventoryFault::Malformed { line: 1 },
+        ),
+        (
+            format!("{digits}  ok\n<<<<<<< HEAD"),
+            InventoryFault::Conflict { line: 2 },
+        ),
+        ("é".repeat(40_000), InventoryFault::Malformed { line: 1 }),
+    ] {
+        for name in [INVENTORY, PLAN] {
+            let parent = tempfile::tempdir().unwrap();
+            let root = parent.path().join("root");
+            put(parent.path(), "outside", b"mine");
+            put(&root, name, format!("{line}\n").as_bytes());
+            let before = snapshot(parent.path());
+            for attempt in [run, forced, checked] {
+                match attempt(&root, &example()) {
+                    Err(OutputError::Inventory { path, fault }) => {
+                        assert_eq!((path, fault), (root.join(name), wanted), "{line:?}");
+                    }
+                    other => panic!("{line:?}: {other:?}"),
+                }
+            }
+            assert_eq!(snapshot(parent.path()), before);
+        }
+    }
+}
+
+#[test]
+fn an_inventory_that_is_a_link_or_a_directory_is_not_read() {
+    let parent = tempfile::tempdir().unwrap();
+    let root = parent.path().join("root");
+    fs::create_dir(&root).unwrap();
+    put(parent.path(), "elsewhere", b"");
+    std::os::unix::fs::symlink("../elsewhere", root.join(INVENTORY)).unwrap();
+    assert!(matches!(
+        run(&root, &example()),
+        Err(OutputError::Inventory {
+            fault: InventoryFault::NotAFile,
+            ..
+        })
+    ));
+    fs::remove_file(root.join(INVENTORY)).unwrap();
+    fs::create_dir(root.join(INVENTORY)).unwrap();
+    assert!(matches!(
+        run(&root, &example()),
+        Err(OutputError::Inventory {
+            fault: InventoryFault::NotAFile,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn an_inventory_that_says_the_same_in_other_bytes_is_written_again() {
+    let root = tempfile::tempdir().unwrap();
+    run(root.path(), &example()).unwrap();
+    let wanted = fs::read_to_string(root.path().join(INVENTORY)).unwrap();
+    let reversed = wanted
+        .lines()
+        .rev()
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
+    let doubled = format!("{wanted}{wanted}");
+    for text in [
+        reversed,
+        doubled,
+        wanted.trim_end().to_owned(),
+        wanted.replacen('b', "B", 1),
+        String::new(),
+    ] {
+        put(root.path(), INVENTORY, text.as_bytes());
+        assert_eq!(
+            changes(&run(root.path(), &example()).unwrap()),
+            [(INVENTORY, ChangeKind::Changed)],
+            "{text}"
+        );
+        assert_eq!(fs::read_to_string(root.path().join(INVENTORY)).unwrap(), wanted);
+    }
+}
+
+#[test]
+fn without_its_inventory_an_output_is_taken_over_where_it_holds_what_is_wanted() {
+    let root = tempfile::tempdir().unwrap();
+    run(root.path(), &example()).unwrap();
+    fs::remove_file(root.path().join(INVENTORY)).unwrap();
+    assert_eq!(
+        changes(&run(root.path(), &example()).unwrap()),
+        [(INVENTORY, ChangeKind::Missing)]
+    );
+    fs::remove_file(root.path().join(INVENTORY)).unwrap();
+    let next = Files::new([("eu-1/gateway-a.yaml", "kind: A2\n")]);
+    assert_eq!(
+        obstacles(run(root.path(), &next)),
+        [("eu-1/gateway-a.yaml".to_owned(), Obstacle::Foreign)]
+    );
+}
+
+#[test]
+fn the_outcome_is_the_same_for_any_number_of_threads() {
+    let files = (0..1_000).map(|n| (format!("c-{}/{n}.yaml", n % 7), format!("{n}")));
+    let tree = Files(
+        files
+            .map(|(path, text)| (path, text.into_bytes()))
+            .collect::<BTreeMap<_, _>>()
+            .into_iter()
+            .collect(),
+    );
+    let outcomes = [1, 2, 7].map(|threads| {
+        let root = tempfile::tempdir().unwrap();
+        run(root.path(), &example()).unwrap();
+        for n in [3, 33, 333] {
+            put(root.path(), &format!("c-{}/{n}.yaml", n % 7), b"foreign");
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let refused = obstacles(run(root.path(), &tree));
+            (
+                refused,
+                forced(root.path(), &tree).unwrap(),
+                snapshot(root.path()),
+            )
+        })
+    });
+    assert!(outcomes.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(outcomes[0].0.len(), 3);
+}
+
+#[test]
+fn a_stream_holds_objects_only_sorted_by_cluster_and_work_with_separators_between_them() {
+    let mut text = Vec::new();
+    stream(&example(), &mut text).unwrap();
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        "kind: A\n---\nkind: AB\n---\nkind: B\n"
+    );
+    let mut text = Vec::new();
+    stream(
+        &Files::new([("a/1.yaml", "no newline"), ("a/2.yaml", "x\n")]),
+        &mut text,
+    )
+    .unwrap();
+    assert_eq!(String::from_utf8(text).unwrap(), "no newline\n---\nx\n");
+    let mut text = Vec::new();
+    stream(&Files::default(), &mut text).unwrap();
+    assert!(text.is_empty());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
+    struct Refusing(io::ErrorKind);
+    impl Write for Refusing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::from(self.0))
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    stream(&example(), &mut Refusing(io::ErrorKind::BrokenPipe)).unwrap();
+    assert!(matches!(
+        stream(&example(), &mut Refusing(io::ErrorKind::StorageFull)),
+        Err(OutputError::Stream(_))
+    ));
+}
+
+#[test]
+fn a_kustomization_lists_each_resource_once_in_byte_order_of_the_whole_entry() {
+    assert_eq!(
+        kustomization(&["eu-1", "_hub", "eu-1-b", "eu-1", "10"]),
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- \"10\"\n- _hub\n- eu-1\n- eu-1-b\n"
+    );
+    assert_eq!(
+        kustomization(&["gateway-a.yaml", "gateway-a-b.yaml"])
+            .lines()
+            .skip(3)
+            .collect::<Vec<_>>(),
+        ["- gateway-a-b.yaml", "- gateway-a.yaml"]
+    );
+    assert!(kustomization::<&str>(&[]).ends_with("\nresources: []\n"));
+}
+
+#[test]
+fn what_a_yaml_reader_could_take_for_something_else_is_quoted_and_nothing_more() {
+    for name in [
+        "on",
+        "off",
+        "yes",
+        "no",
+        "y",
+        "n",
+        "true",
+        "false",
+        "null",
+        "NO",
+        "Yes",
+        "1e3",
+        "0x1f",
+        "0o17",
+        "0b1",
+        "017",
+        "1",
+        "1.5",
+        "1-2",
+        "2001-01-01",
+        "1_000",
+        ".5",
+        ".inf",
+        "~",
+        "-a",
+        "...",
+        "a: b",
+        "a #b",
+        "",
+        "\"",
+        "a\tb",
+        "*a",
+        "&a",
+        "1e-3",
+        "0",
+    ] {
+        let text = kustomization(&[name]);
+        assert!(text.lines().nth(3).unwrap().starts_with("- \""), "{text}");
+    }
+    for name in [
+        "eu-1",
+        "once",
+        "1a",
+        "10.0.0.1",
+        "_hub",
+        "gateway-a.yaml",
+        "0x1g",
+        "nope",
+        "100m",
+        "1-cluster",
+    ] {
+        assert_eq!(
+            kustomization(&[name]).lines().nth(3),
+            Some(format!("- {name}").as_str())
+        );
+    }
+}
+
+fn line_of(text: &str) -> impl Strategy<Value = String> + use<> {
+    let pieces = text
+        .chars()
+        .map(String::from)
+        .chain([" ", "\n", "  ", "..", "/"].map(String::from))
+        .collect::<Vec<_>>();
+    proptest::collection::vec(proptest::sample::select(pieces), 0..90).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn a_kustomization_is_read_back_as_exactly_the_names(
+        names in proptest::collection::btree_set("[ -~]{0,8}|[0-9a-fxo._eE-]{1,6}|[^\\x00]{0,4}", 0..6),
+    ) {
+        let names = names.into_iter().collect::<Vec<_>>();
+        let read = crate::yaml::stand_in_read_all(&kustomization(&names)).unwrap();
+        prop_assert_eq!(&read[0]["resources"], &serde_json::json!(names));
+    }
+
+    /// Any text in place of an inventory is understood or refused, and what is understood stays inside.
+    #[test]
+    fn no_inventory_whatever_it_holds_names_a_path_outside(text in prop_oneof![
+        any::<String>(), line_of("0123456789abcdef\\nr"), "([0-9a-f]{64}  [a./\\\\]{0,6}\n){0,4}",
+    ]) {
+        let root = tempfile::tempdir().unwrap();
+        put(root.path(), INVENTORY, text.as_bytes());
+        if let Ok(Some(inventory)) = Inventory::read(&root.path().join(INVENTORY)) {
+            for (path, _) in inventory.iter() {
+                prop_assert!(!path.starts_with('/') && path.split('/').all(|part| !["", ".", ".."].contains(&part)), "{}", path);
+            }
+        }
+    }
+}

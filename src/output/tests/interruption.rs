@@ -1,0 +1,373 @@
+//! What an interrupted run leaves, at every single step of it.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::super::PLAN;
+use super::super::storage::{Disk, Storage, TEMPORARY_PREFIX};
+use super::super::write::write_with;
+use super::*;
+
+/// How the disk fails.
+#[derive(Debug, Clone, Copy)]
+enum Failure {
+    /// Nothing works any more: the process is dead.
+    Killed,
+    /// Nothing can be written any more; removing still works.
+    Full,
+}
+
+/// A disk that fails after a number of steps, in the middle of a write when that is the step.
+struct Failing {
+    left: AtomicUsize,
+    failure: Failure,
+}
+
+impl Failing {
+    fn after(steps: usize, failure: Failure) -> Self {
+        Self {
+            left: AtomicUsize::new(steps),
+            failure,
+        }
+    }
+
+    fn step(&self, needs_space: bool) -> io::Result<()> {
+        if matches!(self.failure, Failure::Full) && !needs_space {
+            return Ok(());
+        }
+        let left = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        left.map(drop).map_err(|_| match self.failure {
+            Failure::Killed => io::Error::other("killed"),
+            Failure::Full => io::Error::from(io::ErrorKind::StorageFull),
+        })
+    }
+}
+
+impl Storage for Failing {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.step(true).and_then(|()| Disk.create_dir(path))
+    }
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.step(true).and_then(|()| Disk.create(path))
+    }
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.step(true) {
+            Disk.write(file, &bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
+        Disk.write(file, bytes)
+    }
+    fn sync(&self, _: &File) -> io::Result<()> {
+        self.step(false)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step(false).and_then(|()| Disk.rename(from, to))
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.step(false).and_then(|()| Disk.remove_file(path))
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.step(false).and_then(|()| Disk.remove_dir(path))
+    }
+}
+
+fn failing_run(root: &Path, tree: &Files, steps: usize, failure: Failure) -> Result<Summary, OutputError> {
+    write_with(&Failing::after(steps, failure), root, tree, Options::default())
+}
+
+/// Between runs every file is a whole one of some version, or foreign and as it was, or a temporary file.
+fn assert_whole(root: &Path, versions: &[&Files], foreign: &Files) {
+    let found = snapshot(root);
+    for (path, node) in &found {
+        let Node::File(content) = node else { continue };
+        let name = path.rsplit('/').next().unwrap();
+        let is_bookkeeping = name.starts_with(TEMPORARY_PREFIX) || [INVENTORY, PLAN].contains(&path.as_str());
+        let is_whole = versions
+            .iter()
+            .chain([&foreign])
+            .any(|files| files.get(path) == Some(content));
+        assert!(
+            is_bookkeeping || is_whole,
+            "{path} holds {:?}",
+            String::from_utf8_lossy(content)
+        );
+    }
+    for (path, content) in &foreign.0 {
+        assert_eq!(found.get(path), Some(&Node::File(content.clone())), "{path}");
+    }
+}
+
+fn old() -> Files {
+    Files::new([
+        ("a/1", "old a1"),
+        ("a/2", "old a2"),
+        ("b/1", "old b1"),
+        ("b/c/1", "old bc1"),
+        ("x", "old x"),
+    ])
+}
+
+fn new() -> Files {
+    Files::new([
+        ("a/1", "new a1"),
+        ("a/3", "new a3"),
+        ("d/e/1", "new de1"),
+        ("d/e/2", "new de2"),
+        ("x", "old x"),
+    ])
+}
+
+fn third() -> Files {
+    Files::new([
+        ("a/1", "third a1"),
+        ("a/2", "old a2"),
+        ("d/e/2", "third de2"),
+        ("f/1", "third f1"),
+    ])
+}
+
+fn foreign() -> Files {
+    Files::new([("a/mine", "mine"), ("b/mine", "mine"), ("mine", "mine")])
+}
+
+fn prepared() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, content) in &foreign().0 {
+        put(root.path(), path, content);
+    }
+    run(root.path(), &old()).unwrap();
+    root
+}
+
+#[test]
+fn after_a_death_at_any_step_the_next_run_completes_the_work_even_with_another_input() {
+    for failure in [Failure::Killed, Failure::Full] {
+        for (next, name) in [(new(), "the same"), (third(), "another"), (old(), "the former")] {
+            let mut steps = 0;
+            loop {
+                let root = prepared();
+                let result = failing_run(root.path(), &new(), steps, failure);
+                assert_whole(root.path(), &[&old(), &new()], &foreign());
+                let is_over = result.is_ok();
+                run(root.path(), &next)
+                    .unwrap_or_else(|error| panic!("{failure:?} at {steps}, {name}: {error:?}"));
+                assert_eq!(
+                    snapshot(root.path()),
+                    expected(&next, &foreign()),
+                    "{failure:?} at {steps}, {name}"
+                );
+                assert_eq!(
+                    run(root.path(), &next).unwrap().differing,
+                    [],
+                    "{failure:?} at {steps}, {name}"
+                );
+                if is_over {
+                    break;
+                }
+                steps += 1;
+            }
+            assert!(steps > 10, "only {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn two_deaths_at_any_two_steps_with_two_inputs_are_completed_by_a_third_run() {
+    let mut first = 0;
+    loop {
+        let mut second = 0;
+        let is_over = loop {
+            let root = prepared();
+            let is_over = failing_run(root.path(), &new(), first, Failure::Killed).is_ok();
+            let is_second_over = failing_run(root.path(), &third(), second, Failure::Killed).is_ok();
+            assert_whole(root.path(), &[&old(), &new(), &third()], &foreign());
+            for next in [old(), new()] {
+                run(root.path(), &next).unwrap_or_else(|error| panic!("at {first} and {second}: {error:?}"));
+                assert_eq!(
+                    snapshot(root.path()),
+                    expected(&next, &foreign()),
+                    "at {first} and {second}"
+                );
+            }
+            if is_second_over {
+                break is_over;
+            }
+            second += 1;
+        };
+        if is_over {
+            break;
+        }
+        first += 1;
+    }
+}
+
+#[test]
+fn a_directory_that_only_a_superseded_plan_knows_does_not_stay_behind_empty() {
+    let (first, second) = (
+        Files::new([("a", "a"), ("d/e/1", "new")]),
+        Files::new([("a", "b"), ("b", "b")]),
+    );
+    for first_steps in 0..20 {
+        for second_steps in 0..20 {
+            let root = tempfile::tempdir().unwrap();
+            drop(failing_run(root.path(), &first, first_steps, Failure::Killed));
+            drop(failing_run(root.path(), &second, second_steps, Failure::Killed));
+            run(root.path(), &second).unwrap();
+            let wanted = expected(&second, &Files::default());
+            assert_eq!(
+                snapshot(root.path()),
+                wanted,
+                "at {first_steps} and {second_steps}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_names_the_file_leaves_no_temporary_file_and_loses_nothing() {
+    let mut steps = 0;
+    loop {
+        let root = prepared();
+        match failing_run(root.path(), &new(), steps, Failure::Full) {
+            Ok(_) => break,
+            Err(error @ OutputError::Io { .. }) => {
+                let finding = error.findings().pop().unwrap();
+                assert_eq!(finding.code.name(), "output/unwritable");
+                assert!(
+                    finding.message.contains(root.path().to_str().unwrap()),
+                    "{}",
+                    finding.message
+                );
+                assert!(finding.help.unwrap().contains("free some space"));
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+        let found = snapshot(root.path());
+        assert!(
+            !found.keys().any(|path| path.contains(TEMPORARY_PREFIX)),
+            "{:?}",
+            found.keys()
+        );
+        for (path, _) in &old().0 {
+            assert!(
+                found.contains_key(path),
+                "{path} is gone although the disk was full at {steps}"
+            );
+        }
+        steps += 1;
+    }
+}
+
+#[test]
+fn temporary_files_of_a_killed_run_count_as_differences_and_are_removed() {
+    let root = prepared();
+    let mut steps = 0;
+    while !snapshot(root.path())
+        .keys()
+        .any(|path| path.starts_with("a/") && path.contains(TEMPORARY_PREFIX))
+    {
+        drop(failing_run(root.path(), &new(), steps, Failure::Killed));
+        steps += 1;
+    }
+    let stale = checked(root.path(), &new()).unwrap();
+    assert!(
+        stale
+            .differing
+            .iter()
+            .any(|change| change.path == PLAN && change.kind == ChangeKind::Stale)
+    );
+    assert!(
+        stale
+            .differing
+            .iter()
+            .any(|change| change.path.contains(TEMPORARY_PREFIX))
+    );
+    run(root.path(), &new()).unwrap();
+    assert_eq!(snapshot(root.path()), expected(&new(), &foreign()));
+}
+
+#[test]
+fn a_run_that_finds_nothing_to_do_takes_no_step_at_all() {
+    let root = prepared();
+    failing_run(root.path(), &old(), 0, Failure::Killed).unwrap();
+    // Nor does one that refuses, or that only compares.
+    put(root.path(), "a/1", b"by hand");
+    assert_eq!(
+        obstacles(failing_run(root.path(), &new(), 0, Failure::Killed)).len(),
+        1
+    );
+    let options = Options {
+        force: true,
+        check: true,
+    };
+    write_with(&Failing::after(0, Failure::Killed), root.path(), &new(), options).unwrap();
+}
+
+#[test]
+fn an_edit_after_a_death_is_still_protected() {
+    let mut steps = 0;
+    loop {
+        let root = prepared();
+        let is_over = failing_run(root.path(), &new(), steps, Failure::Killed).is_ok();
+        put(root.path(), "a/3", b"by hand");
+        put(root.path(), "a/2", b"by hand");
+        let before = snapshot(root.path());
+        let found = obstacles(run(root.path(), &third()));
+        let paths = found.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>();
+        // A path that neither inventory nor plan knew when the run died is foreign and not in the way of this tree.
+        assert!(paths.contains(&"a/2"), "{paths:?} at {steps}");
+        assert_eq!(snapshot(root.path()), before);
+        if is_over {
+            assert_eq!(paths, ["a/2", "a/3"]);
+            break;
+        }
+        steps += 1;
+    }
+}
+
+fn files() -> impl Strategy<Value = Files> {
+    let name = (0..4_usize, 0..3_usize).prop_map(|(directory, file)| {
+        format!("{}{}", ["", "a/", "b/", "b/c/"][directory], ["1", "2", "3"][file])
+    });
+    proptest::collection::btree_map(name, 0..4_u8, 0..9).prop_map(|files| {
+        Files(
+            files
+                .into_iter()
+                .map(|(path, content)| (path, vec![b'0' + content; 4]))
+                .collect(),
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Any number of deaths at any steps, each with an input of its own: the run that is left alone completes.
+    #[test]
+    fn any_history_of_deaths_ends_in_exactly_the_wanted_tree(
+        deaths in proptest::collection::vec((files(), 0..40_usize, any::<bool>()), 0..5), last in files(),
+    ) {
+        let root = tempfile::tempdir().unwrap();
+        for (path, content) in &foreign().0 {
+            put(root.path(), path, content);
+        }
+        for (tree, steps, is_kill) in &deaths {
+            let failure = if *is_kill { Failure::Killed } else { Failure::Full };
+            match failing_run(root.path(), tree, *steps, failure) {
+                Ok(_) | Err(OutputError::Io { .. }) => {}
+                Err(other) => prop_assert!(false, "{:?}", other),
+            }
+            let versions = deaths.iter().map(|(tree, _, _)| tree).collect::<Vec<_>>();
+            assert_whole(root.path(), &versions, &foreign());
+        }
+        run(root.path(), &last).unwrap();
+        prop_assert_eq!(snapshot(root.path()), expected(&last, &foreign()));
+        prop_assert_eq!(run(root.path(), &last).unwrap().differing, vec![]);
+    }
+}

@@ -1,0 +1,94 @@
+//! The real thing: a process that writes, and `kill -9`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Where the child writes; set by the parent only.
+const ROOT: &str = "SPOKEWRIGHT_TEST_OUTPUT";
+
+/// Version of a tree of 600 files: half of them differ from one version to the next, some come and go.
+fn version(version: usize) -> Files {
+    let mut files = BTreeMap::new();
+    for cluster in 0..20_usize {
+        for work in 0..30_usize {
+            if (work + version) % 10 == 0 || (cluster + version) % 7 == 0 {
+                continue;
+            }
+            let content = format!(
+                "cluster {cluster} work {work} version {}\n",
+                if work % 2 == 0 { version } else { 0 }
+            );
+            files.insert(
+                format!("cluster-{cluster}/work-{work}.yaml"),
+                content.repeat(40).into_bytes(),
+            );
+        }
+    }
+    Files(files.into_iter().collect())
+}
+
+#[test]
+#[ignore = "only the test below runs this, in a process that it kills"]
+fn child() {
+    let Some(root) = std::env::var_os(ROOT) else {
+        return;
+    };
+    for number in 0.. {
+        run(Path::new(&root), &version(number % 5)).unwrap();
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_at_any_moment_leaves_whole_files_that_the_next_run_knows() {
+    let parent = tempfile::tempdir().unwrap();
+    let root = parent.path().join("rendered");
+    put(&root, "cluster-1/mine", b"mine");
+    let foreign = Files::new([("cluster-1/mine", "mine")]);
+    let mut interrupted = 0;
+    for round in 0..12_u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "--ignored", "output::tests::killed::child"])
+            .env(ROOT, &root)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Wait for the first sign of work, then for a while that differs from round to round.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !root.join(INVENTORY).exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(3_000 + round * 7_919 % 40_000));
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the child ended by itself: its run failed"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let versions = (0..12).map(version).collect::<Vec<_>>();
+        for (path, node) in snapshot(&root) {
+            let Node::File(content) = node else { continue };
+            let is_ours = path.ends_with(".yaml");
+            let is_whole = versions.iter().any(|files| files.get(&path) == Some(&content));
+            assert!(!is_ours || is_whole, "{path} is torn");
+        }
+        if root.join(super::super::PLAN).exists() {
+            interrupted += 1;
+        }
+        let next = version(usize::try_from(round).unwrap() % 5 + 7);
+        run(&root, &next).unwrap();
+        assert_eq!(snapshot(&root), expected(&next, &foreign), "round {round}");
+        fs::remove_file(root.join(INVENTORY)).ok();
+        run(&root, &next).unwrap();
+    }
+    assert!(
+        interrupted > 0,
+        "no round interrupted anything: the test shows nothing"
+    );
+}

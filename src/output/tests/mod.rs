@@ -1,0 +1,170 @@
+//! Tests of the engine as a whole, and the disks and trees they use.
+
+mod bookkeeping;
+mod interruption;
+mod killed;
+mod ownership;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
+
+/// A tree in memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Files(Vec<(String, Vec<u8>)>);
+
+impl Files {
+    fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let sorted = files
+            .into_iter()
+            .map(|(path, content)| (path.to_owned(), content.as_bytes().to_vec()))
+            .collect::<BTreeMap<_, _>>();
+        Self(sorted.into_iter().collect())
+    }
+
+    fn get(&self, path: &str) -> Option<&[u8]> {
+        self.0
+            .iter()
+            .find(|(own, _)| own == path)
+            .map(|(_, content)| content.as_slice())
+    }
+}
+
+impl Tree for Files {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn path(&self, index: usize) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0[index].0)
+    }
+
+    fn kind(&self, index: usize) -> FileKind {
+        if self.0[index].0.ends_with("kustomization.yaml") {
+            FileKind::Kustomization
+        } else {
+            FileKind::Object
+        }
+    }
+
+    fn content(&self, index: usize, buffer: &mut Vec<u8>) {
+        buffer.extend_from_slice(&self.0[index].1);
+    }
+}
+
+/// What stands on disk under one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    Directory,
+    File(Vec<u8>),
+    Link(PathBuf),
+}
+
+/// Everything below a directory, links not followed.
+pub(super) type Snapshot = BTreeMap<String, Node>;
+
+pub(super) fn snapshot(root: &Path) -> Snapshot {
+    let mut found = Snapshot::new();
+    let mut pending = vec![root.to_path_buf()];
+    while let Some(directory) = pending.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else {
+            continue;
+        };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let kind = fs::symlink_metadata(&path).unwrap();
+            let node = if kind.is_symlink() {
+                Node::Link(fs::read_link(&path).unwrap())
+            } else if kind.is_dir() {
+                pending.push(path);
+                Node::Directory
+            } else {
+                Node::File(fs::read(&path).unwrap())
+            };
+            found.insert(name, node);
+        }
+    }
+    found
+}
+
+/// Exactly what should stand on disk: the tree, its inventory, the foreign files, and the directories of all.
+pub(super) fn expected(tree: &Files, foreign: &Files) -> Snapshot {
+    let mut wanted = Snapshot::new();
+    let mut inventory = Vec::new();
+    for (path, content) in &tree.0 {
+        super::inventory::write_line(&mut inventory, path, &super::inventory::hash(content)).unwrap();
+    }
+    wanted.insert(INVENTORY.to_owned(), Node::File(inventory));
+    for (path, content) in tree.0.iter().chain(&foreign.0) {
+        for directory in super::tree::prefixes(super::tree::directory_of(path)) {
+            wanted.insert(directory.to_owned(), Node::Directory);
+        }
+        wanted.insert(path.clone(), Node::File(content.clone()));
+    }
+    wanted
+}
+
+pub(super) fn put(root: &Path, path: &str, content: &[u8]) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+pub(super) fn run(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
+    write(root, tree, Options::default())
+}
+
+pub(super) fn forced(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
+    write(
+        root,
+        tree,
+        Options {
+            force: true,
+            check: false,
+        },
+    )
+}
+
+pub(super) fn checked(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
+    write(
+        root,
+        tree,
+        Options {
+            force: false,
+            check: true,
+        },
+    )
+}
+
+/// What stopped a run, or a panic when nothing did.
+pub(super) fn obstacles(result: Result<Summary, OutputError>) -> Vec<(String, Obstacle)> {
+    match result {
+        Err(OutputError::Refused { offenders, .. }) => offenders
+            .into_iter()
+            .map(|offender| (offender.path, offender.obstacle))
+            .collect(),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+pub(super) fn changes(summary: &Summary) -> Vec<(&str, ChangeKind)> {
+    summary
+        .differing
+        .iter()
+        .map(|change| (change.path.as_str(), change.kind))
+        .collect()
+}
+
+fn example() -> Files {
+    Files::new([
+        ("eu-1-b/gateway-a.yaml", "kind: B\n"),
+        ("eu-1/gateway-a-b.yaml", "kind: AB\n"),
+        ("eu-1/gateway-a.yaml", "kind: A\n"),
+        ("eu-1/kustomization.yaml", "resources: []\n"),
+        ("kustomization.yaml", "resources: [eu-1, eu-1-b]\n"),
+    ])
+}

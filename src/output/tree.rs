@@ -1,0 +1,123 @@
+//! What is wanted: a sorted set of files whose bytes are generated only when somebody needs them.
+
+use std::borrow::Cow;
+use std::path::{Component, Path};
+
+/// What a file is for. Streams carry objects only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// One Kubernetes object that somebody applies.
+    Object,
+    /// A `kustomization.yaml`: read by kustomize, never applied.
+    Kustomization,
+}
+
+/// The wanted files, in strictly ascending byte order of their paths.
+///
+/// A tree of 100,000 files is never held in memory (design section 11): the engine asks for one file at a time,
+/// from any thread, at most twice in a run (to compare, and to write where it differs), and both times the bytes
+/// must be the same.
+///
+/// Paths are relative, with `/` between components, and their components come from validated names: the engine
+/// checks once more that none is empty, `.`, `..` or begins with `.spokewright-`, and that no path is also a
+/// directory of another, and refuses the tree otherwise.
+pub trait Tree: Sync {
+    /// How many files there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are no files at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The path of a file; `index` is below [`Tree::len`]. Called often: it must be cheap.
+    fn path(&self, index: usize) -> Cow<'_, str>;
+
+    /// What the file is for.
+    fn kind(&self, index: usize) -> FileKind;
+
+    /// Appends the bytes of the file to `buffer`.
+    fn content(&self, index: usize, buffer: &mut Vec<u8>);
+}
+
+/// The directory of a path inside the tree, `""` for the root.
+pub(super) fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// The last component of a path inside the tree.
+pub(super) fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// The directories on the way to a directory, outermost first, itself last, the root left out.
+pub(super) fn prefixes(directory: &str) -> impl Iterator<Item = &str> {
+    let ends = directory.match_indices('/').map(|(at, _)| at);
+    ends.chain((!directory.is_empty()).then_some(directory.len()))
+        .filter_map(|end| directory.get(..end))
+}
+
+/// Whether a path stays inside the root on every platform and cannot be one of our own bookkeeping files.
+///
+/// This guards against both a tree that was built from an unchecked name and an inventory that somebody (or a
+/// broken merge) filled with `../` or absolute paths: neither may ever reach the file system.
+pub(super) fn is_safe_path(path: &str) -> bool {
+    let mut parts = 0_usize;
+    for part in path.split('/') {
+        if part.is_empty()
+            || part == "."
+            || part == ".."
+            || part.contains('\0')
+            || part.starts_with(".spokewright-")
+        {
+            return false;
+        }
+        parts = parts.saturating_add(1);
+    }
+    // What the platform makes of it must agree: a drive letter or a backslash is a separator on some.
+    let mut normal = 0_usize;
+    for component in Path::new(path).components() {
+        if !matches!(component, Component::Normal(_)) {
+            return false;
+        }
+        normal = normal.saturating_add(1);
+    }
+    normal == parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_leaves_the_root_or_names_our_bookkeeping_is_not_safe() {
+        for path in [
+            "",
+            "/etc/passwd",
+            "..",
+            "../a",
+            "a/../b",
+            "a/./b",
+            "a//b",
+            "a/",
+            ".",
+            "a\0b",
+            ".spokewright-inventory",
+            ".spokewright-inventory.next",
+            "a/.spokewright-tmp-1",
+        ] {
+            assert!(!is_safe_path(path), "{path:?}");
+        }
+        for path in ["a", "a/b.yaml", "_hub/x.yaml", "...", "a/..b", ".gitattributes"] {
+            assert!(is_safe_path(path), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn prefixes_run_from_the_outermost_to_the_directory_itself() {
+        assert_eq!(prefixes("a/b/c").collect::<Vec<_>>(), ["a", "a/b", "a/b/c"]);
+        assert_eq!(prefixes("").count(), 0);
+        assert_eq!((directory_of("a/b/c"), name_of("a/b/c")), ("a/b", "c"));
+        assert_eq!((directory_of("c"), name_of("c")), ("", "c"));
+    }
+}

@@ -1,0 +1,228 @@
+//! Making a directory hold exactly a wanted tree, without ever losing a byte that is not ours.
+//!
+//! # Whose is a file?
+//!
+//! A file is ours when the *record* lists its path with the hash of the bytes that it holds now. The record is the
+//! inventory and, while a run is under way or after one was interrupted, the plan beside it. Only files of ours
+//! are overwritten or deleted. A file that already holds the wanted bytes is never touched, whoever wrote it, and
+//! is on record from then on. Everything else that stands where ours would stops the run before its first write.
+//!
+//! # The steps of a run, and what an interruption leaves
+//!
+//! Reading comes first: record, directories, every file that is wanted or on record. What is in the way ends the
+//! run here. When nothing differs the run is over, without having written anything. Otherwise:
+//!
+//! | step | what stands on disk when the run dies in it | why the next run is right |
+//! |---|---|---|
+//! | 1. make the root | some directories on the way to it | it makes the others |
+//! | 2. remove temporary files of a killed run | the older plan, which still lists their targets | it removes the others |
+//! | 3. write the plan: what is wanted, and what an older plan lists; wait for the medium | the old plan, or the new one, and a temporary file | rename is atomic: both are complete, both list all that stands there |
+//! | 4. make directories; write files, each to a temporary file that is renamed | each wanted file is old, new or missing, never torn | old ones are in the inventory (or carried on by the plan), new ones in the plan |
+//! | 5. delete stale files | some are gone | those left are on record |
+//! | 6. remove emptied directories | some are left | their former files are on record, so they are looked at |
+//! | 7. if the plan carried more than what is wanted, write it again without that | as in 3; the disk holds what is wanted and nothing else of ours | as in 3 |
+//! | 8. rename the plan to the inventory | one of both | both describe the disk |
+//!
+//! So at every moment each of our files is whole, and record and bytes agree. A next run with *another* input
+//! compares with the same record, and its plan carries on what the older one lists (step 3), so this holds
+//! for any number of interrupted runs. Files are written before stale ones are deleted: a full disk stops the run
+//! before anything is gone. The steps are the same with a power failure, as far as the medium keeps the order of
+//! what it was asked to keep: the plan is synced, single files are not (100,000 syncs would take minutes). Such a
+//! file may come back empty; its hash is then wrong, the next run names it, and `--force` writes it again.
+//!
+//! Temporary files bear [`super::TEMPORARY_PREFIX`], a mark of the path that they are for, and the process. Only
+//! those whose mark belongs to a path in the plan are removed; a file of yours that happens to begin alike stays.
+//!
+//! Two runs at once into one directory are the caller's mistake; they cannot tear a file, but one of them fails.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::apply::apply;
+use super::error::{Action, Offender, OutputError, RootFault};
+use super::inventory::{INVENTORY, Inventory, PLAN};
+use super::scan::{Record, Scan, State, scan};
+use super::storage::{Disk, Storage};
+use super::tree::Tree;
+
+/// How to write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Overwrite and delete files that were edited by hand, and overwrite foreign files. Directories, links, and
+    /// what cannot be read stay in the way.
+    pub force: bool,
+    /// Compare only: nothing on disk is touched.
+    pub check: bool,
+}
+
+/// How a file differs from what is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeKind {
+    /// It is wanted and not there.
+    Missing,
+    /// It is there with other bytes.
+    Changed,
+    /// It is there and no longer wanted.
+    Stale,
+}
+
+/// One file that differs, or differed before it was written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Change {
+    /// Path inside the output, with `/` between components. The inventory and a leftover plan count too.
+    pub path: String,
+    /// How it differs.
+    pub kind: ChangeKind,
+}
+
+/// What a run found and did. The same for any number of threads.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Files of the tree that were written; with [`Options::check`], that would be.
+    pub written: usize,
+    /// Files of the tree that already held the wanted bytes and were not touched.
+    pub unchanged: usize,
+    /// Files that were deleted because they are no longer wanted; with [`Options::check`], that would be.
+    pub deleted: usize,
+    /// Everything that differed, in byte order of the paths. Empty exactly when nothing had to be done.
+    pub differing: Vec<Change>,
+    /// With [`Options::check`] only: what would stop a run with the same `force`. Otherwise that is an error.
+    pub offenders: Vec<Offender>,
+}
+
+/// Makes `root` hold exactly the files of `tree`, besides files that are none of ours; or compares only.
+///
+/// The root is made when it is missing, with its parents. An existing directory without an inventory is fine: its
+/// files are foreign. Only files that differ are written; all others keep their modification time. When nothing
+/// differs, nothing at all is written. The top of this function's source file explains ownership and interruptions.
+///
+/// # Errors
+/// Before anything is written: the root is a file or a link, the record cannot be trusted, the tree breaks its
+/// rules, or something stands in the way (all of it is named). Later: the operating system refuses to write or
+/// delete, such as on a full disk; every file is whole then, and a next run completes the work.
+pub fn write(root: &Path, tree: &dyn Tree, options: Options) -> Result<Summary, OutputError> {
+    write_with(&Disk, root, tree, options)
+}
+
+pub(super) fn write_with(
+    storage: &dyn Storage,
+    root: &Path,
+    tree: &dyn Tree,
+    options: Options,
+) -> Result<Summary, OutputError> {
+    // A final `/` would make the system follow a link before anybody has looked at it.
+    let root = &root.components().collect::<PathBuf>();
+    let root_exists = look_at_root(root)?;
+    let record = if root_exists {
+        Record {
+            inventory: Inventory::read(&root.join(INVENTORY))?,
+            plan: Inventory::read(&root.join(PLAN))?,
+        }
+    } else {
+        Record::default()
+    };
+    let mut scan = scan(root, root_exists, tree, &record)?;
+    scan.offenders
+        .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
+    if !options.check && !scan.offenders.is_empty() {
+        return Err(OutputError::Refused {
+            root: root.clone(),
+            offenders: scan.offenders,
+        });
+    }
+    let mut summary = summarise(tree, &record, &scan);
+    if options.check {
+        summary.offenders = scan.offenders;
+    } else if !summary.differing.is_empty() {
+        apply(storage, root, tree, &scan)?;
+    }
+    Ok(summary)
+}
+
+/// Whether the root exists. It is never followed when it is a link: what it leads to is not what was named.
+fn look_at_root(root: &Path) -> Result<bool, OutputError> {
+    let error = |fault| OutputError::Root {
+        path: root.to_path_buf(),
+        fault,
+    };
+    match fs::symlink_metadata(root) {
+        Ok(metadata) if metadata.is_dir() => Ok(true),
+        Ok(metadata) if metadata.is_symlink() => Err(error(RootFault::Symlink)),
+        Ok(_) => Err(error(RootFault::NotADirectory)),
+        Err(cause)
+            if matches!(
+                cause.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            let parent = root
+                .ancestors()
+                .skip(1)
+                .find(|parent| !parent.as_os_str().is_empty() && parent.exists());
+            match parent {
+                Some(parent) if !parent.is_dir() => Err(OutputError::Root {
+                    path: parent.to_path_buf(),
+                    fault: RootFault::NotADirectory,
+                }),
+                _ => Ok(false),
+            }
+        }
+        Err(cause) => Err(OutputError::io(Action::Read, root, cause)),
+    }
+}
+
+fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
+    let mut summary = Summary::default();
+    for (index, state) in scan.states.iter().enumerate() {
+        let kind = match state {
+            State::Same => {
+                summary.unchanged = summary.unchanged.saturating_add(1);
+                continue;
+            }
+            State::Blocked => continue,
+            State::Missing => ChangeKind::Missing,
+            State::Changed => ChangeKind::Changed,
+        };
+        summary.written = summary.written.saturating_add(1);
+        summary.differing.push(Change {
+            path: tree.path(index).into_owned(),
+            kind,
+        });
+    }
+    summary.deleted = scan.stale.len();
+    let leftovers = scan.stale.iter().chain(&scan.leftovers);
+    summary.differing.extend(leftovers.map(|path| Change {
+        path: path.clone(),
+        kind: ChangeKind::Stale,
+    }));
+    summary.differing.extend(bookkeeping(tree, record, scan));
+    summary.differing.sort_unstable();
+    summary
+}
+
+/// How inventory and plan differ from what they should be: exactly what is wanted, and absent.
+fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let wanted = (0..tree.len()).map(|index| tree.path(index)).zip(&scan.hashes);
+    match &record.inventory {
+        None => changes.push(Change {
+            path: INVENTORY.to_owned(),
+            kind: ChangeKind::Missing,
+        }),
+        // Where something is in the way, the wanted inventory is not known.
+        Some(_) if scan.states.contains(&State::Blocked) => {}
+        Some(inventory) if inventory.is_exactly(wanted) => {}
+        Some(_) => changes.push(Change {
+            path: INVENTORY.to_owned(),
+            kind: ChangeKind::Changed,
+        }),
+    }
+    if record.plan.is_some() {
+        changes.push(Change {
+            path: PLAN.to_owned(),
+            kind: ChangeKind::Stale,
+        });
+    }
+    changes
+}
