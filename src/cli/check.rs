@@ -35,9 +35,16 @@ impl Check {
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
         // For this command the findings are the data (design section 3).
-        let text =
-            show::text(&findings, &loaded.sources, self.common.speech, std::io::stdout().is_terminal());
-        std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+        let text = show::text(
+            &findings,
+            &loaded.sources,
+            self.common.speech,
+            std::io::stdout().is_terminal(),
+        );
+        std::io::stdout()
+            .lock()
+            .write_all(text.as_bytes())
+            .context("cannot write to stdout")?;
         if !self.common.speech.quiet {
             show::line(&format!(
                 "{} objects in {}: {}, {}",

@@ -47,7 +47,13 @@ pub(crate) struct Common {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Speech {
     /// Form of the findings
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human", help_heading = "Messages")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "human",
+        help_heading = "Messages"
+    )]
     pub(crate) message_format: MessageFormat,
 
     /// Turn warnings into errors
@@ -55,7 +61,13 @@ pub(crate) struct Speech {
     pub(crate) deny: Option<Deny>,
 
     /// When to colour
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", help_heading = "Messages")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Messages"
+    )]
     pub(crate) color: Color,
 
     /// Say nothing but errors
@@ -111,11 +123,19 @@ impl Common {
         let mut stdin = None;
         if self.paths.iter().any(|path| path.as_os_str() == "-") {
             let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+            std::io::stdin()
+                .lock()
+                .read_to_end(&mut bytes)
+                .context("cannot read standard input")?;
             stdin = Some(bytes);
         }
         Ok(Request {
-            paths: self.paths.iter().filter(|path| path.as_os_str() != "-").cloned().collect(),
+            paths: self
+                .paths
+                .iter()
+                .filter(|path| path.as_os_str() != "-")
+                .cloned()
+                .collect(),
             stdin,
             config: self.config.clone(),
             namespace: self.namespace.clone(),
@@ -134,5 +154,6 @@ impl Common {
 }
 
 fn timestamp(text: &str) -> Result<jiff::Timestamp, String> {
-    text.parse().map_err(|_| format!("`{text}` is no RFC 3339 time, such as 2026-06-01T12:00:00Z"))
+    text.parse()
+        .map_err(|_| format!("`{text}` is no RFC 3339 time, such as 2026-06-01T12:00:00Z"))
 }

@@ -26,7 +26,10 @@ impl Completions {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut super::command(), "spokewright", &mut text);
-        std::io::stdout().lock().write_all(&text).context("cannot write to stdout")?;
+        std::io::stdout()
+            .lock()
+            .write_all(&text)
+            .context("cannot write to stdout")?;
         Ok(Status::Done)
     }
 }

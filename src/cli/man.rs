@@ -28,7 +28,10 @@ impl Man {
             None => {
                 let mut page = Vec::new();
                 clap_mangen::Man::new(command).render(&mut page)?;
-                std::io::stdout().lock().write_all(&page).context("cannot write to stdout")?;
+                std::io::stdout()
+                    .lock()
+                    .write_all(&page)
+                    .context("cannot write to stdout")?;
             }
             Some(directory) => {
                 std::fs::create_dir_all(&directory)

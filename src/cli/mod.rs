@@ -52,7 +52,11 @@ pub(crate) fn main() -> ExitCode {
         Ok(cli) => run(cli),
         Err(error) => {
             // Help and version are data, and succeed; everything else is a usage error.
-            let status = if error.use_stderr() { Status::Usage } else { Status::Done };
+            let status = if error.use_stderr() {
+                Status::Usage
+            } else {
+                Status::Done
+            };
             let _ = error.print();
             status
         }

@@ -50,7 +50,12 @@ pub(crate) struct Render {
     report: Option<PathBuf>,
 
     /// What carries the works
-    #[arg(long, value_name = "KIND", default_value = "manifest-work", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "manifest-work",
+        help_heading = "Output"
+    )]
     work_kind: WorkKind,
 }
 
@@ -79,7 +84,14 @@ impl Render {
 
         let sources = &loaded.sources;
         if let Some(path) = &self.report {
-            let report = RenderReport::new(&loaded, &rendered, &findings);
+            let relative = sources.root_relative();
+            let report = RenderReport::new(
+                &rendered.plan,
+                &rendered.statuses,
+                &rendered.withheld,
+                &findings,
+                &relative,
+            );
             std::fs::write(path, show::json(&report))
                 .with_context(|| format!("cannot write the report `{}`", path.display()))?;
         }
@@ -107,7 +119,10 @@ impl Render {
         layout: &Layout<'_>,
         start: Instant,
     ) -> anyhow::Result<Status> {
-        let options = Options { force: self.force, check: self.check };
+        let options = Options {
+            force: self.force,
+            check: self.check,
+        };
         match output::write(&loaded.output, layout, &options) {
             Ok(summary) if self.check => Ok(self.report_check(&summary)),
             Ok(summary) => {
@@ -177,13 +192,21 @@ fn counts(rendered: &Rendered) -> String {
         "{}, {}, {}: {}",
         plural(plan.clusters.len(), "cluster"),
         plural(plan.gateways, "Gateway"),
-        if plan.policies == 1 { "1 policy".to_owned() } else { format!("{} policies", plan.policies) },
+        if plan.policies == 1 {
+            "1 policy".to_owned()
+        } else {
+            format!("{} policies", plan.policies)
+        },
         plural(plan.work_count(), "work")
     )
 }
 
 pub(crate) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }
 
 fn elapsed(start: Instant) -> String {

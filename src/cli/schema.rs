@@ -38,7 +38,10 @@ impl Schema {
                 }
             },
         };
-        std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+        std::io::stdout()
+            .lock()
+            .write_all(text.as_bytes())
+            .context("cannot write to stdout")?;
         Ok(Status::Done)
     }
 }

@@ -27,10 +27,12 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
         findings
     };
     match speech.message_format {
-        MessageFormat::Human => {
-            Human { width: width(), colour: colour(speech.color, terminal), ..Human::default() }
-                .render(findings, locate)
+        MessageFormat::Human => Human {
+            width: width(),
+            colour: colour(speech.color, terminal),
+            ..Human::default()
         }
+        .render(findings, locate),
         MessageFormat::Json => json(&FindingList::new(findings, locate)),
         MessageFormat::Sarif => json(&SarifLog::new(findings, locate)),
         MessageFormat::Github => github::render(findings, locate),
@@ -51,7 +53,9 @@ pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
         Color::Always => true,
         Color::Never => false,
         Color::Auto if set("NO_COLOR") => false,
-        Color::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => {
+        Color::Auto
+            if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") =>
+        {
             true
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
@@ -60,5 +64,8 @@ pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
 
 /// Columns to fit snippets into.
 fn width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+    std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok())
+        .unwrap_or(100)
 }

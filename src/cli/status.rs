@@ -51,6 +51,8 @@ impl Status {
 /// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
     })
 }

@@ -1,13 +1,16 @@
-//! Documents become objects: lists, skipped files, names, namespaces, duplicates.
+//! Documents become objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
 
 use std::collections::{BTreeMap, HashMap};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
+use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
+use crate::api::crd::Crd;
 use crate::diagnostic::{Code, Finding, Findings, Part};
-use crate::object::{ApiVersion, Identity, Object, Origin};
+use crate::object::{ApiVersion, GroupKind, Identity, Object, Origin};
 use crate::source::{Document, Room};
 
 /// What the user said about the input.
@@ -20,32 +23,35 @@ pub struct Options {
 /// Builds the hub. What an API server would refuse is a finding and left out.
 #[must_use]
 pub fn build(documents: Vec<Document>, options: &Options, findings: &mut Findings) -> Hub {
-    let mut skipped = 0_usize;
-    let mut drafts = Vec::new();
+    let mut drafts = Drafts::default();
     for document in documents {
         let origin = Origin {
             document: document.id,
             pointer: String::new(),
         };
-        flatten(
-            document.value,
-            origin,
-            &document.room,
-            &mut drafts,
-            &mut skipped,
-            findings,
-        );
+        drafts.flatten(document.value, origin, &document.room, findings);
     }
-    let kinds = KindTable;
+    let (kinds, crds) = learn_kinds(&drafts.objects, findings);
+    // Each object by itself, so in parallel; findings keep the order of the input.
+    let checked: Vec<(Room, Option<Object>, Vec<Finding>)> = drafts
+        .objects
+        .into_par_iter()
+        .map(|(room, object)| {
+            let (object, wrong) = check(object, &kinds, &crds, options);
+            (room, object, wrong)
+        })
+        .collect();
     let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
-    for (room, mut object) in drafts {
-        if settle_namespace(&mut object, &kinds, options, findings) {
+    for (room, object, wrong) in checked {
+        findings.extend(wrong);
+        if let Some(object) = object {
             rooms.entry(room).or_default().push(object);
         }
     }
     let mut hub = Hub {
         kinds,
-        skipped_documents: skipped,
+        crds,
+        skipped_documents: drafts.skipped,
         ..Hub::default()
     };
     for (room, objects) in rooms {
@@ -60,104 +66,115 @@ pub fn build(documents: Vec<Document>, options: &Options, findings: &mut Finding
     hub
 }
 
-/// Takes lists apart and leaves out what is no Kubernetes object.
-fn flatten(
-    mut value: Value,
-    origin: Origin,
-    room: &Room,
-    drafts: &mut Vec<(Room, Object)>,
-    skipped: &mut usize,
-    findings: &mut Findings,
-) {
-    let text = |key: &str| {
-        value
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
-    if api_version.is_empty() || kind.is_empty() {
-        *skipped = skipped.saturating_add(1);
-        return;
-    }
-    if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
-        let items = value.get_mut("items").map(Value::take).unwrap_or_default();
-        let Value::Array(items) = items else { return };
-        for (index, item) in items.into_iter().enumerate() {
-            let pointer = format!("{}/items/{index}", origin.pointer);
-            flatten(
-                item,
-                Origin {
-                    document: origin.document,
-                    pointer,
-                },
-                room,
-                drafts,
-                skipped,
-                findings,
-            );
+/// Objects that have a kind and a name, and nothing more is known of them yet.
+#[derive(Default)]
+struct Drafts {
+    objects: Vec<(Room, Object)>,
+    skipped: usize,
+}
+
+impl Drafts {
+    /// Takes lists apart and leaves out what is no Kubernetes object (design section 4).
+    fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room, findings: &mut Findings) {
+        let text = |key: &str| {
+            value
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        if api_version.is_empty() || kind.is_empty() {
+            if (!api_version.is_empty() || !kind.is_empty()) && value.pointer("/metadata/name").is_some() {
+                findings.push(incomplete(&origin, &kind));
+            } else {
+                self.skipped = self.skipped.saturating_add(1);
+            }
+            return;
         }
-        return;
+        if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
+            let items = value.get_mut("items").map(Value::take).unwrap_or_default();
+            let Value::Array(items) = items else { return };
+            for (index, item) in items.into_iter().enumerate() {
+                let pointer = format!("{}/items/{index}", origin.pointer);
+                self.flatten(
+                    item,
+                    Origin {
+                        document: origin.document,
+                        pointer,
+                    },
+                    room,
+                    findings,
+                );
+            }
+            return;
+        }
+        let api_version = ApiVersion::parse(&api_version);
+        if is_for_a_tool(&api_version, &kind, &value) {
+            self.skipped = self.skipped.saturating_add(1);
+            return;
+        }
+        let metadata = value.get("metadata");
+        let text = |key: &str| {
+            metadata
+                .and_then(|metadata| metadata.get(key))
+                .and_then(Value::as_str)
+        };
+        let Some(name) = text("name").filter(|name| !name.is_empty()).map(str::to_owned) else {
+            findings.push(no_name(
+                &origin,
+                &kind,
+                metadata.and_then(|metadata| metadata.get("name")),
+            ));
+            return;
+        };
+        let namespace = text("namespace")
+            .filter(|namespace| !namespace.is_empty())
+            .map(str::to_owned);
+        self.objects.push((
+            room.clone(),
+            Object {
+                api_version,
+                kind,
+                namespace,
+                name,
+                value,
+                origin,
+            },
+        ));
     }
-    let api_version = ApiVersion::parse(&api_version);
-    if is_for_a_tool(&api_version, &kind, &value) {
-        *skipped = skipped.saturating_add(1);
-        return;
-    }
-    let metadata = value.get("metadata");
-    let Some(name) = metadata
-        .and_then(|metadata| metadata.get("name"))
-        .and_then(Value::as_str)
-    else {
-        findings.push(
-            Finding::new(
-                Code::OBJECT_NO_NAME,
-                origin.place("/metadata", Part::Value),
-                format!("this {kind} has no metadata.name"),
-            )
-            .help("add `name` under `metadata`; `generateName` has no meaning in Git"),
-        );
-        return;
-    };
-    let namespace = metadata
-        .and_then(|metadata| metadata.get("namespace"))
-        .and_then(Value::as_str)
-        .filter(|namespace| !namespace.is_empty())
-        .map(str::to_owned);
-    let name = name.to_owned();
-    drafts.push((
-        room.clone(),
-        Object {
-            api_version,
-            kind,
-            namespace,
-            name,
-            value,
-            origin,
-        },
-    ));
 }
 
-/// Files for tools are no hub objects (design section 4).
-fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
-    match (api_version.group.as_str(), kind) {
-        ("kustomize.config.k8s.io", _) | ("spokewright.dev", "RenderConfig") => true,
-        ("argoproj.io", "ConfigManagementPlugin") => true,
-        ("", "Config") => value.get("clusters").is_some() || value.get("contexts").is_some(),
-        _ => false,
+/// The kinds that the CRDs of the input teach, wherever they stand.
+fn learn_kinds(objects: &[(Room, Object)], findings: &mut Findings) -> (KindTable, HashMap<GroupKind, Crd>) {
+    let mut crds = HashMap::new();
+    for (_, object) in objects.iter().filter(|(_, object)| Crd::is_one(object)) {
+        let (crd, wrong) = Crd::read(object);
+        findings.extend(wrong);
+        if let Some(crd) = crd {
+            crds.entry(GroupKind::new(crd.group.clone(), crd.kind.clone()))
+                .or_insert(crd);
+        }
     }
+    let mut sorted: Vec<&Crd> = crds.values().collect();
+    sorted.sort_by_key(|crd| (&crd.group, &crd.kind));
+    (KindTable::with_crds(sorted), crds)
 }
 
-/// Gives the object its effective namespace; `false` when it has none and needs one.
-fn settle_namespace(
-    object: &mut Object,
+/// Names, namespace and schema of one object.
+fn check(
+    mut object: Object,
     kinds: &KindTable,
+    crds: &HashMap<GroupKind, Crd>,
     options: &Options,
-    findings: &mut Findings,
-) -> bool {
-    let _ = (kinds, options, findings, object);
-    true
+) -> (Option<Object>, Vec<Finding>) {
+    let mut wrong = metadata_findings(&object);
+    wrong.extend(settle_namespace(&mut object, kinds, options));
+    if let Some(crd) = crds.get(&object.group_kind()) {
+        wrong.extend(crd.check(&object));
+    }
+    let refused = wrong.iter().any(|finding| !finding.code.is_configurable());
+    ((!refused).then_some(object), wrong)
 }
 
 /// Keeps the first object of each identity, in the order of the input, and reports the others.
@@ -184,4 +201,34 @@ fn without_duplicates(objects: Vec<Object>, findings: &mut Findings) -> Vec<Obje
         }
     }
     kept
+}
+
+fn incomplete(origin: &Origin, kind: &str) -> Finding {
+    let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
+    Finding::new(
+        Code::OBJECT_SCHEMA,
+        origin.place("", Part::Value),
+        format!("this looks like a Kubernetes object, but has no `{missing}`"),
+    )
+    .help(format!(
+        "add `{missing}`, or exclude the file in spokewright.yaml"
+    ))
+}
+
+fn no_name(origin: &Origin, kind: &str, name: Option<&Value>) -> Finding {
+    match name {
+        Some(name) if !name.is_string() => Finding::new(
+            Code::OBJECT_SCHEMA,
+            origin.place("/metadata/name", Part::Value),
+            format!("metadata.name of this {kind} is no string"),
+        )
+        .label(format!("YAML reads it as {name}"))
+        .help("put it in quotes"),
+        _ => Finding::new(
+            Code::OBJECT_NO_NAME,
+            origin.place("/metadata", Part::Value),
+            format!("this {kind} has no metadata.name"),
+        )
+        .help("add `name` under `metadata`; `generateName` has no meaning in Git"),
+    }
 }

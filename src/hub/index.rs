@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::kinds::KindTable;
+use crate::api::crd::Crd;
 use crate::object::{GroupKind, Identity, Object};
 
 /// Everything that was read: the hub's objects, and what lives on each spoke.
@@ -12,6 +13,8 @@ pub struct Hub {
     pub objects: Objects,
     /// What already lives on a cluster, by cluster name: read, never rendered.
     pub spokes: BTreeMap<String, Objects>,
+    /// The CRDs of the input.
+    pub crds: HashMap<GroupKind, Crd>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
     /// Documents that are no objects: values files, workflows, files for tools.

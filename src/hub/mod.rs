@@ -6,10 +6,14 @@
 //! Must not know: what policies or placements mean.
 
 mod build;
+mod class_params;
 mod grants;
+mod identify;
 mod index;
 pub mod kinds;
+mod ours;
 
 pub use build::{Options, build};
 pub use grants::Grants;
 pub use index::{Hub, Objects};
+pub use ours::{OurClass, OurGateway, Ours};

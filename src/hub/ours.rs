@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Hub;
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
-use crate::api::params::{ClassStatus, Params};
+use crate::api::params::{InvalidParameters, Params};
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 
 /// A GatewayClass of ours.
@@ -15,10 +15,8 @@ use crate::diagnostic::{Code, Finding, Findings, nearest};
 pub struct OurClass<'a> {
     /// The class.
     pub class: GatewayClass<'a>,
-    /// Its parameters; none when they cannot be used, which is a finding.
-    pub params: Option<Params>,
-    /// What its condition Accepted would say.
-    pub status: ClassStatus,
+    /// Its parameters, or why they cannot be used, which is also a finding.
+    pub params: Result<Params, InvalidParameters>,
 }
 
 /// A Gateway whose class is ours and has usable parameters.
@@ -47,18 +45,25 @@ impl<'a> Ours<'a> {
         let mut known = Vec::new();
         for object in hub.objects.of_kind(GROUP, "GatewayClass") {
             known.push(object.name.as_str());
-            let Some(class) = GatewayClass::read(object, findings) else { continue };
+            let Some(class) = GatewayClass::read(object, findings) else {
+                continue;
+            };
             if class.controller_name == controller_name {
-                let (params, status) = super::class_params::resolve(hub, &class, findings);
-                ours.classes.insert(&object.name, OurClass { class, params, status });
+                let params = super::class_params::resolve(hub, &class, findings);
+                ours.classes.insert(&object.name, OurClass { class, params });
             }
         }
         for object in hub.objects.of_kind(GROUP, "Gateway") {
-            let Some(gateway) = Gateway::read(object, findings) else { continue };
+            let Some(gateway) = Gateway::read(object, findings) else {
+                continue;
+            };
             match ours.classes.get(gateway.class_name) {
-                Some(OurClass { params: Some(params), .. }) => {
+                Some(OurClass {
+                    params: Ok(params), ..
+                }) => {
                     let params = params.clone();
-                    ours.by_key.insert((object.namespace_or_empty(), &object.name), ours.gateways.len());
+                    ours.by_key
+                        .insert((object.namespace_or_empty(), &object.name), ours.gateways.len());
                     ours.gateways.push(OurGateway { gateway, params });
                 }
                 Some(_) => {}
@@ -81,7 +86,10 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
     let finding = Finding::new(
         Code::GATEWAY_CLASS_NOT_FOUND,
         gateway.object.place("/spec/gatewayClassName"),
-        format!("{} has the class `{name}`, which is not in the input", gateway.object.identity()),
+        format!(
+            "{} has the class `{name}`, which is not in the input",
+            gateway.object.identity()
+        ),
     )
     .label("no GatewayClass of this name");
     match nearest(name, known.iter().copied()) {

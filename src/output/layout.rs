@@ -35,11 +35,23 @@ impl<'a> Layout<'a> {
     /// Lays out a plan. `all_clusters` are the sorted names of every cluster of the fleet.
     #[must_use]
     pub fn new(plan: &'a Plan, all_clusters: Vec<String>) -> Self {
-        let clusters: Vec<(&str, &[usize])> =
-            plan.clusters.iter().map(|(name, works)| (name.as_str(), works.as_slice())).collect();
-        let hub_files: Vec<(&str, &str)> =
-            plan.hub_objects.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        let mut layout = Self { plan, clusters, hub_files, all_clusters, files: Vec::new() };
+        let clusters: Vec<(&str, &[usize])> = plan
+            .clusters
+            .iter()
+            .map(|(name, works)| (name.as_str(), works.as_slice()))
+            .collect();
+        let hub_files: Vec<(&str, &str)> = plan
+            .hub_objects
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        let mut layout = Self {
+            plan,
+            clusters,
+            hub_files,
+            all_clusters,
+            files: Vec::new(),
+        };
         layout.files = layout.sorted_files();
         layout
     }
@@ -48,11 +60,19 @@ impl<'a> Layout<'a> {
         let mut files = vec![File::Root];
         for (cluster, (_, works)) in (0_u32..).zip(&self.clusters) {
             files.push(File::Cluster { cluster });
-            files.extend((0_u32..).zip(works.iter()).map(|(work, _)| File::Work { cluster, work }));
+            files.extend(
+                (0_u32..)
+                    .zip(works.iter())
+                    .map(|(work, _)| File::Work { cluster, work }),
+            );
         }
         if !self.hub_files.is_empty() {
             files.push(File::HubList);
-            files.extend((0_u32..).zip(&self.hub_files).map(|(file, _)| File::HubObject { file }));
+            files.extend(
+                (0_u32..)
+                    .zip(&self.hub_files)
+                    .map(|(file, _)| File::HubObject { file }),
+            );
         }
         files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
         files
@@ -63,7 +83,10 @@ impl<'a> Layout<'a> {
     }
 
     fn work(&self, cluster: u32, work: u32) -> Option<&'a crate::render::Work> {
-        self.cluster(cluster).1.get(work as usize).and_then(|position| self.plan.works.get(*position))
+        self.cluster(cluster)
+            .1
+            .get(work as usize)
+            .and_then(|position| self.plan.works.get(*position))
     }
 
     fn path_of(&self, file: File) -> Cow<'_, str> {
@@ -84,7 +107,9 @@ impl<'a> Layout<'a> {
 
     fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
-        clusters.chain((!self.hub_files.is_empty()).then_some(HUB_DIRECTORY)).collect()
+        clusters
+            .chain((!self.hub_files.is_empty()).then_some(HUB_DIRECTORY))
+            .collect()
     }
 }
 
@@ -94,7 +119,9 @@ impl Tree for Layout<'_> {
     }
 
     fn path(&self, index: usize) -> Cow<'_, str> {
-        self.files.get(index).map_or(Cow::Borrowed(""), |file| self.path_of(*file))
+        self.files
+            .get(index)
+            .map_or(Cow::Borrowed(""), |file| self.path_of(*file))
     }
 
     fn kind(&self, index: usize) -> FileKind {
@@ -108,7 +135,11 @@ impl Tree for Layout<'_> {
         match self.files.get(index) {
             Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
             Some(File::Cluster { cluster }) => {
-                let works = self.cluster(*cluster).1.iter().filter_map(|work| self.plan.works.get(*work));
+                let works = self
+                    .cluster(*cluster)
+                    .1
+                    .iter()
+                    .filter_map(|work| self.plan.works.get(*work));
                 let files: Vec<String> = works.map(|work| format!("{}.yaml", work.name)).collect();
                 let files: Vec<&str> = files.iter().map(String::as_str).collect();
                 buffer.extend(kustomization(&files).bytes());

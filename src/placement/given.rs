@@ -6,7 +6,8 @@ use crate::api::Reading;
 use crate::api::gateway::PLACEMENT_LABEL;
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::Hub;
-use crate::object::{Object, names};
+use crate::object::Object;
+use crate::object::names::check_cluster_name;
 
 /// The API group of clusters and placements.
 pub const CLUSTER_GROUP: &str = "cluster.open-cluster-management.io";
@@ -14,7 +15,7 @@ pub const CLUSTER_GROUP: &str = "cluster.open-cluster-management.io";
 /// All PlacementDecisions, by namespace and placement.
 #[derive(Debug, Default)]
 pub struct GivenDecisions<'a> {
-    by_placement: BTreeMap<(&'a str, &'a str), Given<'a>>,
+    by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Given<'a>>>,
 }
 
 /// The decisions for one placement.
@@ -30,31 +31,41 @@ impl<'a> GivenDecisions<'a> {
     /// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
     /// which OCM writes for `not scheduled yet`, is skipped.
     pub fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
-        let managed: Vec<&str> =
-            hub.objects.of_kind(CLUSTER_GROUP, "ManagedCluster").iter().map(|o| o.name.as_str()).collect();
-        let mut by_placement: BTreeMap<(&'a str, &'a str), Given<'a>> = BTreeMap::new();
+        let managed: Vec<&str> = hub
+            .objects
+            .of_kind(CLUSTER_GROUP, "ManagedCluster")
+            .iter()
+            .map(|o| o.name.as_str())
+            .collect();
+        let mut by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Given<'a>>> = BTreeMap::new();
         for object in hub.objects.of_kind(CLUSTER_GROUP, "PlacementDecision") {
-            let Some(placement) = object.label(PLACEMENT_LABEL) else { continue };
-            let given = by_placement.entry((object.namespace_or_empty(), placement)).or_default();
+            let Some(placement) = object.label(PLACEMENT_LABEL) else {
+                continue;
+            };
+            let given = by_placement
+                .entry((object.namespace_or_empty(), placement))
+                .or_default();
             given.objects.push(object);
             given.clusters.extend(cluster_names(object, &managed, findings));
         }
-        for given in by_placement.values_mut() {
+        for given in by_namespace.values_mut().flat_map(BTreeMap::values_mut) {
             given.clusters.sort_unstable();
             given.clusters.dedup();
         }
-        Self { by_placement }
+        Self { by_namespace }
     }
 
     /// The decisions for a placement, or `None` when no PlacementDecision carries its label.
     #[must_use]
     pub fn get(&self, namespace: &str, placement: &str) -> Option<&Given<'a>> {
-        self.by_placement.get(&(namespace, placement))
+        self.by_namespace.get(namespace)?.get(placement)
     }
 
     /// The placements that have decisions, by namespace and name.
     pub fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.by_placement.keys().copied()
+        self.by_namespace
+            .iter()
+            .flat_map(|(namespace, placements)| placements.keys().map(|placement| (*namespace, *placement)))
     }
 }
 
@@ -65,8 +76,10 @@ fn cluster_names(object: &Object, managed: &[&str], findings: &mut Findings) -> 
     let mut clusters = Vec::new();
     for decision in decisions {
         let field = decision.get("clusterName");
-        let Some(name) = reading.string(&field).filter(|name| !name.is_empty()) else { continue };
-        if let Err(error) = names::label(name) {
+        let Some(name) = reading.string(&field).filter(|name| !name.is_empty()) else {
+            continue;
+        };
+        if let Err(error) = check_cluster_name(name) {
             reading.wrong(
                 Finding::new(
                     Code::OBJECT_INVALID_NAME,

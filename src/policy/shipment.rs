@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::api::params::ResourceToSync;
+use crate::api::params::PolicyResource;
 use crate::object::Object;
 
 /// One policy for the spokes: at most one reaches each target, unless its kind adds up.
@@ -18,7 +18,7 @@ pub struct Shipment<'a> {
     /// All policies it was made from, the established one first.
     pub sources: Vec<&'a Object>,
     /// The resource of the params that asks for this kind.
-    pub resource: ResourceToSync,
+    pub resource: PolicyResource,
     /// The Gateways it goes to.
     pub targets: Vec<ShipmentTarget>,
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::shipment::{Shipment, ShipmentTarget, Withheld};
 use crate::api::gateway::GROUP;
-use crate::api::params::ResourceToSync;
+use crate::api::params::PolicyResource;
 use crate::api::policy::{TargetRef, target_refs};
-use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::{Grants, Hub, Ours};
 use crate::object::{GroupKind, Object};
 
@@ -23,7 +23,7 @@ pub struct Shipping<'a> {
 /// A policy of a synced kind and those of its targets that are Gateways of ours.
 struct Candidate<'a> {
     object: &'a Object,
-    resource: ResourceToSync,
+    resource: PolicyResource,
     targets: Vec<(usize, TargetRef<'a>)>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Shipping<'a> {
     /// Decides for every policy of a synced kind.
     pub fn new(hub: &'a Hub, ours: &Ours<'a>, grants: &Grants<'a>, findings: &mut Findings) -> Self {
         let mut shipping = Self::default();
-        for (kind, resource) in synced_kinds(hub, ours) {
+        for (kind, resource) in synced_kinds(ours) {
             let candidates: Vec<Candidate<'a>> = hub
                 .objects
                 .of_kind(&kind.group, &kind.kind)
@@ -42,7 +42,11 @@ impl<'a> Shipping<'a> {
                         .into_iter()
                         .filter(|(gateway, _)| syncs(ours, *gateway, &resource))
                         .collect();
-                    (!targets.is_empty()).then(|| Candidate { object, resource: resource.clone(), targets })
+                    (!targets.is_empty()).then(|| Candidate {
+                        object,
+                        resource: resource.clone(),
+                        targets,
+                    })
                 })
                 .collect();
             shipping.decide(candidates, ours, findings);
@@ -55,15 +59,19 @@ impl<'a> Shipping<'a> {
         let mut claims: BTreeMap<(usize, Option<&'a str>), Vec<usize>> = BTreeMap::new();
         for (index, candidate) in candidates.iter().enumerate() {
             for (gateway, target) in &candidate.targets {
-                claims.entry((*gateway, target.section_name)).or_default().push(index);
+                claims
+                    .entry((*gateway, target.section_name))
+                    .or_default()
+                    .push(index);
             }
         }
         let mut lost: BTreeSet<(usize, usize, Option<&'a str>)> = BTreeSet::new();
         for ((gateway, section), claimants) in claims {
-            let Some(winner) = claimants
-                .iter()
-                .min_by_key(|index| candidates.get(**index).map(|candidate| precedence(candidate.object)))
-            else {
+            let Some(winner) = claimants.iter().min_by_key(|index| {
+                candidates
+                    .get(**index)
+                    .map(|candidate| precedence(candidate.object))
+            }) else {
                 continue;
             };
             for loser in claimants.iter().filter(|index| *index != winner) {
@@ -110,20 +118,23 @@ impl<'a> Shipping<'a> {
 }
 
 /// The kinds that any class of ours asks for, each once.
-fn synced_kinds(hub: &Hub, ours: &Ours<'_>) -> BTreeMap<GroupKind, ResourceToSync> {
+fn synced_kinds(ours: &Ours<'_>) -> BTreeMap<GroupKind, PolicyResource> {
     let mut kinds = BTreeMap::new();
-    for params in ours.classes.values().filter_map(|class| class.params.as_ref()) {
+    for params in ours
+        .classes
+        .values()
+        .filter_map(|class| class.params.as_ref().ok())
+    {
         for resource in &params.policies_to_sync {
-            if let Some(kind) = hub.kinds.by_resource(&resource.group, &resource.resource) {
-                kinds.entry(kind.group_kind()).or_insert_with(|| resource.clone());
-            }
+            let kind = GroupKind::new(resource.group.clone(), resource.kind.clone());
+            kinds.entry(kind).or_insert_with(|| resource.clone());
         }
     }
     kinds
 }
 
 /// Whether the class of this Gateway asks for the resource.
-fn syncs(ours: &Ours<'_>, gateway: usize, resource: &ResourceToSync) -> bool {
+fn syncs(ours: &Ours<'_>, gateway: usize, resource: &PolicyResource) -> bool {
     ours.gateways.get(gateway).is_some_and(|gateway| {
         let mut resources = gateway.params.policies_to_sync.iter();
         resources.any(|other| (&other.group, &other.resource) == (&resource.group, &resource.resource))
@@ -149,7 +160,11 @@ fn gateway_targets<'a>(
             findings.push(not_ours(object, &target, namespace, hub));
             continue;
         };
-        let from = (object.api_version.group.as_str(), object.kind.as_str(), object.namespace_or_empty());
+        let from = (
+            object.api_version.group.as_str(),
+            object.kind.as_str(),
+            object.namespace_or_empty(),
+        );
         if !grants.permit(from, namespace, (GROUP, "Gateway", target.name)) {
             findings.push(not_permitted(object, &target, namespace));
             continue;
@@ -194,7 +209,10 @@ fn same_target(
             .map(|(_, target)| target.pointer.clone())
             .unwrap_or_default()
     };
-    let target = ours.gateways.get(gateway).map(|gateway| gateway.gateway.object.identity().to_string());
+    let target = ours
+        .gateways
+        .get(gateway)
+        .map(|gateway| gateway.gateway.object.identity().to_string());
     let target = target.unwrap_or_default();
     let target = match section {
         Some(section) => format!("listener `{section}` of {target}"),
@@ -203,7 +221,11 @@ fn same_target(
     Finding::new(
         Code::POLICY_SAME_TARGET,
         loser.object.place(&pointer_to(loser)),
-        format!("{} and {} both target {target}", loser.object.identity(), winner.object.identity()),
+        format!(
+            "{} and {} both target {target}",
+            loser.object.identity(),
+            winner.object.identity()
+        ),
     )
     .label("not shipped")
     .related(winner.object.place(&pointer_to(winner)), "shipped instead")
@@ -214,26 +236,41 @@ fn same_target(
 /// The target is no Gateway of ours: missing, or of another class.
 fn not_ours(object: &Object, target: &TargetRef<'_>, namespace: &str, hub: &Hub) -> Finding {
     let gateways = hub.objects.of_kind(GROUP, "Gateway");
-    if let Some(gateway) = gateways.iter().find(|gateway| gateway.key() == format!("{namespace}/{}", target.name))
+    if let Some(gateway) = gateways
+        .iter()
+        .find(|gateway| gateway.key() == format!("{namespace}/{}", target.name))
     {
         let class = gateway.root().get("spec").get("gatewayClassName");
         return Finding::new(
             Code::POLICY_OTHER_CLASS,
             object.place(&format!("{}/name", target.pointer)),
-            format!("{} targets {}, which is not rendered", object.identity(), gateway.identity()),
+            format!(
+                "{} targets {}, which is not rendered",
+                object.identity(),
+                gateway.identity()
+            ),
         )
         .label("a Gateway of another class")
-        .related(gateway.place(class.pointer()), format!("its class is `{}`", class.str().unwrap_or_default()))
+        .related(
+            gateway.place(class.pointer()),
+            format!("its class is `{}`", class.str().unwrap_or_default()),
+        )
         .help("target a Gateway of our class, or take the policy out of the input");
     }
     let finding = Finding::new(
         Code::POLICY_TARGET_NOT_FOUND,
         object.place(&format!("{}/name", target.pointer)),
-        format!("{} targets Gateway {namespace}/{}, which is not in the input", object.identity(), target.name),
+        format!(
+            "{} targets Gateway {namespace}/{}, which is not in the input",
+            object.identity(),
+            target.name
+        ),
     )
     .label("no such Gateway");
-    let same_namespace =
-        gateways.iter().filter(|gateway| gateway.namespace_or_empty() == namespace).map(|gateway| gateway.name.as_str());
+    let same_namespace = gateways
+        .iter()
+        .filter(|gateway| gateway.namespace_or_empty() == namespace)
+        .map(|gateway| gateway.name.as_str());
     if let Some(near) = nearest(target.name, same_namespace) {
         return finding.help(format!("did you mean `{near}`?"));
     }
@@ -251,7 +288,11 @@ fn not_permitted(object: &Object, target: &TargetRef<'_>, namespace: &str) -> Fi
     Finding::new(
         Code::POLICY_REF_NOT_PERMITTED,
         object.place(&format!("{}/namespace", target.pointer)),
-        format!("{} may not target Gateway {namespace}/{}", object.identity(), target.name),
+        format!(
+            "{} may not target Gateway {namespace}/{}",
+            object.identity(),
+            target.name
+        ),
     )
     .label("another namespace")
     .help(format!(
@@ -280,7 +321,10 @@ fn missing_listener(
         format!("{} has no listener `{section}`", gateway.object.identity()),
     )
     .label("no such listener")
-    .related(gateway.object.place("/spec/listeners"), format!("its listeners: {}", names.join(", ")));
+    .related(
+        gateway.object.place("/spec/listeners"),
+        format!("its listeners: {}", names.join(", ")),
+    );
     Some(match nearest(section, names.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
         None => finding.help("name one of its listeners, or leave `sectionName` out for the whole Gateway"),

@@ -9,6 +9,7 @@ use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, gateway_paths};
 use super::names::{downstream_namespace, work_name};
 use super::plan::{ManifestSummary, Plan, Work};
+use super::policy_status::policy_status;
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
@@ -47,21 +48,28 @@ pub struct Input<'a> {
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
-    let mut assembly =
-        Assembly { input, plan: Plan::default(), rbac: BTreeMap::new(), names: WorkNames::default() };
+    let mut assembly = Assembly {
+        input,
+        plan: Plan::default(),
+        rbac: BTreeMap::new(),
+        names: WorkNames::default(),
+    };
     let copies = assembly.copies(findings);
     assembly.own_works(&copies, findings);
     for (index, gateway) in input.gateways.iter().enumerate() {
         assembly.gateway_works(index, gateway, &copies, findings);
     }
     assembly.rbac_works();
-    assembly.names.report(findings);
     let mut plan = assembly.plan;
     let names: Vec<&str> = plan.works.iter().map(|work| work.name.as_str()).collect();
     for works in plan.clusters.values_mut() {
         works.sort_by_key(|work| names.get(*work).copied());
     }
-    plan.gateways = input.gateways.iter().filter(|gateway| !gateway.clusters.is_empty()).count();
+    plan.gateways = input
+        .gateways
+        .iter()
+        .filter(|gateway| !gateway.clusters.is_empty())
+        .count();
     if input.settings.hub_objects == HubObjects::Annotated {
         plan.hub_objects = hub_objects::annotated(input, &copies_by_object(input, &copies));
     }
@@ -88,16 +96,23 @@ impl<'a> Assembly<'a> {
     fn copies(&mut self, findings: &mut Findings) -> Vec<Copies<'a>> {
         let mut all = Vec::new();
         for shipment in self.input.shipments {
-            let Some(kind) = self.input.hub.kinds.get(&shipment.object.group_kind()) else { continue };
+            let object = shipment.object;
+            let Some(kind) = self.input.hub.kinds.kind(&object.api_version.group, &object.kind) else {
+                continue;
+            };
+            let status = policy_status(&object.group_kind(), self.input.hub);
             if shipment.value.get("sops").is_some() {
                 findings.push(encrypted(shipment.object));
                 continue;
             }
-            let copies = copies(shipment, kind, self.input.gateways);
+            let copies = copies(shipment, kind, status, self.input.gateways);
             if !copies.is_empty() {
                 self.plan.policies = self.plan.policies.saturating_add(1);
             }
-            all.push(Copies { object: shipment.object, copies });
+            all.push(Copies {
+                object: shipment.object,
+                copies,
+            });
         }
         all
     }
@@ -106,10 +121,18 @@ impl<'a> Assembly<'a> {
     fn own_works(&mut self, copies: &[Copies<'a>], findings: &mut Findings) {
         for shipment in copies {
             for copy in shipment.copies.iter().filter(|copy| copy.carrier == Carrier::Own) {
-                let Some(gateway) = self.input.gateways.get(copy.gateway) else { continue };
+                let Some(gateway) = self.input.gateways.get(copy.gateway) else {
+                    continue;
+                };
                 let mut manifests = namespaces(&copy.manifests);
                 manifests.extend(copy.manifests.iter().cloned());
-                self.add(shipment.object, manifests, gateway.params, &copy.clusters, findings);
+                self.add(
+                    shipment.object,
+                    manifests,
+                    gateway.params,
+                    &copy.clusters,
+                    findings,
+                );
             }
         }
     }
@@ -126,9 +149,16 @@ impl<'a> Assembly<'a> {
             return;
         }
         let object = gateway.gateway.object;
-        let secrets =
-            gateway_secrets(gateway.gateway, self.input.settings.secrets, self.input.hub, self.input.grants, findings);
-        let Some(own) = gateway_manifest(gateway, &secrets, findings) else { return };
+        let secrets = gateway_secrets(
+            gateway.gateway,
+            self.input.settings.secrets,
+            self.input.hub,
+            self.input.grants,
+            findings,
+        );
+        let Some(own) = gateway_manifest(gateway, &secrets, findings) else {
+            return;
+        };
         let riding: Vec<&Copy> = copies
             .iter()
             .flat_map(|shipment| &shipment.copies)
@@ -137,10 +167,18 @@ impl<'a> Assembly<'a> {
         for (riders, clusters) in by_riders(&gateway.clusters, &riding) {
             let mut passengers = vec![own.clone()];
             passengers.extend(secrets.manifests.iter().cloned());
-            let mut policies: Vec<&Manifest> =
-                riders.iter().filter_map(|rider| riding.get(*rider)).flat_map(|copy| &copy.manifests).collect();
+            let mut policies: Vec<&Manifest> = riders
+                .iter()
+                .filter_map(|rider| riding.get(*rider))
+                .flat_map(|copy| &copy.manifests)
+                .collect();
             policies.sort_by_key(|manifest| {
-                (&manifest.resource.group, &manifest.kind, &manifest.resource.namespace, &manifest.resource.name)
+                (
+                    &manifest.resource.group,
+                    &manifest.kind,
+                    &manifest.resource.namespace,
+                    &manifest.resource.name,
+                )
             });
             passengers.extend(policies.into_iter().cloned());
             let mut manifests = namespaces(&passengers);
@@ -158,7 +196,11 @@ impl<'a> Assembly<'a> {
         clusters: &[String],
         findings: &mut Findings,
     ) {
-        let parts = WorkParts { name: work_name(object), parent: Some(object.key()), manifests };
+        let parts = WorkParts {
+            name: work_name(object),
+            parent: Some(object.key()),
+            manifests,
+        };
         if !self.names.claim(&parts.name, object, findings) {
             return;
         }
@@ -173,13 +215,29 @@ impl<'a> Assembly<'a> {
             .manifests
             .iter()
             .filter(|manifest| !manifest.resource.group.is_empty())
-            .map(|manifest| (manifest.resource.group.clone(), manifest.resource.resource.clone()))
+            .map(|manifest| {
+                (
+                    manifest.resource.group.clone(),
+                    manifest.resource.resource.clone(),
+                )
+            })
             .collect();
         let position = self.plan.works.len();
-        self.plan.works.push(Work { name: parts.name, text: work, manifests: summaries(&parts.manifests) });
+        self.plan.works.push(Work {
+            name: parts.name,
+            text: work,
+            manifests: summaries(&parts.manifests),
+        });
         for cluster in clusters {
-            self.plan.clusters.entry(cluster.clone()).or_default().push(position);
-            self.rbac.entry(cluster.clone()).or_default().extend(custom.iter().cloned());
+            self.plan
+                .clusters
+                .entry(cluster.clone())
+                .or_default()
+                .push(position);
+            self.rbac
+                .entry(cluster.clone())
+                .or_default()
+                .extend(custom.iter().cloned());
         }
     }
 
@@ -191,10 +249,18 @@ impl<'a> Assembly<'a> {
         }
         for (shipped, clusters) in by_content {
             let manifests = rbac::manifests(&shipped).into_iter().map(rbac_manifest).collect();
-            let parts = WorkParts { name: rbac::WORK_NAME.to_owned(), parent: None, manifests };
+            let parts = WorkParts {
+                name: rbac::WORK_NAME.to_owned(),
+                parent: None,
+                manifests,
+            };
             let position = self.plan.works.len();
             let text = work_text(&parts, None);
-            self.plan.works.push(Work { name: parts.name, text, manifests: summaries(&parts.manifests) });
+            self.plan.works.push(Work {
+                name: parts.name,
+                text,
+                manifests: summaries(&parts.manifests),
+            });
             for cluster in clusters {
                 self.plan.clusters.entry(cluster).or_default().push(position);
             }
@@ -216,7 +282,10 @@ fn gateway_manifest(
     let mut value = shipped(&object.value, &object.name, &namespace);
     set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
     if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
-        spec.insert("gatewayClassName".to_owned(), json!(placed.params.downstream_class));
+        spec.insert(
+            "gatewayClassName".to_owned(),
+            json!(placed.params.downstream_class),
+        );
     }
     rewrite(&mut value, &secrets.rewrites);
     Some(Manifest {
@@ -258,7 +327,13 @@ fn namespaces(manifests: &[Manifest]) -> Vec<Manifest> {
 }
 
 fn rbac_manifest(value: Value) -> Manifest {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |pointer: &str| {
+        value
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let (kind, name) = (text("/kind"), text("/metadata/name"));
     Manifest {
         resource: ResourceIdentifier {
@@ -307,15 +382,20 @@ fn copies_by_object<'a>(
     let mut places: BTreeMap<String, Vec<hub_objects::Downstream>> = BTreeMap::new();
     for (shipment, copies) in input.shipments.iter().zip(copies) {
         for copy in &copies.copies {
-            for (cluster, manifest) in
-                copy.clusters.iter().flat_map(|cluster| copy.manifests.iter().map(move |m| (cluster, m)))
+            for (cluster, manifest) in copy
+                .clusters
+                .iter()
+                .flat_map(|cluster| copy.manifests.iter().map(move |m| (cluster, m)))
             {
                 for source in &shipment.sources {
-                    places.entry(source.identity().locator()).or_default().push(hub_objects::Downstream {
-                        cluster: cluster.clone(),
-                        name: manifest.resource.name.clone(),
-                        namespace: manifest.resource.namespace.clone(),
-                    });
+                    places
+                        .entry(source.identity().locator())
+                        .or_default()
+                        .push(hub_objects::Downstream {
+                            cluster: cluster.clone(),
+                            name: manifest.resource.name.clone(),
+                            namespace: manifest.resource.namespace.clone(),
+                        });
                 }
             }
         }
@@ -342,7 +422,10 @@ fn namespace_too_long(object: &Object) -> Finding {
     Finding::new(
         Code::GATEWAY_INVALID,
         object.place("/metadata/namespace"),
-        format!("{} cannot be placed: `kuadrant-{namespace}` is longer than 63 characters", object.identity()),
+        format!(
+            "{} cannot be placed: `kuadrant-{namespace}` is longer than 63 characters",
+            object.identity()
+        ),
     )
     .label(format!("{} characters", namespace.len()))
     .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")

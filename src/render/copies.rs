@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::PlacedGateway;
 use super::downstream::{ORIGIN_CREATION, POLICY_SYNCED, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, policy_paths};
 use super::names::{downstream_name, downstream_namespace};
+use super::policy_status::PolicyStatus;
 use super::work::Manifest;
-use super::PlacedGateway;
 use crate::api::params::WorkPer;
-use crate::hub::kinds::Kind;
+use crate::hub::kinds::KindInfo;
 use crate::object::Object;
 use crate::policy::{Shipment, ShipmentTarget};
 
@@ -45,7 +46,12 @@ type Variant = Vec<(usize, Option<String>)>;
 
 /// Makes the copies of one shipment.
 #[must_use]
-pub fn copies(shipment: &Shipment<'_>, kind: &Kind, gateways: &[PlacedGateway<'_>]) -> Vec<Copy> {
+pub fn copies(
+    shipment: &Shipment<'_>,
+    kind: &KindInfo,
+    status: PolicyStatus,
+    gateways: &[PlacedGateway<'_>],
+) -> Vec<Copy> {
     let mut variants: BTreeMap<Variant, Vec<String>> = BTreeMap::new();
     for (cluster, variant) in variants_by_cluster(shipment, gateways) {
         variants.entry(variant).or_default().push(cluster.to_owned());
@@ -53,16 +59,26 @@ pub fn copies(shipment: &Shipment<'_>, kind: &Kind, gateways: &[PlacedGateway<'_
     variants
         .into_iter()
         .filter_map(|(variant, clusters)| {
-            let targets: Vec<&ShipmentTarget> =
-                variant.iter().filter_map(|(index, _)| shipment.targets.get(*index)).collect();
+            let targets: Vec<&ShipmentTarget> = variant
+                .iter()
+                .filter_map(|(index, _)| shipment.targets.get(*index))
+                .collect();
             let present: BTreeSet<usize> = targets.iter().map(|target| target.gateway).collect();
             let gateway = *present.first()?;
             let per_object = gateways.get(gateway)?.params.work_per == WorkPer::Object;
-            let carrier =
-                if present.len() > 1 || per_object { Carrier::Own } else { Carrier::Gateway(gateway) };
+            let carrier = if present.len() > 1 || per_object {
+                Carrier::Own
+            } else {
+                Carrier::Gateway(gateway)
+            };
             let cluster = clusters.first()?;
-            let manifests = manifests(shipment, kind, gateways, &targets, cluster);
-            Some(Copy { carrier, gateway, manifests, clusters })
+            let manifests = manifests(shipment, (kind, status), gateways, &targets, cluster);
+            Some(Copy {
+                carrier,
+                gateway,
+                manifests,
+                clusters,
+            })
         })
         .collect()
 }
@@ -74,7 +90,9 @@ fn variants_by_cluster<'a>(
 ) -> BTreeMap<&'a str, Variant> {
     let mut variants: BTreeMap<&str, Variant> = BTreeMap::new();
     for (index, target) in shipment.targets.iter().enumerate() {
-        let Some(gateway) = gateways.get(target.gateway) else { continue };
+        let Some(gateway) = gateways.get(target.gateway) else {
+            continue;
+        };
         for cluster in &gateway.clusters {
             if !target.withheld_from.contains(cluster) {
                 let special = target.instead.contains_key(cluster).then(|| cluster.clone());
@@ -88,7 +106,7 @@ fn variants_by_cluster<'a>(
 /// One manifest for each downstream namespace of the targets.
 fn manifests(
     shipment: &Shipment<'_>,
-    kind: &Kind,
+    (kind, status): (&KindInfo, PolicyStatus),
     gateways: &[PlacedGateway<'_>],
     targets: &[&ShipmentTarget],
     cluster: &str,
@@ -96,7 +114,10 @@ fn manifests(
     let mut by_namespace: BTreeMap<&str, Vec<&ShipmentTarget>> = BTreeMap::new();
     for target in targets {
         if let Some(gateway) = gateways.get(target.gateway) {
-            by_namespace.entry(gateway.gateway.object.namespace_or_empty()).or_default().push(target);
+            by_namespace
+                .entry(gateway.gateway.object.namespace_or_empty())
+                .or_default()
+                .push(target);
         }
     }
     by_namespace
@@ -117,8 +138,12 @@ fn manifests(
                 },
                 kind: object.kind.clone(),
                 value,
-                feedback: policy_paths(kind.policy_status, &shipment.resource),
-                origins: shipment.sources.iter().map(|source| source.origin.clone()).collect(),
+                feedback: policy_paths(status, &shipment.resource),
+                origins: shipment
+                    .sources
+                    .iter()
+                    .map(|source| source.origin.clone())
+                    .collect(),
             })
         })
         .collect()
@@ -142,9 +167,17 @@ fn downstream_policy(
         set_metadata(&mut policy, "annotations", ORIGIN_CREATION, created);
     }
     if shipment.sources.len() > 1 {
-        let sources: Vec<String> =
-            shipment.sources.iter().map(|source| source.identity().locator()).collect();
-        set_metadata(&mut policy, "annotations", "spokewright.dev/sources", &json!(sources).to_string());
+        let sources: Vec<String> = shipment
+            .sources
+            .iter()
+            .map(|source| source.identity().locator())
+            .collect();
+        set_metadata(
+            &mut policy,
+            "annotations",
+            "spokewright.dev/sources",
+            &json!(sources).to_string(),
+        );
     }
     policy
 }

@@ -94,7 +94,9 @@ fn kept_entries(entries: &Value) -> Map<String, Value> {
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).
 pub fn set_metadata(object: &mut Value, section: &str, name: &str, value: &str) {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
     let entries = metadata.entry(section).or_insert_with(|| json!({}));
     if let Some(entries) = entries.as_object_mut() {
         entries.insert(name.to_owned(), json!(value));
@@ -110,8 +112,10 @@ mod tests {
 
     #[test]
     fn nothing_that_only_a_live_object_has_is_shipped() {
-        let mut metadata: Map<String, Value> =
-            LIVE_METADATA.iter().map(|field| ((*field).to_owned(), json!("x"))).collect();
+        let mut metadata: Map<String, Value> = LIVE_METADATA
+            .iter()
+            .map(|field| ((*field).to_owned(), json!("x")))
+            .collect();
         metadata.insert("name".to_owned(), json!("a"));
         let copy = shipped(&object(Value::Object(metadata)), "a", "kuadrant-infra");
         assert_eq!(
@@ -125,11 +129,14 @@ mod tests {
 
     #[test]
     fn hub_state_and_the_appliers_keys_are_dropped_and_all_others_stay() {
-        let mut annotations: Map<String, Value> =
-            DROPPED_PREFIXES.iter().map(|prefix| (format!("{prefix}x"), json!("y"))).collect();
+        let mut annotations: Map<String, Value> = DROPPED_PREFIXES
+            .iter()
+            .map(|prefix| (format!("{prefix}x"), json!("y")))
+            .collect();
         annotations.extend(DROPPED_NAMES.iter().map(|name| ((*name).to_owned(), json!("y"))));
         annotations.insert("kuadrant.io/other".to_owned(), json!("kept"));
-        let metadata = json!({"name": "a", "annotations": annotations, "labels": {"argocd.argoproj.io/i": "x"}});
+        let metadata =
+            json!({"name": "a", "annotations": annotations, "labels": {"argocd.argoproj.io/i": "x"}});
         let copy = shipped(&object(metadata), "a", "n");
         assert_eq!(
             copy.get("metadata"),

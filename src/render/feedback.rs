@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
+use super::policy_status::PolicyStatus;
 use crate::api::gateway::Gateway;
-use crate::api::params::{Params, ResourceToSync, UpdateStrategy};
-use crate::hub::kinds::PolicyStatus;
+use crate::api::params::{Params, PolicyResource, UpdateStrategy};
 
 /// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,22 +54,43 @@ pub fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
             format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
         ));
     }
-    paths.push(path("accepted", ".status.conditions[?(@.type==\"Accepted\")].status"));
-    paths.push(path("programmed", ".status.conditions[?(@.type==\"Programmed\")].status"));
+    paths.push(path(
+        "accepted",
+        ".status.conditions[?(@.type==\"Accepted\")].status",
+    ));
+    paths.push(path(
+        "programmed",
+        ".status.conditions[?(@.type==\"Programmed\")].status",
+    ));
     paths
 }
 
 /// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
 #[must_use]
-pub fn policy_paths(status: PolicyStatus, resource: &ResourceToSync) -> Vec<Path> {
-    let conditions = if status.ancestors { ".status.ancestors[0].conditions" } else { ".status.conditions" };
+pub fn policy_paths(status: PolicyStatus, resource: &PolicyResource) -> Vec<Path> {
+    let conditions = if status.ancestors {
+        ".status.ancestors[0].conditions"
+    } else {
+        ".status.conditions"
+    };
     let mut paths = Vec::new();
     for condition in std::iter::once("Accepted").chain(status.outcome) {
         let name = condition.to_lowercase();
-        paths.push((name.clone(), format!("{conditions}[?(@.type==\"{condition}\")].status")));
-        paths.push((format!("{name}Reason"), format!("{conditions}[?(@.type==\"{condition}\")].reason")));
+        paths.push((
+            name.clone(),
+            format!("{conditions}[?(@.type==\"{condition}\")].status"),
+        ));
+        paths.push((
+            format!("{name}Reason"),
+            format!("{conditions}[?(@.type==\"{condition}\")].reason"),
+        ));
     }
-    paths.extend(resource.feedback.iter().map(|feedback| (feedback.name.clone(), feedback.path.clone())));
+    paths.extend(
+        resource
+            .feedback
+            .iter()
+            .map(|feedback| (feedback.name.clone(), feedback.path.to_string())),
+    );
     paths
 }
 
@@ -78,9 +99,14 @@ pub fn policy_paths(status: PolicyStatus, resource: &ResourceToSync) -> Vec<Path
 pub fn manifest_config(resource: &ResourceIdentifier, paths: &[Path], params: &Params) -> Option<Value> {
     let mut config = serde_json::Map::new();
     if !paths.is_empty() {
-        let json_paths: Vec<Value> =
-            paths.iter().map(|(name, path)| json!({"name": name, "path": path})).collect();
-        config.insert("feedbackRules".to_owned(), json!([{"type": "JSONPaths", "jsonPaths": json_paths}]));
+        let json_paths: Vec<Value> = paths
+            .iter()
+            .map(|(name, path)| json!({"name": name, "path": path}))
+            .collect();
+        config.insert(
+            "feedbackRules".to_owned(),
+            json!([{"type": "JSONPaths", "jsonPaths": json_paths}]),
+        );
     }
     if params.update_strategy == UpdateStrategy::ServerSideApply {
         config.insert("updateStrategy".to_owned(), json!({"type": "ServerSideApply"}));

@@ -27,13 +27,21 @@ pub struct Downstream {
 
 /// Our Gateways and the shipped policies, annotated, by file name.
 #[must_use]
-pub fn annotated(input: &Input<'_>, policies: &BTreeMap<String, Vec<Downstream>>) -> BTreeMap<String, String> {
+pub fn annotated(
+    input: &Input<'_>,
+    policies: &BTreeMap<String, Vec<Downstream>>,
+) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     for placed in input.gateways {
         let object = placed.gateway.object;
         let mut value = authored(object);
         let clusters = json!(placed.clusters).to_string();
-        set_metadata(&mut value, "annotations", "kuadrant.io/gateway-clusters", &clusters);
+        set_metadata(
+            &mut value,
+            "annotations",
+            "kuadrant.io/gateway-clusters",
+            &clusters,
+        );
         for cluster in &placed.clusters {
             for (attribute, setting) in attributes(input, cluster) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
@@ -42,14 +50,29 @@ pub fn annotated(input: &Input<'_>, policies: &BTreeMap<String, Vec<Downstream>>
         }
         files.insert(file_name(object), yaml::write_document(&value));
     }
-    let sources: BTreeSet<_> =
-        input.shipments.iter().flat_map(|shipment| &shipment.sources).map(|source| source.identity()).collect();
-    for object in sources.iter().filter_map(|identity| input.hub.objects.get(identity)) {
-        let mut places = policies.get(&object.identity().locator()).cloned().unwrap_or_default();
+    let sources: BTreeSet<_> = input
+        .shipments
+        .iter()
+        .flat_map(|shipment| &shipment.sources)
+        .map(|source| source.identity())
+        .collect();
+    for object in sources
+        .iter()
+        .filter_map(|identity| input.hub.objects.get(identity))
+    {
+        let mut places = policies
+            .get(&object.identity().locator())
+            .cloned()
+            .unwrap_or_default();
         places.sort();
         places.dedup();
         let mut value = authored(object);
-        set_metadata(&mut value, "annotations", "kuadrant.io/policies-synced", &synced(&places));
+        set_metadata(
+            &mut value,
+            "annotations",
+            "kuadrant.io/policies-synced",
+            &synced(&places),
+        );
         files.insert(file_name(object), yaml::write_document(&value));
     }
     files
@@ -61,22 +84,33 @@ fn authored(object: &Object) -> Value {
     if let Some(map) = value.as_object_mut() {
         map.remove("status");
     }
-    if let Some(labels) = value.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+    if let Some(labels) = value
+        .pointer_mut("/metadata/labels")
+        .and_then(Value::as_object_mut)
+    {
         labels.retain(|name, _| !name.starts_with(CLUSTER_LABEL_PREFIX));
     }
-    if let (Some(metadata), Some(namespace)) =
-        (value.get_mut("metadata").and_then(Value::as_object_mut), &object.namespace)
-    {
+    if let (Some(metadata), Some(namespace)) = (
+        value.get_mut("metadata").and_then(Value::as_object_mut),
+        &object.namespace,
+    ) {
         metadata.insert("namespace".to_owned(), json!(namespace));
     }
     value
 }
 
 fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a str, &'a str)> {
-    let managed = input.hub.objects.find("cluster.open-cluster-management.io", "ManagedCluster", None, cluster);
+    let managed = input.hub.objects.find(
+        "cluster.open-cluster-management.io",
+        "ManagedCluster",
+        None,
+        cluster,
+    );
     let labels = managed.map(|object| object.root().get("metadata").get("labels"));
     let entries = labels.iter().flat_map(Field::entries);
-    entries.filter_map(|(name, value)| Some((name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?))).collect()
+    entries
+        .filter_map(|(name, value)| Some((name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)))
+        .collect()
 }
 
 /// A JSON array, as a string, whose objects have the RFC's order of keys.
@@ -96,5 +130,10 @@ fn synced(places: &[Downstream]) -> String {
 }
 
 fn file_name(object: &Object) -> String {
-    format!("{}-{}-{}.yaml", object.kind.to_lowercase(), object.namespace_or_empty(), object.name)
+    format!(
+        "{}-{}-{}.yaml",
+        object.kind.to_lowercase(),
+        object.namespace_or_empty(),
+        object.name
+    )
 }

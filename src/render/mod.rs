@@ -13,6 +13,7 @@ mod feedback;
 mod hub_objects;
 mod names;
 mod plan;
+mod policy_status;
 mod rbac;
 mod secrets;
 mod work;

@@ -53,7 +53,11 @@ pub fn manifest_key(work_name: &str) -> String {
 /// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
 #[must_use]
 pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
-    if namespace == into { name.to_owned() } else { format!("{namespace}.{name}") }
+    if namespace == into {
+        name.to_owned()
+    } else {
+        format!("{namespace}.{name}")
+    }
 }
 
 /// Cuts a name to `limit` characters: its start, a dash, and 8 hex digits of the SHA-256 of the whole.
@@ -82,7 +86,10 @@ mod tests {
 
     #[test]
     fn two_long_names_with_one_beginning_stay_apart() {
-        assert_ne!(cut(format!("{}x", "a".repeat(200)), 63), cut(format!("{}y", "a".repeat(200)), 63));
+        assert_ne!(
+            cut(format!("{}x", "a".repeat(200)), 63),
+            cut(format!("{}y", "a".repeat(200)), 63)
+        );
     }
 
     #[test]
@@ -96,7 +103,10 @@ mod tests {
 
     #[test]
     fn a_namespace_that_would_pass_63_characters_has_no_downstream_name() {
-        assert_eq!(downstream_namespace(&"n".repeat(54)).map(|name| name.len()), Some(63));
+        assert_eq!(
+            downstream_namespace(&"n".repeat(54)).map(|name| name.len()),
+            Some(63)
+        );
         assert_eq!(downstream_namespace(&"n".repeat(55)), None);
     }
 

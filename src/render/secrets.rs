@@ -32,10 +32,19 @@ pub fn gateway_secrets(
     findings: &mut Findings,
 ) -> GatewaySecrets {
     let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef<'_>>> = BTreeMap::new();
-    for reference in gateway.listeners.iter().flat_map(|listener| &listener.certificate_refs) {
+    for reference in gateway
+        .listeners
+        .iter()
+        .flat_map(|listener| &listener.certificate_refs)
+    {
         if (reference.group, reference.kind) == ("", "Secret") {
-            let namespace = reference.namespace.unwrap_or_else(|| gateway.object.namespace_or_empty());
-            needed.entry((namespace, reference.name)).or_default().push(reference);
+            let namespace = reference
+                .namespace
+                .unwrap_or_else(|| gateway.object.namespace_or_empty());
+            needed
+                .entry((namespace, reference.name))
+                .or_default()
+                .push(reference);
         }
     }
     let mut secrets = GatewaySecrets::default();
@@ -45,7 +54,9 @@ pub fn gateway_secrets(
         } else if let Some(manifest) = copy(gateway, namespace, name, &references, hub, grants, findings) {
             let downstream = manifest.resource.name.clone();
             secrets.rewrites.extend(
-                references.iter().map(|reference| (reference.pointer.clone(), downstream.clone())),
+                references
+                    .iter()
+                    .map(|reference| (reference.pointer.clone(), downstream.clone())),
             );
             secrets.manifests.push(manifest);
         }
@@ -73,7 +84,11 @@ fn copy(
     findings: &mut Findings,
 ) -> Option<Manifest> {
     let own = gateway.object.namespace_or_empty();
-    let place = || gateway.object.place(references.first().map_or("", |reference| &reference.pointer));
+    let place = || {
+        gateway
+            .object
+            .place(references.first().map_or("", |reference| &reference.pointer))
+    };
     if !grants.permit((GROUP, "Gateway", own), namespace, ("", "Secret", name)) {
         findings.push(
             Finding::new(
@@ -139,9 +154,14 @@ fn not_rendered(
 ) -> Finding {
     let own = gateway.object.namespace_or_empty();
     let downstream = downstream_namespace(own).unwrap_or_default();
-    let mut places = references.iter().map(|reference| gateway.object.place(&reference.pointer));
+    let mut places = references
+        .iter()
+        .map(|reference| gateway.object.place(&reference.pointer));
     let place = places.next().unwrap_or_else(|| gateway.object.place(""));
-    let expected = references.iter().find_map(|reference| reference.namespace).unwrap_or(&downstream);
+    let expected = references
+        .iter()
+        .find_map(|reference| reference.namespace)
+        .unwrap_or(&downstream);
     let mut finding = Finding::new(
         Code::SECRET_NOT_RENDERED,
         place,

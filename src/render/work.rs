@@ -52,7 +52,12 @@ impl WorkText {
     /// Appends the whole text for `cluster`.
     pub fn write(&self, cluster: &str, buffer: &mut Vec<u8>) {
         let cluster = yaml::scalar(cluster);
-        buffer.reserve(self.before.len().saturating_add(cluster.len()).saturating_add(self.after.len()));
+        buffer.reserve(
+            self.before
+                .len()
+                .saturating_add(cluster.len())
+                .saturating_add(self.after.len()),
+        );
         buffer.extend_from_slice(self.before.as_bytes());
         buffer.extend_from_slice(cluster.as_bytes());
         buffer.extend_from_slice(self.after.as_bytes());
@@ -61,7 +66,10 @@ impl WorkText {
     /// How many bytes [`WorkText::write`] appends for `cluster`.
     #[must_use]
     pub fn len(&self, cluster: &str) -> usize {
-        self.before.len().saturating_add(yaml::scalar(cluster).len()).saturating_add(self.after.len())
+        self.before
+            .len()
+            .saturating_add(yaml::scalar(cluster).len())
+            .saturating_add(self.after.len())
     }
 }
 
@@ -88,7 +96,11 @@ pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
             spec.insert("manifestConfigs".to_owned(), Value::Array(configs));
         }
     }
-    let manifests: Vec<Value> = parts.manifests.iter().map(|manifest| manifest.value.clone()).collect();
+    let manifests: Vec<Value> = parts
+        .manifests
+        .iter()
+        .map(|manifest| manifest.value.clone())
+        .collect();
     let size = work_size(&manifests);
     spec.insert("workload".to_owned(), json!({"manifests": manifests}));
 
@@ -97,7 +109,10 @@ pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
     labels.insert("kuadrant.io".to_owned(), json!("managed"));
     if let Some(parent) = &parts.parent {
         annotations.insert("kuadrant.io/parent".to_owned(), json!(parent));
-        labels.insert("kuadrant.io/manifestKey".to_owned(), json!(manifest_key(&parts.name)));
+        labels.insert(
+            "kuadrant.io/manifestKey".to_owned(),
+            json!(manifest_key(&parts.name)),
+        );
     }
     let spec = Value::Object(spec);
     let text = write(&parts.name, &labels, &annotations, &spec);

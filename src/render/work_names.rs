@@ -6,7 +6,7 @@ use super::names::WORK_NAME_ANNOTATION;
 use super::rbac;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
-use crate::object::names::subdomain;
+use crate::object::names::NameRule;
 
 /// The names that are taken, and by whom.
 #[derive(Debug, Default)]
@@ -29,11 +29,17 @@ impl<'a> WorkNames<'a> {
             findings.push(reserved(name, object));
             return false;
         }
-        if let Err(error) = subdomain(name) {
+        if let Err(error) = NameRule::Rfc1123Subdomain.check(name) {
             findings.push(
-                Finding::new(Code::OBJECT_INVALID_NAME, place(object), format!("no work can be called `{name}`"))
-                    .note(error.to_string())
-                    .help(format!("give it another name with the annotation `{WORK_NAME_ANNOTATION}`")),
+                Finding::new(
+                    Code::OBJECT_INVALID_NAME,
+                    place(object),
+                    format!("no work can be called `{name}`"),
+                )
+                .note(error.to_string())
+                .help(format!(
+                    "give it another name with the annotation `{WORK_NAME_ANNOTATION}`"
+                )),
             );
             return false;
         }
@@ -54,14 +60,26 @@ fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
     Finding::new(
         Code::WORK_NAME_TAKEN,
         place(object),
-        format!("{} and {} would share the work `{name}`", object.identity(), owner.identity()),
+        format!(
+            "{} and {} would share the work `{name}`",
+            object.identity(),
+            owner.identity()
+        ),
     )
     .label("this one")
     .related(place(owner), "and this one")
-    .help(format!("give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"))
+    .help(format!(
+        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ))
 }
 
 fn reserved(name: &str, object: &Object) -> Finding {
-    Finding::new(Code::WORK_NAME_TAKEN, place(object), format!("the work name `{name}` is spokewright's own"))
-        .help(format!("write another name into the annotation `{WORK_NAME_ANNOTATION}`"))
+    Finding::new(
+        Code::WORK_NAME_TAKEN,
+        place(object),
+        format!("the work name `{name}` is spokewright's own"),
+    )
+    .help(format!(
+        "write another name into the annotation `{WORK_NAME_ANNOTATION}`"
+    ))
 }

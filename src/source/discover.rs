@@ -73,7 +73,7 @@ pub fn discover(request: &Request, findings: &mut Findings) -> Vec<Discovered> {
 /// What is not input, for the whole walk.
 struct Barrier {
     exclude: Gitignore,
-    /// Canonical paths that are skipped: the output directory.
+    /// Canonical paths that are skipped: the output directory, the configuration.
     skip: Vec<PathBuf>,
     /// The canonical `spokes` directory: skipped while the hub is walked.
     spokes: Option<PathBuf>,
@@ -97,7 +97,8 @@ impl Barrier {
             }
         }
         if !is_dir {
-            return true;
+            return entry.depth() == 0
+                || !fs::canonicalize(entry.path()).is_ok_and(|path| self.skip.contains(&path));
         }
         // An output tree is never input, wherever it lies: rendering it again would feed back.
         if entry.depth() > 0 && entry.path().join(INVENTORY_NAME).exists() {

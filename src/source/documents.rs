@@ -1,7 +1,7 @@
 //! Reading files and splitting them into documents, in parallel, with the same result in any order.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -23,17 +23,6 @@ pub struct Document {
     pub value: Value,
 }
 
-/// Everything that was read.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    /// The texts, for places.
-    pub sources: Sources,
-    /// The documents, by file and position.
-    pub documents: Vec<Document>,
-    /// Bytes of all texts together.
-    pub bytes: u64,
-}
-
 /// A file, or what came from standard input, before it has a number.
 struct Text {
     room: Room,
@@ -43,83 +32,109 @@ struct Text {
     json: bool,
 }
 
-/// Reads the files, and `stdin` as one more file when it is given.
+/// Reads the files, and `stdin` as one more file when it is given, into `sources`; returns their documents by
+/// file and position.
 ///
 /// What cannot be read or is not YAML becomes a finding; the other files are still read, so that one run
 /// reports all that is wrong.
-#[must_use]
-pub fn load(files: &[Discovered], stdin: Option<&[u8]>, findings: &mut Findings) -> Loaded {
+pub fn load(
+    files: &[Discovered],
+    stdin: Option<&[u8]>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
     let limits = yaml::Limits::default();
-    let mut inputs: Vec<(Room, String, PathBuf, Option<&[u8]>)> = files
+    let mut inputs: Vec<(Room, &str, &Path, Option<&[u8]>)> = files
         .iter()
-        .map(|file| (file.room.clone(), file.relative.clone(), file.path.clone(), None))
+        .map(|file| {
+            (
+                file.room.clone(),
+                file.relative.as_str(),
+                file.path.as_path(),
+                None,
+            )
+        })
         .collect();
     if let Some(bytes) = stdin {
-        inputs.push((
-            Room::Hub,
-            "<stdin>".to_owned(),
-            PathBuf::from("<stdin>"),
-            Some(bytes),
-        ));
+        inputs.push((Room::Hub, STDIN, Path::new(STDIN), Some(bytes)));
     }
+    let first = sources.files().len();
     let read: Vec<(SourceFile, Vec<Document>, Vec<Finding>)> = inputs
         .into_par_iter()
         .enumerate()
         .map(|(index, (room, relative, path, bytes))| {
-            let id = SourceId(u32::try_from(index).unwrap_or(u32::MAX));
-            let shown = super::discover::show(&path);
+            let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
+            let shown = super::discover::show(path);
             let json = path.extension().is_some_and(|extension| extension == "json");
             let text = match bytes {
-                Some(bytes) => decode(bytes, id, &shown),
-                None => read_file(&path, id, &shown, &limits),
+                Some(bytes) => decode(bytes, &shown),
+                None => read_file(path, &shown, &limits),
             };
-            match text {
-                Ok(text) => read_documents(
-                    id,
-                    Text {
-                        room,
-                        relative,
-                        shown,
-                        text,
-                        json,
-                    },
-                    &limits,
-                ),
-                Err(finding) => {
-                    let empty = SourceFile {
-                        room,
-                        relative,
-                        shown,
-                        text: Arc::from(""),
-                        documents: Vec::new(),
-                    };
-                    (empty, Vec::new(), vec![*finding])
-                }
-            }
+            let (text, unreadable) = match text {
+                Ok(text) => (text, None),
+                Err(finding) => (Arc::from(""), Some(*finding)),
+            };
+            let text = Text {
+                room,
+                relative: relative.to_owned(),
+                shown,
+                text,
+                json,
+            };
+            let (file, documents, mut wrong) = read_documents(id, text, &limits);
+            wrong.extend(unreadable);
+            (file, documents, wrong)
         })
         .collect();
-    let mut sources = Vec::with_capacity(read.len());
     let mut documents = Vec::new();
-    let mut bytes = 0_u64;
     for (file, more, wrong) in read {
-        bytes = bytes.saturating_add(file.text.len() as u64);
         sources.push(file);
         documents.extend(more);
         findings.extend(wrong);
     }
-    Loaded {
-        sources: Sources::new(sources),
-        documents,
-        bytes,
+    documents
+}
+
+/// Reads one file as a single text, without looking for documents: the configuration. `None`, and a finding,
+/// when it cannot be read.
+pub fn read_text(
+    path: &Path,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<(Arc<str>, DocumentId)> {
+    let shown = super::discover::show(path);
+    match read_file(path, &shown, &yaml::Limits::default()) {
+        Ok(text) => {
+            let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
+            let whole = DocumentRange {
+                start: 0,
+                end: text.len(),
+                line: 1,
+                format: yaml::Format::Yaml,
+            };
+            let relative = path
+                .file_name()
+                .map_or_else(|| shown.clone(), |name| super::discover::show(Path::new(name)));
+            sources.push(SourceFile {
+                room: Room::Hub,
+                relative,
+                shown,
+                text: Arc::clone(&text),
+                documents: vec![whole],
+            });
+            Some((text, DocumentId { source, index: 0 }))
+        }
+        Err(finding) => {
+            findings.push(*finding);
+            None
+        }
     }
 }
 
-fn read_file(
-    path: &std::path::Path,
-    id: SourceId,
-    shown: &str,
-    limits: &yaml::Limits,
-) -> Result<Arc<str>, Box<Finding>> {
+/// What standard input is called.
+const STDIN: &str = "<stdin>";
+
+fn read_file(path: &Path, shown: &str, limits: &yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
     let unreadable = |error: &std::io::Error| {
         Box::new(
             Finding::new(
@@ -145,15 +160,14 @@ fn read_file(
         ));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(&error))?;
-    decode(&bytes, id, shown)
+    decode(&bytes, shown)
 }
 
-fn decode(bytes: &[u8], id: SourceId, shown: &str) -> Result<Arc<str>, Box<Finding>> {
+fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {
     match yaml::decode(bytes) {
         Ok(text) => Ok(Arc::from(text.as_ref())),
         Err(error) => {
             let place = Place::Path(shown.to_owned());
-            let _ = id;
             Err(Box::new(
                 Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
             ))

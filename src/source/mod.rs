@@ -10,5 +10,5 @@ mod documents;
 mod texts;
 
 pub use discover::{Discovered, Request, Room, discover};
-pub use documents::{Document, Loaded, load};
+pub use documents::{Document, load, read_text};
 pub use texts::{RootRelative, SourceFile, Sources};

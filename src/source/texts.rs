@@ -41,8 +41,9 @@ pub struct Sources {
 }
 
 impl Sources {
-    pub(super) fn new(files: Vec<SourceFile>) -> Self {
-        Self { files }
+    /// Adds a file; its number is how many there were.
+    pub(super) fn push(&mut self, file: SourceFile) {
+        self.files.push(file);
     }
 
     /// The file with this number.

@@ -1,0 +1,21 @@
+//! The parameters of a GatewayClass of ours, out of the ConfigMap that it refers to.
+
+use super::Hub;
+use crate::api::gateway::GatewayClass;
+use crate::api::params::{InvalidParameters, Params, read_class};
+use crate::diagnostic::Findings;
+
+/// The usable parameters of a class, or why there are none.
+pub(super) fn resolve(
+    hub: &Hub,
+    class: &GatewayClass<'_>,
+    findings: &mut Findings,
+) -> Result<Params, InvalidParameters> {
+    let config_map = |namespace: &str, name: &str| hub.objects.find("", "ConfigMap", Some(namespace), name);
+    let read = read_class(class.object, config_map, &hub.kinds);
+    findings.extend(read.findings);
+    match (read.failure, read.params) {
+        (Some(failure), _) => Err(failure),
+        (None, params) => Ok(params.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,139 @@
+//! What an object is called and where it lives: Kubernetes' rules for names, labels and namespaces, and which
+//! documents are files for tools.
+
+use serde_json::Value;
+
+use super::build::Options;
+use super::kinds::KindTable;
+use crate::api::crd::Scope;
+use crate::diagnostic::{Code, Finding};
+use crate::object::names::{InvalidName, NameRule, check_namespace};
+use crate::object::{ApiVersion, Field, Object};
+
+/// Files for tools are no hub objects (design section 4).
+pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
+    match (api_version.group.as_str(), kind) {
+        ("kustomize.config.k8s.io", _)
+        | ("spokewright.dev", "RenderConfig")
+        | ("argoproj.io", "ConfigManagementPlugin") => true,
+        ("", "Config") => value.get("clusters").is_some() || value.get("contexts").is_some(),
+        _ => false,
+    }
+}
+
+/// Findings about the name, the namespace, the labels and the annotations of an object.
+pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
+    let mut wrong = Vec::new();
+    let rule = NameRule::of_kind(&object.api_version.group, &object.kind);
+    if let Err(error) = rule.check(&object.name) {
+        wrong.push(invalid_name(object, "/metadata/name", &object.name, &error));
+    }
+    if let Some(namespace) = &object.namespace
+        && let Err(error) = check_namespace(namespace)
+    {
+        wrong.push(invalid_name(object, "/metadata/namespace", namespace, &error));
+    }
+    let metadata = object.root().get("metadata");
+    for (section, is_label) in [("labels", true), ("annotations", false)] {
+        entries_findings(object, &metadata.get(section), section, is_label, &mut wrong);
+    }
+    wrong
+}
+
+/// Labels and annotations are mappings of strings; keys, and values of labels, have rules of their own.
+fn entries_findings(
+    object: &Object,
+    entries: &Field<'_>,
+    section: &str,
+    is_label: bool,
+    wrong: &mut Vec<Finding>,
+) {
+    if let Err(mismatch) = entries.mapping() {
+        wrong.push(
+            Finding::new(
+                Code::OBJECT_SCHEMA,
+                object.place(entries.pointer()),
+                format!(
+                    "`metadata.{section}` of {} must be a mapping, not {}",
+                    object.identity(),
+                    mismatch.found
+                ),
+            )
+            .help(format!("write `{section}:` and one `key: value` a line below it")),
+        );
+        return;
+    }
+    for (key, field) in entries.entries() {
+        // Annotation keys are compared in lower case by Kubernetes; labels as they are.
+        let folded = if is_label {
+            key.to_owned()
+        } else {
+            key.to_lowercase()
+        };
+        if let Err(error) = NameRule::LabelKey.check(&folded) {
+            wrong.push(
+                invalid_name(object, field.pointer(), key, &error).label(format!("a key of `{section}`")),
+            );
+        }
+        match field.string() {
+            Ok(Some(value)) if is_label => {
+                if let Err(error) = NameRule::LabelValue.check(value) {
+                    wrong.push(invalid_name(object, field.pointer(), value, &error));
+                }
+            }
+            Ok(_) => {}
+            Err(mismatch) => wrong.push(
+                Finding::new(
+                    Code::OBJECT_SCHEMA,
+                    object.place(field.pointer()),
+                    format!(
+                        "`{key}` in `metadata.{section}` of {} must be a string",
+                        object.identity()
+                    ),
+                )
+                .label(format!("YAML reads this as {}", mismatch.found))
+                .help("put it in quotes"),
+            ),
+        }
+    }
+}
+
+/// Gives the object its effective namespace. A namespaced object needs one, a cluster-scoped one has none.
+pub(super) fn settle_namespace(object: &mut Object, kinds: &KindTable, options: &Options) -> Option<Finding> {
+    let scope = kinds
+        .kind(&object.api_version.group, &object.kind)
+        .map(|kind| kind.scope);
+    match (scope, &object.namespace) {
+        (Some(Scope::Cluster), _) => {
+            // An API server clears it without a word.
+            object.namespace = None;
+            None
+        }
+        (Some(Scope::Namespaced), None) => {
+            object.namespace.clone_from(&options.namespace);
+            object.namespace.is_none().then(|| {
+                Finding::new(
+                    Code::OBJECT_NO_NAMESPACE,
+                    object.place("/metadata"),
+                    format!("{} {} names no namespace", object.kind, object.name),
+                )
+                .label("no `namespace` here")
+                .help("add `namespace`, or pass `--namespace NS` for all objects that name none")
+            })
+        }
+        // A kind that nobody knows is namespaced when it names a namespace (design section 4).
+        _ => None,
+    }
+}
+
+fn invalid_name(object: &Object, pointer: &str, name: &str, error: &InvalidName) -> Finding {
+    let finding = Finding::new(
+        Code::OBJECT_INVALID_NAME,
+        object.place(pointer),
+        format!("Kubernetes refuses `{name}` in this {}: {error}", object.kind),
+    );
+    match &error.suggestion {
+        Some(suggestion) => finding.help(format!("write `{suggestion}`")),
+        None => finding.help("choose another name"),
+    }
+}

@@ -1,0 +1,22 @@
+//! The whole pipeline as library calls: files to hub, hub to plan.
+//!
+//! Owns: the order of the stages, and where configuration, input and output are found.
+//! Flows in: a [`Request`], what a command line says. Flows out: [`Loaded`] input, a [`Rendered`] plan, findings.
+//! Must not know: terminals, exit statuses, or how anything is decided: each stage decides for itself.
+//!
+//! ```no_run
+//! use spokewright::diagnostic::Findings;
+//! use spokewright::pipeline::{Request, load, render};
+//!
+//! let loaded = load(&Request { paths: vec!["hub".into()], ..Request::default() });
+//! let mut findings = Findings::new();
+//! let rendered = render(&loaded, false, &mut findings);
+//! loaded.finish(&mut findings);
+//! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
+//! ```
+
+mod inputs;
+mod stages;
+
+pub use inputs::{Loaded, Request, load};
+pub use stages::{Rendered, check, render};

@@ -1,0 +1,11 @@
+//! What people and CI read: reports about a run.
+//!
+//! Owns: the versioned JSON shapes of design section 10.
+//! Flows in: plans, decisions and findings. Flows out: serialisable reports.
+//! Must not know: the command line, or files.
+
+mod render_report;
+mod status;
+
+pub use render_report::{RenderReport, WithheldPolicy};
+pub use status::ObjectStatus;

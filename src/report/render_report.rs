@@ -1,0 +1,193 @@
+//! `render --report`: what was rendered, where it came from, what was withheld, and why.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::ObjectStatus;
+use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part};
+use crate::hub::Ours;
+use crate::object::Origin;
+use crate::policy::Withheld;
+use crate::render::{ManifestSummary, Plan};
+
+/// The document, kind `RenderReport`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RenderReport<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    /// By cluster name.
+    clusters: Vec<ClusterReport>,
+    /// Hub objects with their predicted status.
+    objects: &'a [ObjectStatus],
+    /// Policies of synced kinds that are not shipped.
+    withheld: &'a [WithheldPolicy],
+    /// Everything that was found.
+    findings: Vec<FindingEntry<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClusterReport {
+    name: String,
+    works: Vec<WorkReport>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkReport {
+    name: String,
+    /// Path in the output tree.
+    path: String,
+    /// Bytes of the file.
+    bytes: usize,
+    /// Bytes of the manifests by OCM's formula.
+    manifest_bytes: u64,
+    objects: Vec<ObjectReport>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ObjectReport {
+    group: String,
+    kind: String,
+    namespace: String,
+    name: String,
+    /// Where it came from; none for what is ours.
+    origins: Vec<Place>,
+}
+
+/// File and line of an object of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// Path relative to the root of the input.
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+}
+
+/// A policy that is not shipped although its kind is synced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WithheldPolicy {
+    /// Locator of the policy.
+    pub policy: String,
+    /// Locator of the target.
+    pub target: String,
+    /// The cluster, where it is withheld from one only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Locator of the policy that wins.
+    pub winner: String,
+    /// The rule that decided.
+    pub rule: String,
+}
+
+impl WithheldPolicy {
+    /// The report's entry for one decision.
+    #[must_use]
+    pub fn new(withheld: &Withheld<'_>, ours: &Ours<'_>) -> Self {
+        let gateway = ours.gateways.get(withheld.gateway);
+        let target = gateway
+            .map(|gateway| gateway.gateway.object.identity().locator())
+            .unwrap_or_default();
+        Self {
+            policy: withheld.object.identity().locator(),
+            target: match &withheld.section_name {
+                Some(section) => format!("{target}#{section}"),
+                None => target,
+            },
+            cluster: withheld.cluster.clone(),
+            winner: withheld.winner.identity().locator(),
+            rule: withheld.rule.clone(),
+        }
+    }
+}
+
+impl<'a> RenderReport<'a> {
+    /// The report of one run. Paths are relative to the input's root, so that it is the same on any machine.
+    #[must_use]
+    pub fn new(
+        plan: &Plan,
+        objects: &'a [ObjectStatus],
+        withheld: &'a [WithheldPolicy],
+        findings: &'a Findings,
+        locate: &'a dyn Locate,
+    ) -> Self {
+        let mut places = Places {
+            locate,
+            known: HashMap::new(),
+        };
+        let clusters = plan
+            .clusters
+            .iter()
+            .map(|(cluster, works)| ClusterReport {
+                name: cluster.clone(),
+                works: works
+                    .iter()
+                    .filter_map(|work| plan.works.get(*work))
+                    .map(|work| WorkReport {
+                        name: work.name.clone(),
+                        path: format!("{cluster}/{}.yaml", work.name),
+                        bytes: work.text.len(cluster),
+                        manifest_bytes: work.text.size,
+                        objects: work
+                            .manifests
+                            .iter()
+                            .map(|manifest| places.object(manifest))
+                            .collect(),
+                    })
+                    .collect(),
+            })
+            .collect();
+        Self {
+            api_version: API_VERSION,
+            kind: "RenderReport",
+            clusters,
+            objects,
+            withheld,
+            findings: findings
+                .iter()
+                .map(|finding| FindingEntry::new(finding, locate))
+                .collect(),
+        }
+    }
+}
+
+/// Places of origins, each worked out once: the works of a thousand clusters share theirs.
+struct Places<'a> {
+    locate: &'a dyn Locate,
+    known: HashMap<(DocumentId, String), Option<Place>>,
+}
+
+impl Places<'_> {
+    fn object(&mut self, manifest: &ManifestSummary) -> ObjectReport {
+        ObjectReport {
+            group: manifest.group.clone(),
+            kind: manifest.kind.clone(),
+            namespace: manifest.namespace.clone(),
+            name: manifest.name.clone(),
+            origins: manifest
+                .origins
+                .iter()
+                .filter_map(|origin| self.place(origin))
+                .collect(),
+        }
+    }
+
+    fn place(&mut self, origin: &Origin) -> Option<Place> {
+        let locate = self.locate;
+        self.known
+            .entry((origin.document, origin.pointer.clone()))
+            .or_insert_with(|| {
+                let span = locate.locate(&origin.place("", Part::Value))?;
+                Some(Place {
+                    path: span.path.to_owned(),
+                    line: span.line,
+                })
+            })
+            .clone()
+    }
+}

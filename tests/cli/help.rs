@@ -1,0 +1,74 @@
+//! Help, usage errors, schemas, completions and manual pages.
+
+use crate::scratch::Scratch;
+
+const COMMANDS: [&str; 5] = ["render", "check", "schema", "completions", "man"];
+
+#[test]
+fn every_command_prints_help_with_an_example() {
+    let scratch = Scratch::new();
+    for command in COMMANDS {
+        let run = scratch.run(&[command, "--help"]);
+        run.exits(0);
+        assert!(run.stdout.contains("Examples:"), "{command}:\n{}", run.stdout);
+        assert!(
+            run.stdout.contains(&format!("spokewright {command}")),
+            "{command}:\n{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_misspelled_command_or_option_is_a_usage_error_with_a_hint() {
+    let scratch = Scratch::new();
+    scratch.run(&["rendr"]).exits(2).says("render");
+    scratch.run(&["render", "--ouput", "x"]).exits(2).says("--output");
+    scratch
+        .run(&["render", "--now", "yesterday"])
+        .exits(2)
+        .says("RFC 3339");
+    scratch.run(&[]).exits(2);
+}
+
+#[test]
+fn what_is_not_supported_yet_is_refused_with_a_message() {
+    let scratch = Scratch::with_worked_example();
+    scratch
+        .run(&["render", "hub", "--work-kind", "replica-set"])
+        .exits(2)
+        .says("not supported yet");
+    assert!(!scratch.exists("rendered"));
+}
+
+#[test]
+fn the_committed_schemas_are_what_the_command_prints() {
+    let scratch = Scratch::new();
+    let names = scratch.run(&["schema"]);
+    names.exits(0);
+    assert_eq!(names.stdout, "config\nparams\n");
+    for name in names.stdout.lines() {
+        let printed = scratch.run(&["schema", name]);
+        printed.exits(0);
+        let path = format!("{}/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+        let committed = std::fs::read_to_string(&path).expect("a committed schema");
+        assert_eq!(
+            printed.stdout, committed,
+            "run `spokewright schema {name} > schemas/{name}.schema.json`"
+        );
+    }
+    scratch.run(&["schema", "parms"]).exits(2).says("config, params");
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let scratch = Scratch::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = scratch.run(&["completions", shell]);
+        run.exits(0);
+        assert!(run.stdout.contains("spokewright"), "{shell}");
+    }
+    assert!(scratch.run(&["man"]).exits(0).stdout.contains(".TH spokewright"));
+    scratch.run(&["man", "pages"]).exits(0);
+    assert!(scratch.exists("pages/spokewright-render.1"));
+}

@@ -1,0 +1,9 @@
+//! The built binary, driven as a person would.
+
+mod bad_input;
+mod deterministic;
+mod help;
+mod output;
+mod rendering;
+mod scratch;
+mod worked_example;

@@ -1,0 +1,197 @@
+//! The output tree: what is written, kept, refused and removed (design section 9).
+
+use std::fs;
+
+use crate::scratch::Scratch;
+
+fn rendered() -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    scratch
+}
+
+#[test]
+fn check_finds_a_difference_and_writes_nothing() {
+    let scratch = rendered();
+    let before = scratch.tree("rendered");
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    let run = scratch.run(&["render", "hub", "-o", "rendered", "--check"]);
+    run.exits(1)
+        .says("eu-1/gateway-gateways-prod-web.yaml")
+        .says("spokewright render");
+    assert_eq!(scratch.tree("rendered"), before);
+}
+
+#[test]
+fn a_cluster_that_leaves_is_pruned_and_a_foreign_file_stays() {
+    let scratch = rendered();
+    scratch
+        .write("rendered/us-1/OWNERS", "me")
+        .write("rendered/README.md", "mine");
+    scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(0)
+        .says("1 cluster, 1 Gateway, 1 policy: 2 works (1 files written, 3 unchanged, 3 deleted)");
+    assert!(scratch.exists("rendered/us-1/OWNERS"));
+    assert!(scratch.exists("rendered/README.md"));
+    assert!(!scratch.exists("rendered/us-1/kustomization.yaml"));
+    scratch.remove("rendered/us-1/OWNERS");
+}
+
+#[test]
+fn an_emptied_directory_goes() {
+    let scratch = rendered();
+    scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    assert!(!scratch.exists("rendered/us-1"));
+}
+
+#[test]
+fn a_file_edited_by_hand_stops_the_run_unless_forced() {
+    let scratch = rendered();
+    let path = "rendered/eu-1/gateway-gateways-prod-web.yaml";
+    scratch.edit(path, "port: 443", "port: 444");
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    let run = scratch.run(&["render", "hub", "-o", "rendered"]);
+    run.exits(5)
+        .says("eu-1/gateway-gateways-prod-web.yaml")
+        .says("--force")
+        .says("error[output/edited]");
+    assert!(scratch.read(path).contains("port: 444"), "nothing was written");
+    assert!(
+        !scratch
+            .read("rendered/us-1/gateway-gateways-prod-web.yaml")
+            .contains("8443")
+    );
+    scratch
+        .run(&["render", "hub", "-o", "rendered", "--force"])
+        .exits(0);
+    assert!(scratch.read(path).contains("port: 8443"));
+}
+
+#[test]
+fn a_foreign_file_in_our_way_stops_the_run() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("rendered/eu-1/gateway-rbac.yaml", "mine\n");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("error[output/foreign]");
+    assert_eq!(scratch.tree("rendered").len(), 1, "nothing was written");
+}
+
+#[test]
+fn an_output_that_is_a_file_is_refused() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("rendered", "a file\n");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("error[output/not-a-directory]");
+    assert_eq!(scratch.read("rendered"), "a file\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_a_link_elsewhere_is_refused() {
+    let scratch = Scratch::with_worked_example();
+    fs::create_dir(scratch.path("elsewhere")).expect("a directory");
+    std::os::unix::fs::symlink(scratch.path("elsewhere"), scratch.path("rendered")).expect("a link");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("error[output/symlink]");
+    assert!(scratch.tree("elsewhere").is_empty());
+}
+
+#[test]
+fn an_output_inside_the_input_is_refused() {
+    let scratch = Scratch::with_worked_example();
+    scratch
+        .run(&["render", "hub", "-o", "hub/out"])
+        .exits(5)
+        .says("error[output/overlaps-input]");
+    assert!(!scratch.exists("hub/out"));
+    scratch
+        .run(&["render", "hub", "-o", "hub"])
+        .exits(5)
+        .says("error[output/overlaps-input]");
+    scratch
+        .run(&["render", "hub", "-o", "."])
+        .exits(5)
+        .says("error[output/overlaps-input]");
+}
+
+#[test]
+fn the_configured_output_may_lie_inside_the_input_and_is_never_read() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\noutput: works\n",
+    );
+    scratch.run(&["render", "hub"]).exits(0);
+    assert!(scratch.exists("hub/works/eu-1/gateway-rbac.yaml"));
+    scratch.run(&["render", "hub"]).exits(0).says("0 files written");
+}
+
+#[test]
+fn an_interrupted_run_is_completed_by_the_next() {
+    // What a run leaves that was killed after its plan and before its last file.
+    let scratch = rendered();
+    let inventory = scratch.read("rendered/.spokewright-inventory");
+    scratch.write("rendered/.spokewright-inventory.next", &inventory);
+    scratch
+        .remove("rendered/.spokewright-inventory")
+        .remove("rendered/eu-1/gateway-rbac.yaml");
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    assert!(scratch.exists("rendered/eu-1/gateway-rbac.yaml"));
+    assert!(!scratch.exists("rendered/.spokewright-inventory.next"));
+    scratch
+        .run(&["render", "hub", "-o", "rendered", "--check"])
+        .exits(0);
+}
+
+#[test]
+fn errors_leave_the_old_tree_untouched() {
+    let scratch = rendered();
+    let before = scratch.tree("rendered");
+    scratch.edit("hub/limits.yaml", "name: prod-web", "name: prod-wep");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(3)
+        .says("nothing was written");
+    assert_eq!(scratch.tree("rendered"), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_cannot_be_written_names_the_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::with_worked_example();
+    fs::create_dir(scratch.path("locked")).expect("a directory");
+    fs::set_permissions(scratch.path("locked"), fs::Permissions::from_mode(0o555)).expect("permissions");
+    let run = scratch.run(&["render", "hub", "-o", "locked/rendered"]);
+    // Root may write anywhere.
+    if run.status != 0 {
+        run.exits(5).says("locked");
+    }
+    fs::set_permissions(scratch.path("locked"), fs::Permissions::from_mode(0o755)).expect("permissions");
+}
+
+#[test]
+fn kubectl_kustomize_reads_every_directory() {
+    let scratch = rendered();
+    for directory in ["rendered", "rendered/eu-1", "rendered/us-1"] {
+        // A tree of trees: kustomize follows the directories that the root lists.
+        let built = std::process::Command::new("kubectl")
+            .args(["kustomize", directory])
+            .current_dir(scratch.path(""))
+            .output();
+        match built {
+            Ok(output) => assert!(output.status.success(), "{directory}: {output:?}"),
+            Err(error) => eprintln!("skipped: kubectl does not run here: {error}"),
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What is rendered: policies, Secrets, works, feedback, RBAC (design section 8).
+
+use crate::scratch::Scratch;
+
+#[track_caller]
+fn render(scratch: &Scratch) -> crate::scratch::Run {
+    let run = scratch.run(&["render", "hub", "-o", "rendered"]);
+    run.exits(0);
+    run
+}
+
+fn work(scratch: &Scratch, name: &str) -> String {
+    scratch.read(&format!("rendered/eu-1/{name}.yaml"))
+}
+
+const GATEWAY_WORK: &str = "gateway-gateways-prod-web";
+
+fn second_gateway(scratch: &Scratch) {
+    let gateway = scratch.read("hub/gateway.yaml");
+    scratch.write(
+        "hub/second.yaml",
+        &gateway.replace("name: prod-web", "name: admin"),
+    );
+}
+
+#[test]
+fn a_gateway_without_a_placement_label_is_placed_nowhere_with_a_warning() {
+    let scratch = Scratch::with_worked_example();
+    second_gateway(&scratch);
+    scratch.edit(
+        "hub/second.yaml",
+        "    cluster.open-cluster-management.io/placement: edge\n",
+        "    a: b\n",
+    );
+    render(&scratch)
+        .says("warning[gateway/not-placed]")
+        .says("hub/second.yaml:");
+    assert!(!scratch.exists("rendered/eu-1/gateway-gateways-admin.yaml"));
+}
+
+#[test]
+fn all_pages_count_duplicates_collapse_and_empty_names_are_skipped() {
+    let scratch = Scratch::with_worked_example();
+    let page = scratch.read("hub/decisions.yaml");
+    scratch.write(
+        "hub/page2.yaml",
+        &page
+            .replace("edge-decision-1", "edge-decision-2")
+            .replace("eu-1, reason", "ap-1, reason")
+            .replace(
+                "{clusterName: us-1, reason: \"\"}",
+                "{clusterName: \"\"}, {clusterName: us-1}",
+            ),
+    );
+    scratch.write(
+        "hub/elsewhere.yaml",
+        &page
+            .replace("namespace: gateways", "namespace: other")
+            .replace("eu-1", "zz-1"),
+    );
+    render(&scratch).says("3 clusters,");
+    assert!(scratch.exists("rendered/ap-1/gateway-rbac.yaml"));
+    assert!(
+        !scratch.exists("rendered/zz-1"),
+        "a PlacementDecision in another namespace does not count"
+    );
+}
+
+#[test]
+fn a_policy_from_another_namespace_is_renamed_and_its_namespace_dropped() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit("hub/limits.yaml", "namespace: gateways", "namespace: infra");
+    scratch.edit(
+        "hub/limits.yaml",
+        "name: prod-web,",
+        "name: prod-web, namespace: gateways,",
+    );
+    scratch.write(
+        "hub/grant.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\n\
+         metadata: {name: infra, namespace: gateways}\n\
+         spec:\n  from: [{group: kuadrant.io, kind: RateLimitPolicy, namespace: infra}]\n\
+         \x20 to: [{group: gateway.networking.k8s.io, kind: Gateway}]\n",
+    );
+    render(&scratch);
+    let work = work(&scratch, GATEWAY_WORK);
+    assert!(
+        work.contains("        name: infra.global\n        namespace: kuadrant-gateways\n"),
+        "{work}"
+    );
+    assert!(!work.contains("namespace: gateways\n"), "{work}");
+}
+
+#[test]
+fn a_policy_on_two_gateways_of_one_cluster_rides_in_a_work_of_its_own() {
+    let scratch = Scratch::with_worked_example();
+    second_gateway(&scratch);
+    scratch
+        .edit(
+            "hub/class.yaml",
+            "\"version\": \"v1\", \"resource\": \"ratelimitpolicies\"",
+            "\"version\": \"v1\", \"resource\": \"tlspolicies\"",
+        )
+        .edit("hub/class.yaml", "\"kuadrant.io\"", "\"gateway.envoyproxy.io\"")
+        .edit("hub/class.yaml", "\"v1\"", "\"v1alpha1\"")
+        .edit("hub/class.yaml", "tlspolicies", "backendtrafficpolicies")
+        .remove("hub/limits.yaml");
+    scratch.write(
+        "hub/traffic.yaml",
+        "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\n\
+         metadata: {name: retries, namespace: gateways, creationTimestamp: \"2024-01-01T00:00:00Z\"}\n\
+         spec:\n  targetRefs:\n\
+         \x20 - {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}\n\
+         \x20 - {group: gateway.networking.k8s.io, kind: Gateway, name: admin}\n\
+         \x20 retry: {numRetries: 2}\n",
+    );
+    render(&scratch);
+    let own = work(&scratch, "backendtrafficpolicy-gateways-retries");
+    assert!(own.contains("kuadrant.io/parent: gateways/retries"), "{own}");
+    assert!(
+        own.contains("name: admin") && own.contains("name: prod-web"),
+        "{own}"
+    );
+    assert!(
+        own.contains("kuadrant.io/origin-creation: \"2024-01-01T00:00:00Z\""),
+        "{own}"
+    );
+    assert!(!work(&scratch, GATEWAY_WORK).contains("BackendTrafficPolicy"));
+
+    // On clusters where only one of them is, the copy keeps that reference and rides with it.
+    scratch.edit("hub/second.yaml", "placement: edge", "placement: us");
+    let decisions = scratch.read("hub/decisions.yaml");
+    scratch.write(
+        "hub/us.yaml",
+        &decisions
+            .replace("edge", "us")
+            .replace("{clusterName: eu-1, reason: \"\"}, ", ""),
+    );
+    render(&scratch);
+    let riding = work(&scratch, GATEWAY_WORK);
+    assert!(
+        riding.contains("BackendTrafficPolicy") && !riding.contains("name: admin"),
+        "{riding}"
+    );
+    assert!(!scratch.exists("rendered/eu-1/backendtrafficpolicy-gateways-retries.yaml"));
+    assert!(scratch.exists("rendered/us-1/backendtrafficpolicy-gateways-retries.yaml"));
+}
+
+#[test]
+fn work_per_object_gives_each_policy_a_work_of_its_own() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"downstreamClass\"",
+        "{\"workPer\": \"Object\", \"downstreamClass\"",
+    );
+    render(&scratch);
+    let own = work(&scratch, "ratelimitpolicy-gateways-global");
+    let namespace = own.find("kind: Namespace").expect("the Namespace");
+    assert!(
+        namespace < own.find("kind: RateLimitPolicy").expect("the policy"),
+        "the Namespace comes first"
+    );
+    assert!(
+        own.contains("kuadrant.io/manifestKey: ratelimitpolicy-gateways-global"),
+        "{own}"
+    );
+    assert!(own.contains("name: enforcedReason"), "{own}");
+    assert!(!work(&scratch, GATEWAY_WORK).contains("RateLimitPolicy"));
+}
+
+#[test]
+fn two_policies_on_one_target_ship_the_first_and_report_the_other() {
+    let scratch = Scratch::with_worked_example();
+    let limits = scratch.read("hub/limits.yaml");
+    scratch.write("hub/other.yaml", &limits.replace("name: global", "name: another"));
+    let run = scratch.run(&["render", "hub", "-o", "rendered", "--report", "report.json"]);
+    run.exits(0)
+        .says("warning[policy/same-target]")
+        .says("first by namespace/name");
+    let work = work(&scratch, GATEWAY_WORK);
+    assert!(
+        work.contains("name: another") && !work.contains("name: global"),
+        "{work}"
+    );
+    assert!(
+        scratch
+            .read("report.json")
+            .contains("\"winner\": \"ratelimitpolicy.kuadrant.io:gateways/another\"")
+    );
+
+    // An age beats the name, and one without an age is the newest.
+    scratch.edit(
+        "hub/limits.yaml",
+        "{name: global,",
+        "{name: global, creationTimestamp: \"2024-01-01T00:00:00Z\",",
+    );
+    let run = scratch.run(&["render", "hub", "-o", "rendered"]);
+    run.exits(0).says("oldest");
+    assert!(self::work(&scratch, GATEWAY_WORK).contains("name: global"));
+}
+
+#[test]
+fn secrets_are_copied_once_and_follow_their_reference() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\noutput: ../rendered\n",
+    );
+    scratch.edit(
+        "hub/gateway.yaml",
+        "certificateRefs: [{name: wildcard}]",
+        "certificateRefs: [{name: wildcard}, {name: wildcard}, {name: other, namespace: certs}]",
+    );
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: wildcard, namespace: gateways}\n\
+                  type: kubernetes.io/tls\ndata: {tls.crt: YQ==, tls.key: Yg==}\n";
+    let other = secret.replace("wildcard", "other").replace("gateways", "certs");
+    scratch.write("hub/secrets.yaml", &format!("{secret}---\n{other}"));
+    scratch
+        .run(&["render", "hub"])
+        .exits(3)
+        .says("error[secret/ref-not-permitted]");
+    scratch.write(
+        "hub/grant.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: certs}\n\
+         spec:\n  from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: gateways}]\n\
+         \x20 to: [{group: \"\", kind: Secret}]\n",
+    );
+    scratch.run(&["render", "hub"]).exits(0).does_not_say("secret/");
+    let work = work(&scratch, GATEWAY_WORK);
+    assert_eq!(work.matches("kind: Secret").count(), 2, "{work}");
+    assert_eq!(work.matches("- name: certs.other").count(), 1, "{work}");
+    assert!(!work.contains("namespace: certs"), "{work}");
+    let secret = work.find("kind: Secret").expect("a Secret");
+    assert!(
+        secret < work.find("kind: RateLimitPolicy").expect("the policy"),
+        "Secrets come before policies"
+    );
+
+    scratch.edit("hub/secrets.yaml", "type:", "sops: {mac: x}\ntype:");
+    scratch
+        .run(&["render", "hub"])
+        .exits(3)
+        .says("error[secret/encrypted]");
+}
+
+#[test]
+fn a_missing_secret_to_copy_is_a_warning() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\noutput: ../rendered\n",
+    );
+    scratch
+        .run(&["render", "hub"])
+        .exits(0)
+        .says("warning[secret/not-found]")
+        .says("gateways/wildcard");
+}
+
+#[test]
+fn text_that_flux_would_substitute_is_guarded() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit("hub/limits.yaml", "window: 10s", "window: \"${WINDOW}\"");
+    render(&scratch).says("warning[work/substitution]");
+    assert!(work(&scratch, GATEWAY_WORK).contains("    kustomize.toolkit.fluxcd.io/substitute: disabled\n"));
+    assert!(!work(&scratch, "gateway-rbac").contains("substitute"));
+}
+
+#[test]
+fn raw_feedback_reports_all_addresses() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"downstreamClass\"",
+        "{\"rawFeedback\": true, \"downstreamClass\"",
+    );
+    render(&scratch);
+    let work = work(&scratch, GATEWAY_WORK);
+    assert!(
+        work.contains("- name: addresses\n        path: .status.addresses\n"),
+        "{work}"
+    );
+    assert!(!work.contains("addressType"), "{work}");
+}
+
+#[test]
+fn server_side_apply_is_set_on_every_configured_manifest() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"downstreamClass\"",
+        "{\"updateStrategy\": \"ServerSideApply\", \"downstreamClass\"",
+    );
+    render(&scratch);
+    assert_eq!(
+        work(&scratch, GATEWAY_WORK)
+            .matches("type: ServerSideApply")
+            .count(),
+        3
+    );
+}
+
+#[test]
+fn annotated_hub_objects_carry_clusters_and_policies() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhubObjects: Annotated\noutput: ../rendered\n",
+    );
+    scratch.write(
+        "hub/clusters.yaml",
+        "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n\
+         metadata: {name: eu-1, labels: {kuadrant.io/lb-attribute-geo-code: EU}}\nspec: {hubAcceptsClient: true}\n---\n\
+         apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n\
+         metadata: {name: us-1}\nspec: {hubAcceptsClient: true}\n",
+    );
+    scratch.run(&["render", "hub"]).exits(0);
+    let gateway = scratch.read("rendered/_hub/gateway-gateways-prod-web.yaml");
+    assert!(
+        gateway.contains("kuadrant.io/gateway-clusters: '[\"eu-1\",\"us-1\"]'")
+            || gateway.contains("kuadrant.io/gateway-clusters: \"[\\\"eu-1\\\",\\\"us-1\\\"]\""),
+        "{gateway}"
+    );
+    assert!(
+        gateway.contains("clusters.kuadrant.io/eu-1_lb-attribute-geo-code: EU"),
+        "{gateway}"
+    );
+    let policy = scratch.read("rendered/_hub/ratelimitpolicy-gateways-global.yaml");
+    assert!(policy.contains("\\\"cluster\\\":\\\"eu-1\\\",\\\"name\\\":\\\"global\\\",\\\"namespace\\\":\\\"kuadrant-gateways\\\""), "{policy}");
+    assert!(
+        scratch
+            .read("rendered/_hub/kustomization.yaml")
+            .contains("- gateway-gateways-prod-web.yaml")
+    );
+    assert!(scratch.read("rendered/kustomization.yaml").contains("- _hub"));
+}
+
+#[test]
+fn only_the_asked_for_clusters_are_rendered() {
+    let scratch = Scratch::with_worked_example();
+    let run = scratch.run(&["render", "hub", "-o", "-", "--clusters", "eu-*"]);
+    run.exits(0);
+    assert!(run.stdout.contains("namespace: eu-1") && !run.stdout.contains("namespace: us-1"));
+    scratch
+        .run(&["render", "hub", "-o", "-", "--clusters", "ap-*"])
+        .exits(4)
+        .says("matches none of: eu-1, us-1");
+}

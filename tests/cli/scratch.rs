@@ -1,0 +1,165 @@
+//! A scratch directory with files in it, and runs of the binary in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A directory that is removed at the end of the test.
+pub struct Scratch {
+    directory: tempfile::TempDir,
+}
+
+/// What a run left behind.
+#[derive(Debug)]
+pub struct Run {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Scratch {
+    pub fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+        }
+    }
+
+    /// With the hub of the worked example in `hub/`.
+    pub fn with_worked_example() -> Self {
+        let scratch = Self::new();
+        copy(&fixtures().join("worked-example/hub"), &scratch.path("hub"));
+        scratch
+    }
+
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.directory.path().join(relative)
+    }
+
+    pub fn write(&self, relative: &str, text: &str) -> &Self {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        fs::write(path, text).expect("a file");
+        self
+    }
+
+    /// Replaces text in a file; it must occur.
+    pub fn edit(&self, relative: &str, from: &str, to: &str) -> &Self {
+        let text = self.read(relative);
+        assert!(text.contains(from), "{from:?} is not in {relative}");
+        self.write(relative, &text.replacen(from, to, 1))
+    }
+
+    pub fn remove(&self, relative: &str) -> &Self {
+        fs::remove_file(self.path(relative)).expect("a file to remove");
+        self
+    }
+
+    pub fn read(&self, relative: &str) -> String {
+        fs::read_to_string(self.path(relative)).unwrap_or_else(|error| panic!("{relative}: {error}"))
+    }
+
+    pub fn exists(&self, relative: &str) -> bool {
+        self.path(relative).exists()
+    }
+
+    /// Every file below a directory with its text, by path.
+    pub fn tree(&self, relative: &str) -> Vec<(String, String)> {
+        let root = self.path(relative);
+        let mut files = Vec::new();
+        walk(&root, &root, &mut files);
+        files.sort();
+        files
+    }
+
+    /// The command in this directory, in a clean environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spokewright"));
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .env_clear()
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(&mut self.command(arguments))
+    }
+}
+
+impl Run {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the binary runs");
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8 on stdout"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8 on stderr"),
+        }
+    }
+
+    #[track_caller]
+    pub fn exits(&self, status: i32) -> &Self {
+        assert_eq!(
+            self.status, status,
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout, self.stderr
+        );
+        self
+    }
+
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Self {
+        assert!(
+            self.stderr.contains(text),
+            "{text:?} is not in stderr:\n{}",
+            self.stderr
+        );
+        self
+    }
+
+    #[track_caller]
+    pub fn does_not_say(&self, text: &str) -> &Self {
+        assert!(
+            !self.stderr.contains(text),
+            "{text:?} is in stderr:\n{}",
+            self.stderr
+        );
+        self
+    }
+}
+
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("a directory to copy") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a file to copy");
+        }
+    }
+}
+
+fn walk(root: &Path, directory: &Path, files: &mut Vec<(String, String)>) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            walk(root, &path, files);
+        } else {
+            let relative = path
+                .strip_prefix(root)
+                .expect("below the root")
+                .to_string_lossy()
+                .into_owned();
+            files.push((relative, fs::read_to_string(&path).expect("text")));
+        }
+    }
+}
