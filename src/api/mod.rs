@@ -5,5 +5,6 @@
 //! Must not know: other objects of the input; that is `hub`.
 
 pub mod crd;
+pub mod feedback_path;
 pub mod ocm_work;
 pub mod schema;
