@@ -6,5 +6,6 @@
 
 pub mod api;
 pub mod diagnostic;
+pub mod hub;
 pub mod object;
 pub mod yaml;

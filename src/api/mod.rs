@@ -7,4 +7,6 @@
 pub mod crd;
 pub mod feedback_path;
 pub mod ocm_work;
+pub mod params;
+mod reading;
 pub mod schema;
