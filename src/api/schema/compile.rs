@@ -177,6 +177,7 @@ impl Compiler {
                 self.problem(at.to_owned(), format!("schema is nested deeper than {DEPTH_MAX} levels"));
                 &empty
             }
+            Value::Bool(true) => &empty,
             _ => {
                 self.problem(at.to_owned(), "schema must be a mapping");
                 &empty
@@ -185,7 +186,9 @@ impl Compiler {
         let (kind, null_type) = self.kind(fields, at);
         let int_or_string = self.flag(fields, "x-kubernetes-int-or-string", at);
         let embedded = self.flag(fields, "x-kubernetes-embedded-resource", at);
-        let preserve_unknown = self.flag(fields, "x-kubernetes-preserve-unknown-fields", at);
+        // JSON Schema's `true` accepts anything.
+        let preserve_unknown =
+            schema.is_boolean() || self.flag(fields, "x-kubernetes-preserve-unknown-fields", at);
         let (rules, problems) = Rules::compile(schema, at);
         self.problems.extend(problems);
 

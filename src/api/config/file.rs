@@ -1,0 +1,191 @@
+//! The configuration file as types: the source of its JSON Schema.
+//!
+//! Owns: field names, types and choices as an author sees them. Flows out: the schema that
+//! `spokewright schema config` prints and that every file is checked against. Must not know: what they do.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::api::params::CONTROLLER_NAME;
+use crate::object::Field;
+
+/// Where placements come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PlacementSource {
+    /// PlacementDecisions of the input win, else the Placement is evaluated.
+    #[default]
+    Auto,
+    /// Only PlacementDecisions of the input.
+    Decisions,
+    /// Only evaluation.
+    Evaluate,
+}
+
+/// How placements see each other's results (design section 6).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PlacementMode {
+    /// Each sees only the decisions of the input.
+    Snapshot,
+    /// In namespace/name order, each sees the earlier ones' results.
+    #[default]
+    Sequential,
+    /// Rounds until nothing changes.
+    Fixpoint,
+}
+
+/// Whether an object's creation timestamp decides between policies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum OriginTimestamp {
+    /// It does, where it is present.
+    #[default]
+    Use,
+    /// It does not: names decide.
+    Ignore,
+}
+
+/// What happens to the Secrets that Gateways refer to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Secrets {
+    /// They are expected on the spokes.
+    #[default]
+    Omit,
+    /// Those of the input are copied into works, in clear base64.
+    Copy,
+}
+
+/// Whether the hub objects are written with what the renderer knows about them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum HubObjects {
+    /// They are not.
+    #[default]
+    None,
+    /// With annotations and labels, under `_hub/`.
+    Annotated,
+}
+
+/// The file's apiVersion.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "read through its schema only")]
+enum ApiVersion {
+    #[schemars(rename = "spokewright.dev/v1alpha1")]
+    V1Alpha1,
+}
+
+/// The file's kind.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "read through its schema only")]
+enum Kind {
+    RenderConfig,
+}
+
+/// Severity of a finding.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "read through its schema only")]
+enum FindingSeverity {
+    /// Nothing is rendered.
+    Error,
+    /// Reported.
+    Warning,
+    /// Not reported.
+    Off,
+}
+
+/// The configuration file spokewright.yaml.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, title = "spokewright configuration")]
+#[expect(dead_code, reason = "read through its schema only")]
+struct ConfigFile {
+    api_version: ApiVersion,
+    kind: Kind,
+    /// GatewayClasses of this controller are rendered.
+    #[schemars(length(min = 1), default = "controller_name")]
+    controller_name: String,
+    /// Inputs, relative to this file.
+    #[schemars(length(min = 1), inner(length(min = 1)), default = "hub")]
+    hub: Vec<String>,
+    /// Directory of what already lives on each spoke, one directory per cluster; read, never rendered.
+    #[schemars(length(min = 1), default = "spokes")]
+    spokes: String,
+    /// Output directory, relative to this file.
+    #[schemars(length(min = 1), default = "output")]
+    output: String,
+    /// Globs of files that are not read.
+    #[schemars(inner(length(min = 1)), default)]
+    exclude: Vec<String>,
+    #[schemars(default)]
+    placement: Option<PlacementFile>,
+    #[schemars(default)]
+    precedence: Option<PrecedenceFile>,
+    /// What happens to the Secrets that Gateways refer to.
+    #[schemars(default)]
+    secrets: Secrets,
+    /// Whether hub objects are written with annotations, under _hub/.
+    #[schemars(default)]
+    hub_objects: HubObjects,
+    /// Profiles of policy kinds.
+    #[schemars(default)]
+    profiles: Vec<Value>,
+    /// Severity of findings by their code.
+    #[schemars(default)]
+    findings: BTreeMap<String, FindingSeverity>,
+}
+
+/// Placements.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct PlacementFile {
+    /// Where placements come from.
+    #[schemars(default)]
+    source: PlacementSource,
+    /// How placements see each other's results.
+    #[schemars(default)]
+    mode: PlacementMode,
+}
+
+/// Precedence of policies.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct PrecedenceFile {
+    /// Whether an object's creation timestamp decides between policies.
+    #[schemars(default)]
+    creation_timestamp: OriginTimestamp,
+}
+
+fn controller_name() -> String {
+    CONTROLLER_NAME.to_owned()
+}
+
+fn hub() -> Vec<String> {
+    vec![".".to_owned()]
+}
+
+fn spokes() -> String {
+    "spokes".to_owned()
+}
+
+fn output() -> String {
+    "rendered".to_owned()
+}
+
+/// The JSON Schema of the configuration file.
+#[must_use]
+pub fn json_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<ConfigFile>().to_value()
+}
+
+/// An enum's value; its default where the file has none, or one that the schema has refused.
+pub(super) fn parse<T: DeserializeOwned + Default>(field: &Field<'_>) -> T {
+    field
+        .value()
+        .and_then(|value| T::deserialize(value).ok())
+        .unwrap_or_default()
+}

@@ -1,0 +1,507 @@
+//! Reading client-go's JSONPath into steps, and writing steps in RFC 9535's notation.
+//!
+//! Owns: the grammar. Flows in: text. Flows out: [`Step`]s, or the first error with its offset.
+//! Must not know: values.
+
+use std::fmt::Write as _;
+
+use super::{PATH_MAX, PathError, PathProblem};
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Field(String),
+    Wildcard,
+    Recursive,
+    Index(i64),
+    Slice([Option<i64>; 3]),
+    Union(Vec<Step>),
+    /// Paths inside filters start at the current element.
+    Filter(Vec<Step>, Option<(Operator, Operand)>),
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// The right side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operand {
+    Text(String),
+    /// A JSON number or boolean, as written.
+    Literal(String),
+    Path(Vec<Step>),
+}
+
+/// The range of the path without braces around the whole and spaces around that.
+pub(super) fn inside_braces(text: &str) -> (usize, usize) {
+    let trimmed = text.trim();
+    let start = text.len().saturating_sub(text.trim_start().len());
+    let end = start.saturating_add(trimmed.len());
+    let inner = trimmed.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    match inner {
+        // More braces inside: not one expression in braces.
+        Some(inner) if !inner.contains(['{', '}']) => (start.saturating_add(1), end.saturating_sub(1)),
+        _ => (start, end),
+    }
+}
+
+/// Reads a whole path.
+pub(super) fn parse(text: &str) -> Result<Vec<Step>, PathError> {
+    let error = |offset, problem| Err(PathError { offset, problem });
+    if text.len() > PATH_MAX {
+        return error(PATH_MAX, PathProblem::TooLong);
+    }
+    if let Some(offset) = ["{range", "{ range", "{end}"].iter().find_map(|loop_| text.find(loop_)) {
+        return error(offset, PathProblem::Range);
+    }
+    let (start, end) = inside_braces(text);
+    let inner = text.get(start..end).unwrap_or_default();
+    if inner.trim().is_empty() {
+        return error(start, PathProblem::Empty);
+    }
+    let mut reader = Reader {
+        text: inner,
+        position: 0,
+        base: start,
+    };
+    let items = reader.action()?;
+    let mut steps = Vec::with_capacity(items.len());
+    for (offset, item) in items {
+        match item {
+            Item::Step(step) => steps.push(step),
+            Item::Word(word) if word == "range" || word == "end" => return error(offset, PathProblem::Range),
+            Item::Word(word) => return error(offset, PathProblem::Identifier(word)),
+            Item::Text(text) => return error(offset, PathProblem::Identifier(text)),
+            Item::Literal(literal) => return error(offset, PathProblem::Identifier(literal)),
+        }
+    }
+    Ok(steps)
+}
+
+/// What an expression is made of, before it is known whether it is a path or a value.
+enum Item {
+    Step(Step),
+    Word(String),
+    Text(String),
+    Literal(String),
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    position: usize,
+    /// Offset of `text` in what the user wrote.
+    base: usize,
+}
+
+/// What ends a name.
+const fn ends_name(character: char) -> bool {
+    matches!(character, ' ' | '\n' | '\r' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.position..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let character = self.peek()?;
+        self.position = self.position.saturating_add(character.len_utf8());
+        Some(character)
+    }
+
+    fn offset(&self) -> usize {
+        self.base.saturating_add(self.position)
+    }
+
+    fn fail<T>(&self, offset: usize, problem: PathProblem) -> Result<T, PathError> {
+        Err(PathError { offset, problem })
+    }
+
+    fn action(&mut self) -> Result<Vec<(usize, Item)>, PathError> {
+        let mut items: Vec<(usize, Item)> = Vec::new();
+        while let Some(character) = self.peek() {
+            let offset = self.offset();
+            let rest = self.rest();
+            let item = if rest.starts_with("[?(") {
+                Item::Step(self.filter()?)
+            } else if rest.starts_with("..") {
+                if matches!(items.last(), Some((_, Item::Step(Step::Recursive)))) {
+                    return self.fail(offset, PathProblem::TwiceRecursive);
+                }
+                self.position = self.position.saturating_add(2);
+                items.push((offset, Item::Step(Step::Recursive)));
+                if !self.peek().is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '*' | '\\')) {
+                    continue;
+                }
+                Item::Step(self.name())
+            } else {
+                match character {
+                    ' ' | '@' | '$' => {
+                        self.next();
+                        continue;
+                    }
+                    '[' => {
+                        let steps = self.brackets()?;
+                        items.extend(steps.into_iter().map(|step| (offset, Item::Step(step))));
+                        continue;
+                    }
+                    '"' | '\'' => Item::Text(self.quoted()?),
+                    '.' => {
+                        self.next();
+                        match self.name() {
+                            // A dot alone is the object itself.
+                            Step::Field(name) if name.is_empty() => continue,
+                            step => Item::Step(step),
+                        }
+                    }
+                    '+' | '-' | '0'..='9' => Item::Literal(self.number(offset)?),
+                    _ if character.is_alphanumeric() || character == '_' => self.word(),
+                    _ => return self.fail(offset, PathProblem::Character(character)),
+                }
+            };
+            items.push((offset, item));
+        }
+        Ok(items)
+    }
+
+    /// A name after a dot: up to the next unescaped end.
+    fn name(&mut self) -> Step {
+        let mut name = String::new();
+        let mut escaped = false;
+        while let Some(character) = self.peek() {
+            if character == '\\' {
+                self.next();
+                escaped = true;
+                name.extend(self.next());
+            } else if ends_name(character) {
+                break;
+            } else {
+                self.next();
+                name.push(character);
+            }
+        }
+        if name == "*" && !escaped { Step::Wildcard } else { Step::Field(name) }
+    }
+
+    fn word(&mut self) -> Item {
+        let end = self.rest().find(ends_name).unwrap_or(self.rest().len());
+        let word = self.rest().get(..end).unwrap_or_default().to_owned();
+        self.position = self.position.saturating_add(end);
+        if word == "true" || word == "false" { Item::Literal(word) } else { Item::Word(word) }
+    }
+
+    fn number(&mut self, offset: usize) -> Result<String, PathError> {
+        let rest = self.rest();
+        let end = rest
+            .find(|character: char| !(character.is_ascii_digit() || matches!(character, '+' | '-' | '.')))
+            .unwrap_or(rest.len());
+        let text = rest.get(..end).unwrap_or_default();
+        self.position = self.position.saturating_add(end);
+        let plain = text.strip_prefix('+').unwrap_or(text);
+        match plain.parse::<i64>() {
+            Ok(integer) => Ok(integer.to_string()),
+            Err(_) => match plain.parse::<f64>() {
+                Ok(float) if float.is_finite() && plain.contains('.') => Ok(float.to_string()),
+                _ => self.fail(offset, PathProblem::Identifier(text.to_owned())),
+            },
+        }
+    }
+
+    fn quoted(&mut self) -> Result<String, PathError> {
+        let offset = self.offset();
+        let quote = self.next();
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                None | Some('\n') => return self.fail(offset, PathProblem::Unclosed("quoted string")),
+                Some('\\') => match self.next() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    Some('r') => text.push('\r'),
+                    Some(other) => text.push(other),
+                    None => return self.fail(offset, PathProblem::Unclosed("quoted string")),
+                },
+                character if character == quote => return Ok(text),
+                Some(character) => text.push(character),
+            }
+        }
+    }
+
+    /// `[...]`: an index, a slice, a quoted name (several fields when it has dots), or a union of those.
+    fn brackets(&mut self) -> Result<Vec<Step>, PathError> {
+        let offset = self.offset();
+        self.next();
+        let inside_at = self.offset();
+        let Some(end) = self.rest().find(']') else {
+            return self.fail(offset, PathProblem::Unclosed("array"));
+        };
+        let inside = self.rest().get(..end).unwrap_or_default();
+        self.position = self.position.saturating_add(end).saturating_add(1);
+        if !inside.contains(',') {
+            return member(inside, inside_at);
+        }
+        let mut members = Vec::new();
+        let mut at = inside_at;
+        for part in inside.split(',') {
+            let leading = part.len().saturating_sub(part.trim_start_matches(' ').len());
+            let at_part = at.saturating_add(leading);
+            let Ok([step]) = <[Step; 1]>::try_from(member(part.trim_matches(' '), at_part)?) else {
+                return self.fail(at_part, PathProblem::Union);
+            };
+            members.push(step);
+            at = at.saturating_add(part.len()).saturating_add(1);
+        }
+        Ok(vec![Step::Union(members)])
+    }
+
+    fn filter(&mut self) -> Result<Step, PathError> {
+        let offset = self.offset();
+        self.position = self.position.saturating_add(3);
+        let at = self.position;
+        let mut quote = None;
+        let mut previous = ' ';
+        loop {
+            let Some(character) = self.next().filter(|character| *character != '\n') else {
+                return self.fail(offset, PathProblem::Unclosed("filter"));
+            };
+            match (character, quote) {
+                ('"' | '\'', None) => quote = Some(character),
+                (_, Some(open)) if character == open && previous != '\\' => quote = None,
+                (')', None) => break,
+                _ => {}
+            }
+            previous = character;
+        }
+        let text = self.text.get(at..self.position.saturating_sub(1)).unwrap_or_default();
+        if self.next() != Some(']') {
+            return self.fail(offset, PathProblem::Unclosed("filter"));
+        }
+        comparison(text, self.base.saturating_add(at))
+    }
+}
+
+/// A comparison, or a path that must exist.
+fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
+    let is_operator = |character: char| matches!(character, '!' | '<' | '>' | '=');
+    let Some(start) = text.find(is_operator).filter(|start| *start > 0) else {
+        return Ok(Step::Filter(path(text, base)?, None));
+    };
+    let (left, rest) = text.split_at_checked(start).unwrap_or((text, ""));
+    let right = rest.trim_start_matches(is_operator);
+    let operator_length = rest.len().saturating_sub(right.len());
+    let operator = match rest.get(..operator_length).unwrap_or_default() {
+        "==" => Operator::Equal,
+        "!=" => Operator::NotEqual,
+        "<" => Operator::Less,
+        "<=" => Operator::LessOrEqual,
+        ">" => Operator::Greater,
+        ">=" => Operator::GreaterOrEqual,
+        other => {
+            return Err(PathError {
+                offset: base.saturating_add(start),
+                problem: PathProblem::Operator(other.to_owned()),
+            });
+        }
+    };
+    let left = path(left, base)?;
+    let right_at = base.saturating_add(start).saturating_add(operator_length);
+    let mut reader = Reader {
+        text: right,
+        position: 0,
+        base: right_at,
+    };
+    let mut items = reader.action()?;
+    let not_a_value = || PathError {
+        offset: right_at,
+        problem: PathProblem::NotAValue,
+    };
+    let operand = match items.pop() {
+        Some((_, Item::Text(text))) if items.is_empty() => Operand::Text(text),
+        Some((_, Item::Literal(literal))) if items.is_empty() => Operand::Literal(literal),
+        Some((offset, Item::Word(word))) => {
+            return Err(PathError {
+                offset,
+                problem: PathProblem::Unquoted(word),
+            });
+        }
+        Some(_) => Operand::Path(path(right, right_at)?),
+        None => return Err(not_a_value()),
+    };
+    let singular = |steps: &[Step]| steps.iter().all(|step| matches!(step, Step::Field(_) | Step::Index(_)));
+    let fits = singular(&left)
+        && match &operand {
+            Operand::Path(steps) => singular(steps),
+            Operand::Text(_) | Operand::Literal(_) => true,
+        };
+    if fits { Ok(Step::Filter(left, Some((operator, operand)))) } else { Err(not_a_value()) }
+}
+
+/// A path inside a filter.
+fn path(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
+    let mut reader = Reader {
+        text,
+        position: 0,
+        base,
+    };
+    let mut steps = Vec::new();
+    for (offset, item) in reader.action()? {
+        match item {
+            Item::Step(step) => steps.push(step),
+            Item::Word(word) => {
+                return Err(PathError {
+                    offset,
+                    problem: PathProblem::Identifier(word),
+                });
+            }
+            Item::Text(_) | Item::Literal(_) => {
+                return Err(PathError {
+                    offset,
+                    problem: PathProblem::NotAValue,
+                });
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// One member of brackets. A quoted name is read like a field after a dot, so its dots make several steps.
+fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
+    let error = |problem| Err(PathError { offset: base, problem });
+    if text == "*" {
+        return Ok(vec![Step::Wildcard]);
+    }
+    let quoted = text
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+        .filter(|name| !name.contains('\''));
+    if let Some(name) = quoted {
+        return path(&format!(".{name}"), base);
+    }
+    let numbers: Vec<&str> = text.split(':').collect();
+    let mut parsed = [None; 3];
+    if numbers.len() > parsed.len() {
+        return error(PathProblem::Index(text.to_owned()));
+    }
+    for (slot, number) in parsed.iter_mut().zip(&numbers) {
+        if number.is_empty() {
+            continue;
+        }
+        // RFC 9535 allows integers that a double holds exactly; no list is longer.
+        match number.parse::<i64>() {
+            Ok(value) if !number.starts_with('+') && value.unsigned_abs() < (1 << 53) => *slot = Some(value),
+            _ => return error(PathProblem::Index(text.to_owned())),
+        }
+    }
+    match (numbers.len(), parsed) {
+        (1, [Some(index), ..]) => Ok(vec![Step::Index(index)]),
+        (_, [_, _, Some(step)]) if step < 1 => error(PathProblem::Step),
+        _ => Ok(vec![Step::Slice(parsed)]),
+    }
+}
+
+/// The steps in RFC 9535's notation, from `$`.
+pub(super) fn rfc9535(steps: &[Step]) -> String {
+    let mut text = String::from("$");
+    write_steps(&mut text, steps);
+    text
+}
+
+fn write_steps(text: &mut String, steps: &[Step]) {
+    for (index, step) in steps.iter().enumerate() {
+        match step {
+            Step::Recursive => {
+                text.push_str("..");
+                if index.saturating_add(1) == steps.len() {
+                    text.push('*');
+                }
+            }
+            Step::Union(members) => {
+                text.push('[');
+                for (index, member) in members.iter().enumerate() {
+                    if index > 0 {
+                        text.push(',');
+                    }
+                    write_selector(text, member);
+                }
+                text.push(']');
+            }
+            other => {
+                text.push('[');
+                write_selector(text, other);
+                text.push(']');
+            }
+        }
+    }
+}
+
+fn write_selector(text: &mut String, step: &Step) {
+    // Writing to a String cannot fail.
+    match step {
+        Step::Field(name) => write_name(text, name, '\''),
+        Step::Wildcard | Step::Recursive | Step::Union(_) => text.push('*'),
+        Step::Index(index) => {
+            let _ = write!(text, "{index}");
+        }
+        Step::Slice(numbers) => {
+            let number = |number: &Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+            let [start, end, step] = numbers;
+            let _ = write!(text, "{}:{}", number(start), number(end));
+            if step.is_some() {
+                let _ = write!(text, ":{}", number(step));
+            }
+        }
+        Step::Filter(left, comparison) => {
+            text.push_str("?@");
+            write_steps(text, left);
+            if let Some((operator, operand)) = comparison {
+                text.push_str(match operator {
+                    Operator::Equal => "==",
+                    Operator::NotEqual => "!=",
+                    Operator::Less => "<",
+                    Operator::LessOrEqual => "<=",
+                    Operator::Greater => ">",
+                    Operator::GreaterOrEqual => ">=",
+                });
+                match operand {
+                    Operand::Text(value) => write_name(text, value, '"'),
+                    Operand::Literal(literal) => text.push_str(literal),
+                    Operand::Path(steps) => {
+                        text.push('@');
+                        write_steps(text, steps);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A quoted string of RFC 9535.
+fn write_name(text: &mut String, name: &str, quote: char) {
+    text.push(quote);
+    for character in name.chars() {
+        match character {
+            '\\' => text.push_str("\\\\"),
+            _ if character == quote => {
+                text.push('\\');
+                text.push(quote);
+            }
+            '\u{0}'..='\u{1f}' => {
+                let _ = write!(text, "\\u{:04x}", u32::from(character));
+            }
+            other => text.push(other),
+        }
+    }
+    text.push(quote);
+}

@@ -1,0 +1,308 @@
+//! GatewayClass parameters: from `spec.parametersRef` to what a class asks for.
+//!
+//! Owns: the fields of `data.params` ([`file`]), their defaults, every check of them, and the status that MGC
+//! would give the class ([`InvalidParameters`]). Flows in: a GatewayClass, a way to find ConfigMaps, a
+//! [`ResourceCatalog`]. Flows out: [`Params`], findings, the predicted failure.
+//! Must not know: Gateways, placement, or where ConfigMaps and CRDs are kept.
+//!
+//! Design section 5; hub 1.2 and 1.3.
+
+mod file;
+mod resources;
+mod status;
+
+#[cfg(test)]
+mod tests;
+
+pub use file::{UpdateStrategy, WorkPer, json_schema};
+pub use resources::{Feedback, PolicyResource, ResourceCatalog, ResourceLookup};
+pub use status::InvalidParameters;
+
+use serde_json::Value;
+
+use crate::api::reading;
+use crate::api::schema::{Schema, Violation, ViolationKind};
+use crate::diagnostic::{Code, Finding};
+use crate::object::names::NameRule;
+use crate::object::{GroupKind, Object};
+
+/// The controller whose GatewayClasses are ours unless the configuration says otherwise (hub 1.1).
+pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
+/// The only class name that MGC supported (hub 1.1).
+pub const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
+/// The key of the parameters in the ConfigMap's data.
+pub const PARAMS_KEY: &str = "params";
+/// Class of the downstream Gateways when the parameters name none.
+pub const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
+/// Bytes of manifests in a work when the parameters say nothing.
+pub const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
+
+/// What a GatewayClass asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Params {
+    /// Class of the downstream Gateways.
+    pub downstream_class: String,
+    /// Policy resources to sync, in the order of the parameters.
+    pub policies_to_sync: Vec<PolicyResource>,
+    /// Whether the spokes' agents report lists and mappings (OCM's gate RawFeedbackJsonString).
+    pub raw_feedback: bool,
+    /// What one work holds.
+    pub work_per: WorkPer,
+    /// How the agent applies.
+    pub update_strategy: UpdateStrategy,
+    /// A work with more bytes of manifests is refused.
+    pub max_work_bytes: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            downstream_class: DEFAULT_DOWNSTREAM_CLASS.to_owned(),
+            policies_to_sync: Vec::new(),
+            raw_feedback: false,
+            work_per: WorkPer::Gateway,
+            update_strategy: UpdateStrategy::Update,
+            max_work_bytes: DEFAULT_MAX_WORK_BYTES,
+        }
+    }
+}
+
+/// What became of the parameters of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassParams {
+    /// The parameters as far as they could be understood, so that later stages can go on looking for faults;
+    /// `None` when nothing could be read. Only without a failure may anything be rendered from them.
+    pub params: Option<Params>,
+    /// The first failure, which is the status that the class would get.
+    pub failure: Option<InvalidParameters>,
+    /// Everything that is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads and checks the parameters of `class`. Without a reference they are the defaults.
+///
+/// `config_map` finds a ConfigMap by namespace and name.
+#[must_use]
+pub fn read_class<'o>(
+    class: &Object,
+    config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
+    catalog: &dyn ResourceCatalog,
+) -> ClassParams {
+    let reference = class.root().get("spec").get("parametersRef");
+    if !reference.is_present() {
+        return ClassParams {
+            params: Some(Params::default()),
+            failure: None,
+            findings: Vec::new(),
+        };
+    }
+    let text = |name: &str| reference.get(name).str().unwrap_or_default();
+    let refuse = |pointer: &str, failure: InvalidParameters, help: &str| {
+        let message = format!("GatewayClass {}: {failure}", class.name);
+        let finding = Finding::new(Code::PARAMS_INVALID, class.place(pointer), message).help(help);
+        ClassParams {
+            params: None,
+            failure: Some(failure),
+            findings: vec![finding],
+        }
+    };
+    let (group, kind, namespace, name) = (text("group"), text("kind"), text("namespace"), text("name"));
+    if (group, kind) != ("", "ConfigMap") {
+        return refuse(
+            reference.get("kind").pointer(),
+            InvalidParameters::UnsupportedKind(GroupKind::new(group, kind)),
+            "parameters stand in a ConfigMap: group: \"\", kind: ConfigMap",
+        );
+    }
+    if namespace.is_empty() {
+        return refuse(
+            reference.pointer(),
+            InvalidParameters::NamespaceMissing,
+            "add the ConfigMap's namespace to parametersRef",
+        );
+    }
+    match config_map(namespace, name) {
+        Some(object) => read_config_map(object, catalog),
+        None => refuse(
+            reference.get("name").pointer(),
+            InvalidParameters::NotFound {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            },
+            "add the ConfigMap to the input, or correct the reference",
+        ),
+    }
+}
+
+/// Reads and checks the parameters in a ConfigMap.
+#[must_use]
+pub fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> ClassParams {
+    let data = config_map.root().get("data").get(PARAMS_KEY);
+    let Some(text) = data.str() else {
+        let failure = InvalidParameters::ParamsMissing;
+        let message = format!("ConfigMap {}: {failure}", config_map.key());
+        let help = if config_map.root().get("binaryData").get(PARAMS_KEY).is_present() {
+            "binaryData is not read: write the parameters as text under data.params"
+        } else {
+            "add data.params with the parameters as JSON or YAML text"
+        };
+        let finding = Finding::new(Code::PARAMS_INVALID, config_map.place(data.pointer()), message).help(help);
+        return ClassParams {
+            params: None,
+            failure: Some(failure),
+            findings: vec![finding],
+        };
+    };
+    let mut check = Check {
+        config_map,
+        text: None,
+        failure: None,
+        findings: Vec::new(),
+    };
+    let params = check.read(text, catalog);
+    ClassParams {
+        params,
+        failure: check.failure,
+        findings: check.findings,
+    }
+}
+
+/// One reading of `data.params`.
+struct Check<'o> {
+    config_map: &'o Object,
+    text: Option<reading::ReadText>,
+    failure: Option<InvalidParameters>,
+    findings: Vec<Finding>,
+}
+
+/// Something wrong inside the text of the parameters.
+struct Fault<'f> {
+    code: Code,
+    /// Pointer inside the text.
+    pointer: &'f str,
+    /// Whether the key at the pointer is meant, not the value.
+    at_key: bool,
+    message: String,
+    help: Option<String>,
+}
+
+impl Check<'_> {
+    fn fault(&mut self, fault: Fault<'_>) {
+        let position = self
+            .text
+            .as_ref()
+            .and_then(|text| text.position(fault.pointer, fault.at_key))
+            .map(|(line, column)| format!(", line {line}, column {column}"))
+            .unwrap_or_default();
+        let inside = if fault.pointer.is_empty() { String::new() } else { format!(", at {}", fault.pointer) };
+        let message = format!(
+            "parameters in ConfigMap {}: {} (in data.{PARAMS_KEY}{inside}{position})",
+            self.config_map.key(),
+            fault.message
+        );
+        let place = self.config_map.place("/data/params");
+        let mut finding = Finding::new(fault.code, place, message);
+        finding.help = fault.help;
+        self.findings.push(finding);
+        let failure = if fault.code == Code::PARAMS_RESOURCE {
+            InvalidParameters::Resource(fault.message)
+        } else {
+            InvalidParameters::Unmarshal(fault.message)
+        };
+        self.failure.get_or_insert(failure);
+    }
+
+    fn violation(&mut self, violation: Violation) {
+        let unknown = violation.kind == ViolationKind::UnknownField;
+        self.fault(Fault {
+            code: if unknown { Code::PARAMS_UNKNOWN_FIELD } else { Code::PARAMS_INVALID },
+            pointer: &violation.pointer,
+            at_key: unknown,
+            message: violation.to_string(),
+            help: violation.help.clone(),
+        });
+    }
+
+    fn invalid(&mut self, pointer: &str, message: impl Into<String>, help: Option<String>) {
+        self.fault(Fault {
+            code: Code::PARAMS_INVALID,
+            pointer,
+            at_key: false,
+            message: message.into(),
+            help,
+        });
+    }
+
+    fn read(&mut self, text: &str, catalog: &dyn ResourceCatalog) -> Option<Params> {
+        let value = match reading::read(text) {
+            Ok(read) => {
+                let value = read.value.clone();
+                self.text = Some(read);
+                value
+            }
+            Err(failure) => {
+                let help = Some("write JSON, or YAML".to_owned());
+                self.invalid("", failure.message, help);
+                return None;
+            }
+        };
+        if value.is_null() {
+            self.invalid("", "the text is empty", Some("write {} for the defaults".to_owned()));
+            return None;
+        }
+        let (schema, _) = Schema::of_value(&file::json_schema());
+        let value = schema.complete(&value).into_owned();
+        for violation in schema.check_completed(&value) {
+            self.violation(violation);
+        }
+        if value.get("resourcesToSync").is_some() {
+            self.invalid(
+                "/resourcesToSync",
+                "resourcesToSync is not supported yet",
+                Some("remove it; policies are synced by policiesToSync".to_owned()),
+            );
+        }
+        self.interpret(&value, catalog)
+    }
+
+    /// The parameters, field by field: what the schema refused falls back to its default.
+    fn interpret(&mut self, value: &Value, catalog: &dyn ResourceCatalog) -> Option<Params> {
+        value.as_object()?;
+        let mut params = Params::default();
+        let string = |name: &str| value.get(name).and_then(Value::as_str);
+        if let Some(class) = string("downstreamClass") {
+            if let Err(error) = NameRule::Rfc1123Subdomain.check(class)
+                && !class.is_empty()
+            {
+                let help = error.suggestion.clone().map(|name| format!("for example {name:?}"));
+                self.invalid("/downstreamClass", format!("downstreamClass: {class:?}: {error}"), help);
+            }
+            class.clone_into(&mut params.downstream_class);
+        }
+        if let Some(raw) = value.get("rawFeedback").and_then(Value::as_bool) {
+            params.raw_feedback = raw;
+        }
+        if let Some(limit) = value.get("maxWorkBytes").and_then(Value::as_u64) {
+            params.max_work_bytes = limit;
+        }
+        if let Some(work_per) = value.get("workPer").and_then(file::parse) {
+            params.work_per = work_per;
+        }
+        if let Some(strategy) = value.get("updateStrategy").and_then(file::parse) {
+            params.update_strategy = strategy;
+        }
+        let names = ["policiesToSync", "experimentalPolicySync"];
+        let [new, old] = names.map(|name| value.get(name).is_some());
+        if new && old {
+            self.invalid(
+                "/experimentalPolicySync",
+                "policiesToSync and experimentalPolicySync are two names of one field, and both are set",
+                Some("keep policiesToSync".to_owned()),
+            );
+        }
+        for name in names {
+            self.resources(value, name, catalog, &mut params.policies_to_sync);
+        }
+        Some(params)
+    }
+}

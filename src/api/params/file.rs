@@ -1,0 +1,116 @@
+//! The text of the parameters, as types: the source of its JSON Schema.
+//!
+//! Owns: field names, types, ranges, defaults as an author sees them. Flows out: the schema that
+//! `spokewright schema params` prints and that every text is checked against. Must not know: other objects.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{DEFAULT_DOWNSTREAM_CLASS, DEFAULT_MAX_WORK_BYTES};
+use crate::api::ocm_work::WEBHOOK_LIMIT;
+
+/// What one ManifestWork holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum WorkPer {
+    /// A Gateway and its policies.
+    #[default]
+    Gateway,
+    /// One hub object.
+    Object,
+}
+
+/// How the work agent writes manifests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum UpdateStrategy {
+    /// OCM's default.
+    #[default]
+    Update,
+    /// Server-side apply.
+    ServerSideApply,
+}
+
+/// GatewayClass parameters, the text under `data.params` of the ConfigMap.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, title = "spokewright GatewayClass parameters")]
+#[expect(dead_code, reason = "read through its schema only")]
+struct ParamsFile {
+    /// Class of the downstream Gateways.
+    #[schemars(length(min = 1), default = "downstream_class")]
+    downstream_class: String,
+    /// Policy resources to sync to the spokes.
+    #[schemars(default)]
+    policies_to_sync: Option<Vec<ResourceFile>>,
+    /// Older name of policiesToSync; not both.
+    #[schemars(default)]
+    experimental_policy_sync: Option<Vec<ResourceFile>>,
+    /// Other resources to sync, such as routes. Not supported yet.
+    #[schemars(default)]
+    resources_to_sync: Option<Vec<ResourceFile>>,
+    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on.
+    #[schemars(default)]
+    raw_feedback: bool,
+    /// What one ManifestWork holds.
+    #[schemars(default)]
+    work_per: WorkPer,
+    /// How the work agent writes manifests.
+    #[schemars(default)]
+    update_strategy: UpdateStrategy,
+    /// Refuse a ManifestWork with more bytes of manifests. OCM itself refuses more than 512000; client-side
+    /// apply stops at 262144.
+    #[schemars(range(min = 1, max = WEBHOOK_LIMIT), default = "max_work_bytes")]
+    max_work_bytes: u64,
+}
+
+/// A resource to sync.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct ResourceFile {
+    /// API group, without a version.
+    group: String,
+    /// Served version, such as v1.
+    #[schemars(length(min = 1))]
+    version: String,
+    /// Plural resource name, such as authpolicies.
+    #[schemars(length(min = 1))]
+    resource: String,
+    /// Further values to report from each spoke.
+    #[schemars(default)]
+    feedback: Option<Vec<FeedbackFile>>,
+}
+
+/// A value to report from each spoke.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct FeedbackFile {
+    /// Name of the value in the ManifestWork's status.
+    #[schemars(length(min = 1))]
+    name: String,
+    /// Where it stands on the object, in client-go's JSONPath dialect without braces: .status.phase
+    #[schemars(length(min = 1))]
+    path: String,
+}
+
+fn downstream_class() -> String {
+    DEFAULT_DOWNSTREAM_CLASS.to_owned()
+}
+
+const fn max_work_bytes() -> u64 {
+    DEFAULT_MAX_WORK_BYTES
+}
+
+/// The JSON Schema of the parameters.
+#[must_use]
+pub fn json_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<ParamsFile>().to_value()
+}
+
+/// An enum's value; `None` where the schema has already refused it.
+pub(super) fn parse<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
+}

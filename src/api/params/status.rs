@@ -1,0 +1,83 @@
+//! Why MGC would not accept a GatewayClass, in its words.
+//!
+//! Owns: the messages of the condition `Accepted` (hub 1.3). Flows in: what is wrong. Flows out: the message.
+//! Must not know: how it was found out.
+
+use super::MGC_CLASS_NAME;
+use crate::object::GroupKind;
+
+/// Status `False`, reason `InvalidParameters`; displays as the condition's message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidParameters {
+    /// Case 1. MGC checked this first; this crate accepts any class of its controller and never says so itself.
+    #[error("Invalid Parameters - Unsupported class name {0}. Must be one of [{MGC_CLASS_NAME}]")]
+    UnsupportedClassName(String),
+    /// Case 2.
+    #[error("Invalid Parameters - unable to retrieve parameters for GroupKind {0}")]
+    UnsupportedKind(GroupKind),
+    /// Case 3.
+    #[error("Invalid Parameters - Namespace must be defined")]
+    NamespaceMissing,
+    /// Case 4, where the API error is that there is no such ConfigMap.
+    #[error("Invalid Parameters - failed to get object {namespace}/{name}: configmaps \"{name}\" not found")]
+    NotFound {
+        /// Namespace of the reference.
+        namespace: String,
+        /// Name of the reference.
+        name: String,
+    },
+    /// Case 5.
+    #[error("Invalid Parameters - Parameters must be defined in \"params\" field of ConfigMap")]
+    ParamsMissing,
+    /// Case 6, with our reason in the place of Go's.
+    #[error("Invalid Parameters - Failed to unmarshal params: {0}")]
+    Unmarshal(String),
+    /// A resource that does not exist or is no policy: promised by the RFC, without a message of MGC's.
+    #[error("Invalid Parameters - {0}")]
+    Resource(String),
+}
+
+impl InvalidParameters {
+    /// Type of the condition, for failures and for success.
+    pub const CONDITION: &'static str = "Accepted";
+    /// Reason of the condition.
+    pub const REASON: &'static str = "InvalidParameters";
+
+    /// Case 7: the message of `Accepted=True`, reason `Accepted`.
+    #[must_use]
+    pub fn accepted_message(controller_name: &str) -> String {
+        format!("Handled by {controller_name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_mgcs_to_the_letter() {
+        let text = |failure: InvalidParameters| failure.to_string();
+        assert_eq!(
+            text(InvalidParameters::UnsupportedClassName("x".into())),
+            "Invalid Parameters - Unsupported class name x. Must be one of \
+             [kuadrant-multi-cluster-gateway-instance-per-cluster]"
+        );
+        assert_eq!(
+            text(InvalidParameters::UnsupportedKind(GroupKind::new("g.io", "Thing"))),
+            "Invalid Parameters - unable to retrieve parameters for GroupKind Thing.g.io"
+        );
+        assert_eq!(text(InvalidParameters::NamespaceMissing), "Invalid Parameters - Namespace must be defined");
+        assert_eq!(
+            text(InvalidParameters::NotFound { namespace: "a".into(), name: "b".into() }),
+            "Invalid Parameters - failed to get object a/b: configmaps \"b\" not found"
+        );
+        assert_eq!(
+            text(InvalidParameters::ParamsMissing),
+            "Invalid Parameters - Parameters must be defined in \"params\" field of ConfigMap"
+        );
+        assert_eq!(
+            InvalidParameters::accepted_message(super::super::CONTROLLER_NAME),
+            "Handled by kuadrant.io/mgc-gw-controller"
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! The kind/plural/scope table: what a group and kind is called as a resource, and where it lives.
+//!
+//! Owns: lookups over the built-in kinds ([`builtin`]) and those that CRDs of the input define; a CRD wins
+//! over a built-in row. Flows in: CRDs. Flows out: [`KindInfo`]s, and the nearest known name for a misspelled
+//! one. Must not know: objects of those kinds.
+
+mod builtin;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::api::crd::{Crd, PolicyLabel, Scope};
+use crate::api::params::{ResourceCatalog, ResourceLookup};
+use crate::api::schema::nearest;
+
+/// Which target references the `spec` of a kind has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TargetFields {
+    /// `spec.targetRef`.
+    pub target_ref: bool,
+    /// `spec.targetRefs`.
+    pub target_refs: bool,
+}
+
+impl TargetFields {
+    /// Whether there is any: only then can objects of the kind be policies.
+    #[must_use]
+    pub const fn any(self) -> bool {
+        self.target_ref || self.target_refs
+    }
+}
+
+/// Where a row of the table comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KindSource {
+    /// The built-in table.
+    BuiltIn,
+    /// A CRD of the input.
+    Crd,
+}
+
+/// What is known about a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindInfo {
+    /// API group, `""` for core.
+    pub group: Cow<'static, str>,
+    /// Kind.
+    pub kind: Cow<'static, str>,
+    /// Resource name in URLs, such as `gateways`.
+    pub plural: Cow<'static, str>,
+    /// Scope.
+    pub scope: Scope,
+    /// Served versions, those of the table in the order of preference.
+    pub versions: Vec<Cow<'static, str>>,
+    /// Target references of its spec, in any served version.
+    pub targets: TargetFields,
+    /// What its policy label says, for CRDs of the input.
+    pub policy_label: Option<PolicyLabel>,
+    /// Where this comes from.
+    pub source: KindSource,
+}
+
+impl KindInfo {
+    /// Whether objects of this kind can attach to a Gateway by target reference.
+    #[must_use]
+    pub const fn is_policy(&self) -> bool {
+        self.targets.any() || self.policy_label.is_some()
+    }
+
+    /// Whether a version is served.
+    #[must_use]
+    pub fn serves(&self, version: &str) -> bool {
+        self.versions.iter().any(|served| served == version)
+    }
+}
+
+impl From<&Crd> for KindInfo {
+    fn from(crd: &Crd) -> Self {
+        let has = |field: &str| {
+            crd.versions
+                .iter()
+                .filter(|version| version.served)
+                .filter_map(|version| version.schema.as_ref())
+                .any(|schema| schema.has_field(&["spec", field]))
+        };
+        Self {
+            group: crd.group.clone().into(),
+            kind: crd.kind.clone().into(),
+            plural: crd.plural.clone().into(),
+            scope: crd.scope,
+            versions: crd.served_versions().map(|version| version.to_owned().into()).collect(),
+            targets: TargetFields {
+                target_ref: has("targetRef"),
+                target_refs: has("targetRefs"),
+            },
+            policy_label: crd.policy_label,
+            source: KindSource::Crd,
+        }
+    }
+}
+
+/// All kinds that are known to a run.
+#[derive(Debug, Clone)]
+pub struct KindTable {
+    kinds: Vec<KindInfo>,
+    by_kind: HashMap<(String, String), usize>,
+    by_plural: HashMap<(String, String), usize>,
+}
+
+impl Default for KindTable {
+    fn default() -> Self {
+        Self::built_in()
+    }
+}
+
+impl KindTable {
+    /// The built-in kinds alone.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let mut table = Self {
+            kinds: Vec::new(),
+            by_kind: HashMap::new(),
+            by_plural: HashMap::new(),
+        };
+        for info in builtin::kinds() {
+            table.insert(info);
+        }
+        table
+    }
+
+    /// The built-in kinds and those of `crds`; a CRD wins over a built-in row of its group and kind.
+    #[must_use]
+    pub fn with_crds<'c>(crds: impl IntoIterator<Item = &'c Crd>) -> Self {
+        let mut table = Self::built_in();
+        for crd in crds {
+            table.insert(KindInfo::from(crd));
+        }
+        table
+    }
+
+    /// Adds a kind, in place of one with the same group and kind.
+    pub fn insert(&mut self, info: KindInfo) {
+        let kind_key = (info.group.to_string(), info.kind.to_string());
+        let plural_key = (info.group.to_string(), info.plural.to_string());
+        let index = match self.by_kind.get(&kind_key).copied() {
+            Some(index) => {
+                if let Some(old) = self.kinds.get_mut(index) {
+                    self.by_plural.remove(&(old.group.to_string(), old.plural.to_string()));
+                    *old = info;
+                }
+                index
+            }
+            None => {
+                self.kinds.push(info);
+                self.kinds.len().saturating_sub(1)
+            }
+        };
+        self.by_kind.insert(kind_key, index);
+        self.by_plural.insert(plural_key, index);
+    }
+
+    /// By group and kind.
+    #[must_use]
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
+        let index = self.by_kind.get(&(group.to_owned(), kind.to_owned()))?;
+        self.kinds.get(*index)
+    }
+
+    /// By group and plural resource name.
+    #[must_use]
+    pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
+        let index = self.by_plural.get(&(group.to_owned(), plural.to_owned()))?;
+        self.kinds.get(*index)
+    }
+
+    /// Every known kind; built-in ones first, in the order of the table.
+    pub fn iter(&self) -> impl Iterator<Item = &KindInfo> {
+        self.kinds.iter()
+    }
+
+    /// The known kind nearest to a misspelled one: of its group if the group is known, else of any.
+    #[must_use]
+    pub fn nearest_kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
+        let name = nearest(kind, self.candidates(group).map(|info| info.kind.as_ref()))?;
+        self.candidates(group).find(|info| info.kind == name)
+    }
+
+    /// The known plural nearest to a misspelled one: of its group if the group is known, else of any. A kind
+    /// or a singular written in place of the plural finds its plural.
+    #[must_use]
+    pub fn nearest_plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
+        if let Some(info) = self
+            .candidates(group)
+            .find(|info| info.kind.eq_ignore_ascii_case(plural) || info.plural.eq_ignore_ascii_case(plural))
+        {
+            return Some(info);
+        }
+        let name = nearest(plural, self.candidates(group).map(|info| info.plural.as_ref()))?;
+        self.candidates(group).find(|info| info.plural == name)
+    }
+
+    /// The known group nearest to a misspelled one.
+    #[must_use]
+    pub fn nearest_group(&self, group: &str) -> Option<&str> {
+        nearest(group, self.kinds.iter().map(|info| info.group.as_ref()))
+    }
+
+    fn candidates(&self, group: &str) -> impl Iterator<Item = &KindInfo> {
+        let known = self.kinds.iter().any(|info| info.group == group);
+        self.kinds.iter().filter(move |info| !known || info.group == group)
+    }
+}
+
+impl ResourceCatalog for KindTable {
+    fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
+        match self.plural(group, plural) {
+            Some(info) => ResourceLookup::Known {
+                kind: &info.kind,
+                versions: info.versions.iter().map(AsRef::as_ref).collect(),
+                has_target: info.targets.any(),
+            },
+            None => ResourceLookup::Unknown {
+                nearest: self
+                    .nearest_plural(group, plural)
+                    .map(|info| (info.group.as_ref(), info.plural.as_ref())),
+                nearest_group: (!self.kinds.iter().any(|info| info.group == group))
+                    .then(|| self.nearest_group(group))
+                    .flatten(),
+            },
+        }
+    }
+}
