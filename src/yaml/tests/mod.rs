@@ -1,0 +1,3 @@
+//! Rules of reading and writing, each in a test of its own.
+
+mod cases;
