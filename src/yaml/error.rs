@@ -121,7 +121,7 @@ impl Error {
     }
 
     /// Keeps the places inside a text of `length` bytes, and gives the help that fits templates.
-    pub(super) fn settled(mut self: Box<Self>, text: &str) -> Self {
+    pub(super) fn settled(mut self, text: &str) -> Self {
         let clamp = |range: &Range<usize>| range.start.min(text.len())..range.end.min(text.len());
         self.range = clamp(&self.range);
         if let Some(related) = &mut self.related {
@@ -133,7 +133,7 @@ impl Error {
              needs quotes"
                 .clone_into(&mut self.help);
         }
-        *self
+        self
     }
 }
 

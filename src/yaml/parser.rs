@@ -219,15 +219,24 @@ impl<'t> Parser<'t> {
 
     fn document_start(&mut self) -> Outcome<Event<'t>> {
         let mut has_directives = false;
+        let mut has_version = false;
         loop {
             match self.peek()? {
-                TokenKind::VersionDirective => {
-                    self.skip()?;
-                }
-                TokenKind::TagDirective(_) => {
+                TokenKind::VersionDirective | TokenKind::TagDirective(_) => {
                     let token = self.scanner.take()?;
-                    if let TokenKind::TagDirective(directive) = token.kind {
+                    let is_repeated = if let TokenKind::TagDirective(directive) = token.kind {
+                        let is_known = self.tag_directives.iter().any(|known| known.handle == directive.handle);
                         self.tag_directives.push(*directive);
+                        is_known
+                    } else {
+                        std::mem::replace(&mut has_version, true)
+                    };
+                    if is_repeated {
+                        return Err(Error::syntax(
+                            token.start..token.end,
+                            "this directive is there already",
+                            "remove one of the two",
+                        ));
                     }
                 }
                 TokenKind::DocumentStart => {

@@ -330,14 +330,12 @@ fn is_timestamp(text: &str) -> bool {
             *rest = rest.get(1..)?;
             digits(rest, 1, 9)?;
         }
-        if separator != b' ' {
-            if byte(rest, b"Z+-")? != b'Z' {
-                let hours = digits(rest, 2, 2)?;
-                byte(rest, b":")?;
-                let minutes = digits(rest, 2, 2)?;
-                if hours > 24 || minutes > 60 {
-                    return None;
-                }
+        if separator != b' ' && byte(rest, b"Z+-")? != b'Z' {
+            let hours = digits(rest, 2, 2)?;
+            byte(rest, b":")?;
+            let minutes = digits(rest, 2, 2)?;
+            if hours > 24 || minutes > 60 {
+                return None;
             }
         }
         rest.is_empty().then_some(())

@@ -138,7 +138,12 @@ impl<'t> Scanner<'t> {
                 return refuse("Kubernetes reads YAML 1.1 only", "remove the `%YAML` line");
             }
             (Some("%TAG"), Some(handle), Some(prefix), None) if is_handle(handle) => {
-                let suffix = prefix.to_owned();
+                let prefix_end = start + line.rfind(prefix).unwrap_or(0) + prefix.len();
+                self.pos = prefix_end - prefix.len();
+                let suffix = self.scan_tag_text()?;
+                if self.pos != prefix_end {
+                    return Err(self.bad_tag(start));
+                }
                 TokenKind::TagDirective(Box::new(TagText { handle, suffix }))
             }
             _ => {
