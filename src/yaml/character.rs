@@ -1,0 +1,126 @@
+//! Which characters a text may hold, and which of them end a line.
+//!
+//! Owns: the check over the whole text for characters that must be escaped, and the tables that the scanner
+//! steers by. Flows in: text, bytes. Flows out: the first forbidden character; classes of bytes.
+//! Must not know: tokens.
+
+/// The length in bytes of the line break at `at`, or 0 (YAML 1.1: LF, CR, CR LF, NEL, LS, PS).
+///
+/// With `joined_lines`, CR CR LF is one break: the splitter takes CR LF for the end of the line and writes LF,
+/// and the CR before it then joins that LF (yaml.md 1).
+#[inline]
+pub(super) fn break_length(bytes: &[u8], at: usize, joined_lines: bool) -> usize {
+    let byte = |offset: usize| bytes.get(at + offset).copied().unwrap_or(0);
+    match byte(0) {
+        b'\n' => 1,
+        b'\r' if byte(1) == b'\n' => 2,
+        b'\r' if joined_lines && byte(1) == b'\r' && byte(2) == b'\n' => 3,
+        b'\r' => 1,
+        0xC2 if byte(1) == 0x85 => 2,
+        0xE2 if byte(1) == 0x80 && matches!(byte(2), 0xA8 | 0xA9) => 3,
+        _ => 0,
+    }
+}
+
+/// A set of bytes.
+pub(super) type ByteSet = [bool; 256];
+
+/// The set of exactly the given bytes.
+pub(super) const fn byte_set(members: &[u8]) -> ByteSet {
+    let mut set = [false; 256];
+    let mut index = 0;
+    while index < members.len() {
+        set[members[index] as usize] = true;
+        index += 1;
+    }
+    set
+}
+
+/// The first position from `from` on whose byte is in `set`, or the length.
+#[inline]
+pub(super) fn find_in(bytes: &[u8], from: usize, set: &ByteSet) -> usize {
+    let tail = bytes.get(from..).unwrap_or(&[]);
+    match tail.iter().position(|byte| set[usize::from(*byte)]) {
+        Some(found) => from + found,
+        None => bytes.len(),
+    }
+}
+
+/// Whether YAML allows the character raw (yaml.md 4): no C0 but tab, LF and CR, no DEL, no C1 but NEL, neither
+/// U+FFFE nor U+FFFF.
+pub(super) fn is_allowed(character: char) -> bool {
+    !matches!(character,
+        '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}'
+        | '\u{fffe}' | '\u{ffff}')
+}
+
+/// The first character of `text` that may not stand there raw, with its position; and whether all of the text
+/// is ASCII.
+pub(super) fn check(text: &str) -> Result<bool, (usize, char)> {
+    const BLOCK: usize = 64;
+    let mut ascii = true;
+    for (index, block) in text.as_bytes().chunks(BLOCK).enumerate() {
+        // Written without branches, so that the compiler turns it into a few wide instructions.
+        let suspicious = block.iter().fold(0u8, |seen, byte| {
+            let control = u8::from(*byte < 0x20) & u8::from(!matches!(byte, b'\t' | b'\n' | b'\r'));
+            seen | control | (u8::from(*byte >= 0x7F) << 1)
+        });
+        if suspicious == 0 {
+            continue;
+        }
+        let start = index * BLOCK;
+        if block.is_ascii() {
+            if let Some(found) = block.iter().position(|byte| !is_allowed(char::from(*byte))) {
+                return Err((start + found, block.get(found).copied().map_or('\0', char::from)));
+            }
+            continue;
+        }
+        ascii = false;
+        // A character may begin in the block before this one: only its first byte decides, so it was seen there.
+        let end = start + block.len();
+        let mut at = start;
+        while at < end && !text.is_char_boundary(at) {
+            at += 1;
+        }
+        for (offset, character) in text.get(at..).unwrap_or("").char_indices() {
+            if at + offset >= end {
+                break;
+            }
+            if !is_allowed(character) {
+                return Err((at + offset, character));
+            }
+        }
+    }
+    Ok(ascii)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_kind_of_line_break_has_its_length() {
+        let length = |text: &str| break_length(text.as_bytes(), 0, false);
+        let lengths = [
+            "\n", "\r", "\r\n", "\u{85}", "\u{2028}", "\u{2029}", "a", "\u{a0}", "\u{2030}", "",
+        ];
+        assert_eq!(lengths.map(length), [1, 1, 2, 2, 3, 3, 0, 0, 0, 0]);
+        assert_eq!(length("\r\r\n"), 1);
+        assert_eq!(break_length(b"\r\r\n", 0, true), 3);
+        assert_eq!(break_length(b"\r\r\r\n", 0, true), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn the_check_over_blocks_finds_what_a_look_at_each_character_finds(
+            text in "[a\u{7e}-\u{a1}é\u{fffd}-\u{ffff}\u{1F600}\n\t\u{1}]{0,200}|[ -~]{60,70}\u{85}?\u{7f}?"
+        ) {
+            let expected = text.char_indices().find(|(_, character)| !is_allowed(*character));
+            prop_assert_eq!(check(&text).err(), expected);
+            if expected.is_none() {
+                prop_assert_eq!(check(&text), Ok(text.is_ascii()));
+            }
+        }
+    }
+}

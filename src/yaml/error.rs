@@ -1,0 +1,154 @@
+//! What goes wrong while text is read, in words for a person.
+//!
+//! Owns: the error type, its kinds, and the mapping from a fault to a help line. Flows in: faults of the
+//! scanner, the parser and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What sort of fault a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes are no text that Kubernetes reads (UTF-8, or big-endian UTF-16 with a byte order mark).
+    Encoding,
+    /// A character that YAML only allows escaped.
+    Character,
+    /// The text breaks a rule of YAML or JSON.
+    Syntax,
+    /// A separator line, or the kind of document between two of them.
+    Stream,
+    /// Two keys of one mapping are equal, or become equal once they are strings.
+    DuplicateKey,
+    /// A key that cannot become a string: null, a collection, an integer above i64.
+    Key,
+    /// A value that JSON cannot hold, or that contradicts its tag.
+    Value,
+    /// An alias to nothing, or to a value around itself.
+    Alias,
+    /// A merge (`<<`) of something that is no mapping, or over a key that is already there.
+    Merge,
+    /// Text that Kubernetes would silently drop.
+    Dropped,
+    /// A limit of [`super::Limits`].
+    Limit,
+}
+
+/// One fault, with the place in the text that was given to the reader.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub struct Error {
+    /// What sort of fault it is.
+    pub kind: ErrorKind,
+    /// What is wrong, in one line, without a final full stop.
+    pub message: String,
+    /// The bytes of the text that are at fault; may be empty, never ends before it starts.
+    pub range: Range<usize>,
+    /// A second place that matters (the first of two equal keys) and what it is.
+    pub related: Option<Box<Related>>,
+    /// What to write instead, in one line.
+    pub help: String,
+}
+
+/// A second place that an [`Error`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// The bytes of the same text.
+    pub range: Range<usize>,
+    /// What stands there.
+    pub text: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// The result inside this module: the error is boxed, so that the good path stays small.
+pub(super) type Outcome<T> = Result<T, Box<Error>>;
+
+impl Error {
+    /// A fault without a related place.
+    pub(super) fn new(
+        kind: ErrorKind,
+        range: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Box<Self> {
+        let range = range.start..range.end.max(range.start);
+        Box::new(Self {
+            kind,
+            message: message.into(),
+            range,
+            related: None,
+            help: help.into(),
+        })
+    }
+
+    /// A fault against the rules of YAML or JSON.
+    pub(super) fn syntax(
+        range: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Box<Self> {
+        Self::new(ErrorKind::Syntax, range, message, help)
+    }
+
+    /// The same fault with a second place.
+    pub(super) fn with_related(
+        mut self: Box<Self>,
+        range: Range<usize>,
+        text: impl Into<String>,
+    ) -> Box<Self> {
+        self.related = Some(Box::new(Related {
+            range,
+            text: text.into(),
+        }));
+        self
+    }
+
+    /// The same fault, its places counted from the start of a longer text in which this one begins at `offset`.
+    #[must_use]
+    pub fn shifted(mut self, offset: usize) -> Self {
+        let shift =
+            |range: &Range<usize>| range.start.saturating_add(offset)..range.end.saturating_add(offset);
+        self.range = shift(&self.range);
+        if let Some(related) = &mut self.related {
+            related.range = shift(&related.range);
+        }
+        self
+    }
+
+    /// Keeps the places inside a text of `length` bytes, and gives the help that fits templates.
+    pub(super) fn settled(mut self, text: &str) -> Self {
+        let clamp = |range: &Range<usize>| range.start.min(text.len())..range.end.min(text.len());
+        self.range = clamp(&self.range);
+        if let Some(related) = &mut self.related {
+            related.range = clamp(&related.range);
+        }
+        let unreadable = matches!(self.kind, ErrorKind::Syntax | ErrorKind::Key | ErrorKind::Dropped);
+        if unreadable && line_around(text, self.range.start).contains("{{") {
+            "a Helm template is not YAML: render it first, or exclude the file; `{{` that is meant as text \
+             needs quotes"
+                .clone_into(&mut self.help);
+        }
+        self
+    }
+}
+
+/// The line of `text` that holds the byte `at`.
+fn line_around(text: &str, at: usize) -> &str {
+    let bytes = text.as_bytes();
+    let at = at.min(bytes.len());
+    let newline = |byte: &u8| *byte == b'\n';
+    let start = bytes
+        .get(..at)
+        .and_then(|head| head.iter().rposition(newline))
+        .map_or(0, |found| found + 1);
+    let end = bytes
+        .get(at..)
+        .and_then(|tail| tail.iter().position(newline))
+        .map_or(bytes.len(), |found| at + found);
+    text.get(start..end).unwrap_or("")
+}

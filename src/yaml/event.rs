@@ -1,0 +1,64 @@
+//! The events between a parser (of YAML or of JSON) and the composer.
+//!
+//! Owns: their kinds. Flows in: what a parser found. Flows out: the same, to the composer. Must not know: how
+//! either of them works.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::error::Outcome;
+
+/// What stands in front of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Properties<'t> {
+    /// The name behind `&`.
+    pub(super) anchor: Option<&'t str>,
+    /// The whole tag, handle resolved.
+    pub(super) tag: Option<String>,
+    /// Where they stand.
+    pub(super) range: Range<usize>,
+}
+
+/// One step through a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Event<'t> {
+    /// A scalar.
+    Scalar {
+        /// What it says.
+        text: Cow<'t, str>,
+        /// Whether it may be more than a string.
+        plain: bool,
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// JSON's `null`, `true`, `false` or a number.
+    Literal {
+        value: serde_json::Value,
+        range: Range<usize>,
+    },
+    /// `*name`
+    Alias { name: &'t str, range: Range<usize> },
+    /// A list begins.
+    SequenceStart {
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// A mapping begins.
+    MappingStart {
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// The innermost collection ends at this byte.
+    End { at: usize },
+    /// The root node is complete, and nothing but comments follows.
+    DocumentEnd,
+}
+
+/// A parser that the composer draws from.
+pub(super) trait Events<'t> {
+    /// The next event; after [`Event::DocumentEnd`] always that.
+    ///
+    /// # Errors
+    /// What breaks the rules of the text's syntax.
+    fn next(&mut self) -> Outcome<Event<'t>>;
+}

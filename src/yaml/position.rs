@@ -1,0 +1,234 @@
+//! Where each key and each value of a document stands in its text.
+//!
+//! Owns: the tree of places beside the tree of values, and the two ways of composing: with and without it.
+//! Flows in: places, from the composer. Flows out: [`Positions`]. Must not know: values, files, lines.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes of the text, small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    fn new(range: &Range<usize>) -> Self {
+        let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self {
+            start: small(range.start),
+            end: small(range.end),
+        }
+    }
+
+    fn range(self) -> Range<usize> {
+        let wide = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+        wide(self.start)..wide(self.end)
+    }
+}
+
+/// One value, its key and what is inside it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spot {
+    key: Option<Place>,
+    value: Place,
+    inside: Inside,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Inside {
+    #[default]
+    Nothing,
+    Entries(Vec<Spot>),
+    Fields(BTreeMap<String, Spot>),
+}
+
+/// Where the keys and values of one document stand: byte ranges of the text that was read, by JSON pointer
+/// (RFC 6901). What came through an alias or a merge points at where its text really stands.
+#[derive(Clone, Debug, Default)]
+pub struct Positions {
+    root: Spot,
+}
+
+/// The deepest part of a pointer that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest<'p> {
+    /// That part of the pointer; empty for the whole document.
+    pub pointer: &'p str,
+    /// Its key, unless it is the whole document or an entry of a list.
+    pub key: Option<Range<usize>>,
+    /// Its value.
+    pub value: Range<usize>,
+}
+
+impl Positions {
+    pub(super) fn new(root: Spot) -> Self {
+        Self { root }
+    }
+
+    /// The bytes of the key that `pointer` ends with, quotes included; `None` for the whole document, for
+    /// entries of lists and for what does not exist.
+    #[must_use]
+    pub fn key(&self, pointer: &str) -> Option<Range<usize>> {
+        self.find(pointer).and_then(|spot| spot.key).map(Place::range)
+    }
+
+    /// The bytes of the value at `pointer`; empty for an absent null; `None` for what does not exist.
+    #[must_use]
+    pub fn value(&self, pointer: &str) -> Option<Range<usize>> {
+        self.find(pointer).map(|spot| spot.value.range())
+    }
+
+    /// The deepest existing part of `pointer`: a place for a finding about something that is missing.
+    #[must_use]
+    pub fn nearest<'p>(&self, pointer: &'p str) -> Nearest<'p> {
+        let mut spot = &self.root;
+        let mut depth = 0;
+        for part in parts(pointer) {
+            let Some(inner) = spot.step(part) else { break };
+            spot = inner;
+            depth += part.len() + 1;
+        }
+        Nearest {
+            pointer: pointer.get(..depth).unwrap_or(""),
+            key: spot.key.map(Place::range),
+            value: spot.value.range(),
+        }
+    }
+
+    fn find(&self, pointer: &str) -> Option<&Spot> {
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            return None;
+        }
+        parts(pointer).try_fold(&self.root, |spot, part| spot.step(part))
+    }
+}
+
+impl Spot {
+    fn step(&self, part: &str) -> Option<&Self> {
+        match &self.inside {
+            Inside::Nothing => None,
+            Inside::Entries(entries) => {
+                let canonical =
+                    part == "0" || (!part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit()));
+                part.parse()
+                    .ok()
+                    .filter(|_| canonical)
+                    .and_then(|index: usize| entries.get(index))
+            }
+            Inside::Fields(fields) if part.contains('~') => {
+                fields.get(&part.replace("~1", "/").replace("~0", "~"))
+            }
+            Inside::Fields(fields) => fields.get(part),
+        }
+    }
+}
+
+/// The reference tokens of a pointer, still escaped.
+fn parts(pointer: &str) -> impl Iterator<Item = &str> {
+    pointer.split('/').skip(1)
+}
+
+/// What the composer does with places: nothing, or everything. One composer, two of these.
+pub(super) trait Record {
+    /// The place of one value and of what is inside it.
+    type Node: Clone + Default;
+    /// The places of a list's entries, so far.
+    type Entries: Default;
+    /// The places of a mapping's fields, so far.
+    type Fields: Default;
+
+    /// A scalar.
+    fn scalar(range: &Range<usize>) -> Self::Node;
+    /// A list with its entries.
+    fn sequence(entries: Self::Entries, range: &Range<usize>) -> Self::Node;
+    /// A mapping with its fields.
+    fn mapping(fields: Self::Fields, range: &Range<usize>) -> Self::Node;
+    /// One more entry.
+    fn push(entries: &mut Self::Entries, entry: Self::Node);
+    /// One more field, or another place for a field.
+    fn insert(fields: &mut Self::Fields, name: &str, key: &Range<usize>, value: Self::Node);
+    /// Where the key of a field stands, if that is recorded.
+    fn key_of(fields: &Self::Fields, name: &str) -> Option<Range<usize>>;
+    /// The entries of a list.
+    fn into_entries(node: Self::Node) -> Vec<Self::Node>;
+    /// Moves all fields of `from` into `fields`.
+    fn merge(fields: &mut Self::Fields, from: Self::Node);
+}
+
+/// Records nothing, at no cost.
+pub(super) struct Unlocated;
+
+impl Record for Unlocated {
+    type Node = ();
+    type Entries = ();
+    type Fields = ();
+
+    fn scalar(_: &Range<usize>) {}
+    fn sequence((): (), _: &Range<usize>) {}
+    fn mapping((): (), _: &Range<usize>) {}
+    fn push((): &mut (), (): ()) {}
+    fn insert((): &mut (), _: &str, _: &Range<usize>, (): ()) {}
+    fn key_of((): &(), _: &str) -> Option<Range<usize>> {
+        None
+    }
+    fn into_entries((): ()) -> Vec<()> {
+        Vec::new()
+    }
+    fn merge((): &mut (), (): ()) {}
+}
+
+/// Records every place.
+pub(super) struct Located;
+
+impl Record for Located {
+    type Node = Spot;
+    type Entries = Vec<Spot>;
+    type Fields = BTreeMap<String, Spot>;
+
+    fn scalar(range: &Range<usize>) -> Spot {
+        Spot {
+            key: None,
+            value: Place::new(range),
+            inside: Inside::Nothing,
+        }
+    }
+    fn sequence(entries: Vec<Spot>, range: &Range<usize>) -> Spot {
+        Spot {
+            key: None,
+            value: Place::new(range),
+            inside: Inside::Entries(entries),
+        }
+    }
+    fn mapping(fields: BTreeMap<String, Spot>, range: &Range<usize>) -> Spot {
+        Spot {
+            key: None,
+            value: Place::new(range),
+            inside: Inside::Fields(fields),
+        }
+    }
+    fn push(entries: &mut Vec<Spot>, mut entry: Spot) {
+        entry.key = None;
+        entries.push(entry);
+    }
+    fn insert(fields: &mut BTreeMap<String, Spot>, name: &str, key: &Range<usize>, mut value: Spot) {
+        value.key = Some(Place::new(key));
+        fields.insert(name.to_owned(), value);
+    }
+    fn key_of(fields: &BTreeMap<String, Spot>, name: &str) -> Option<Range<usize>> {
+        fields.get(name).and_then(|spot| spot.key).map(Place::range)
+    }
+    fn into_entries(node: Spot) -> Vec<Spot> {
+        if let Inside::Entries(entries) = node.inside {
+            entries
+        } else {
+            Vec::new()
+        }
+    }
+    fn merge(fields: &mut BTreeMap<String, Spot>, from: Spot) {
+        if let Inside::Fields(mut more) = from.inside {
+            fields.append(&mut more);
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! What a scalar means: null, a boolean, a number or a string, and what it is as a key.
+//!
+//! Owns: the words and number forms of yaml.md 2, the tags, the hop through JSON that makes `1.0` an integer,
+//! and the text of keys (yaml.md 3). Flows in: one scalar. Flows out: its value. Must not know: where it
+//! stands in the document.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::{Number, Value};
+
+use super::error::{Error, ErrorKind, Outcome};
+use super::number::{read_number, shortest_digits};
+
+/// What a scalar is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scalar<'t> {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    /// An integer above `i64::MAX`.
+    Unsigned(u64),
+    Float(f64),
+    Text(Cow<'t, str>),
+}
+
+/// What the tags of YAML's core make of a scalar.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    None,
+    Text,
+    Null,
+    Bool,
+    Integer,
+    Float,
+    Timestamp,
+    Binary,
+    /// Any other tag makes a string.
+    Unknown,
+}
+
+impl Tag {
+    fn of(tag: Option<&str>) -> Self {
+        let Some(tag) = tag else { return Self::None };
+        match tag.strip_prefix("tag:yaml.org,2002:") {
+            Some("str") => Self::Text,
+            Some("null") => Self::Null,
+            Some("bool") => Self::Bool,
+            Some("int") => Self::Integer,
+            Some("float") => Self::Float,
+            Some("timestamp") => Self::Timestamp,
+            Some("binary") => Self::Binary,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Whether a key with this text merges: a plain `<<`, or anything that says `!!merge`.
+pub(super) fn is_merge(text: &str, plain: bool, tag: Option<&str>) -> bool {
+    text == "<<"
+        && match tag {
+            None => plain,
+            Some(tag) => tag == "tag:yaml.org,2002:merge",
+        }
+}
+
+/// What a scalar of YAML is.
+///
+/// # Errors
+/// A tag that the text contradicts.
+pub(super) fn resolve<'t>(
+    text: Cow<'t, str>,
+    plain: bool,
+    tag: Option<&str>,
+    range: &Range<usize>,
+) -> Outcome<Scalar<'t>> {
+    let tag = Tag::of(tag);
+    match tag {
+        Tag::None if !plain => return Ok(Scalar::Text(text)),
+        Tag::Text | Tag::Unknown => return Ok(Scalar::Text(text)),
+        Tag::Binary => return decode_binary(&text, range).map(|text| Scalar::Text(Cow::Owned(text))),
+        _ => {}
+    }
+    let scalar = read_plain(&text);
+    let contradicts = |expected: &str| {
+        Err(Error::new(
+            ErrorKind::Value,
+            range.clone(),
+            format!("`{text}` is no {expected}, which its tag says it is"),
+            "remove the tag, or correct the value",
+        ))
+    };
+    match (tag, scalar) {
+        (Tag::None, Some(scalar))
+        | (Tag::Null, Some(scalar @ Scalar::Null))
+        | (Tag::Bool, Some(scalar @ Scalar::Bool(_)))
+        | (Tag::Integer, Some(scalar @ (Scalar::Integer(_) | Scalar::Unsigned(_))))
+        | (Tag::Float, Some(scalar @ Scalar::Float(_))) => Ok(scalar),
+        // The same as in Go: an int becomes the nearest float64.
+        #[allow(clippy::cast_precision_loss)]
+        (Tag::Float, Some(Scalar::Integer(integer))) => Ok(Scalar::Float(integer as f64)),
+        (Tag::None, None) => Ok(Scalar::Text(text)),
+        (Tag::Timestamp, None) if is_timestamp(&text) => Ok(Scalar::Text(text)),
+        (Tag::Null, _) => contradicts("null"),
+        (Tag::Bool, _) => contradicts("boolean"),
+        (Tag::Integer, _) => contradicts("integer"),
+        (Tag::Float, _) => contradicts("float"),
+        _ => contradicts("timestamp"),
+    }
+}
+
+/// The meaning of a plain scalar, or `None` when it is a string (yaml.md 2).
+fn read_plain(text: &str) -> Option<Scalar<'static>> {
+    match text.as_bytes().first() {
+        None => Some(Scalar::Null),
+        Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => read_word(text),
+        Some(b'0'..=b'9' | b'+' | b'-' | b'.') => read_number(text),
+        Some(_) => None,
+    }
+}
+
+fn read_word(text: &str) -> Option<Scalar<'static>> {
+    if text.len() > 5 {
+        return None;
+    }
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Some(Scalar::Bool(true))
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Some(Scalar::Bool(false))
+        }
+        "~" | "null" | "Null" | "NULL" => Some(Scalar::Null),
+        _ => None,
+    }
+}
+
+impl Scalar<'_> {
+    /// The value in JSON.
+    ///
+    /// # Errors
+    /// Infinity and NaN, which JSON has not.
+    pub(super) fn into_value(self, range: &Range<usize>) -> Outcome<Value> {
+        Ok(match self {
+            Self::Null => Value::Null,
+            Self::Bool(bool) => Value::Bool(bool),
+            Self::Integer(integer) => Value::Number(integer.into()),
+            Self::Unsigned(integer) => Value::Number(integer.into()),
+            Self::Float(float) => float_value(float).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Value,
+                    range.clone(),
+                    "JSON, and so Kubernetes, has neither infinity nor NaN",
+                    "quote the text if it is meant as text",
+                )
+            })?,
+            Self::Text(text) => Value::String(text.into_owned()),
+        })
+    }
+
+    /// The text of the scalar as a key (yaml.md 3); floats in 32-bit precision.
+    ///
+    /// # Errors
+    /// null, and integers above i64, are no keys.
+    pub(super) fn into_key(self, range: &Range<usize>) -> Outcome<String> {
+        let refuse = |message: &str| {
+            Err(Error::new(
+                ErrorKind::Key,
+                range.clone(),
+                message,
+                "quote the key if it is meant as text",
+            ))
+        };
+        match self {
+            Self::Null => refuse("a key cannot be null"),
+            Self::Unsigned(_) => refuse("a key cannot be an integer above 9223372036854775807"),
+            Self::Bool(bool) => Ok(bool.to_string()),
+            Self::Integer(integer) => Ok(integer.to_string()),
+            Self::Float(float) => Ok(float_key(float)),
+            Self::Text(text) => Ok(text.into_owned()),
+        }
+    }
+}
+
+/// A float as the hop through JSON leaves it: integral values below 1e21 are integers (yaml.md 2).
+pub(super) fn float_value(float: f64) -> Option<Value> {
+    let is_integral = float.trunc() == float && float.abs() < 1e21;
+    if is_integral && !(float == 0.0 && float.is_sign_negative()) {
+        // JSON holds the shortest digits that give this float, and zeros: 2^60 is 1152921504606847000 there.
+        let text = format!("{float}");
+        if let Ok(integer) = text.parse::<i64>() {
+            return Some(Value::Number(integer.into()));
+        }
+        if let Ok(integer) = text.parse::<u64>() {
+            return Some(Value::Number(integer.into()));
+        }
+    }
+    Number::from_f64(float).map(Value::Number)
+}
+
+/// A float as a key: the shortest digits that give its 32-bit neighbour, with an exponent below -4 and from 6
+/// on.
+#[allow(clippy::cast_possible_truncation)]
+fn float_key(float: f64) -> String {
+    let single = float as f32;
+    if single.is_nan() {
+        return ".nan".to_owned();
+    }
+    let sign = if single.is_sign_negative() { "-" } else { "" };
+    if single.is_infinite() {
+        return format!("{sign}.inf");
+    }
+    if single == 0.0 {
+        return format!("{sign}0");
+    }
+    let (digits, exponent) = shortest_digits(single.abs());
+    if (-4..6).contains(&exponent) {
+        return format!("{single}");
+    }
+    let (first, rest) = digits.split_at_checked(1).unwrap_or(("0", ""));
+    let point = if rest.is_empty() { "" } else { "." };
+    let exponent_sign = if exponent < 0 { '-' } else { '+' };
+    format!(
+        "{sign}{first}{point}{rest}e{exponent_sign}{:02}",
+        exponent.unsigned_abs()
+    )
+}
+
+/// `!!binary`: base64, padded, line breaks ignored; each byte that is no UTF-8 becomes U+FFFD.
+fn decode_binary(text: &str, range: &Range<usize>) -> Outcome<String> {
+    let bytes = base64(text.as_bytes()).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Value,
+            range.clone(),
+            "the value of a `!!binary` tag is no base64",
+            "write padded base64 without blanks",
+        )
+    })?;
+    let mut decoded = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        decoded.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            decoded.push('\u{fffd}');
+        }
+    }
+    Ok(decoded)
+}
+
+fn base64(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut group = 0u32;
+    let mut digits = 0u32;
+    let mut padding = 0u32;
+    for byte in text.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')) {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' if digits >= 2 => {
+                padding += 1;
+                0
+            }
+            _ => return None,
+        };
+        // Nothing follows a padded group, and `=` only ends one.
+        if (padding > 0 && byte != b'=') || padding > 2 {
+            return None;
+        }
+        group = group << 6 | u32::from(digit);
+        digits += 1;
+        if digits == 4 {
+            let [_, first, second, third] = group.to_be_bytes();
+            bytes.extend([first, second, third].iter().take(3 - padding as usize));
+            group = 0;
+            digits = 0;
+            if padding > 0 {
+                // Only `\n` and `\r` may follow: a digit count of 0 with padding refuses everything else.
+                padding = 3;
+            }
+        }
+    }
+    (digits == 0).then_some(bytes)
+}
+
+/// Whether the text is one of the four forms of a timestamp that the Go library reads.
+fn is_timestamp(text: &str) -> bool {
+    fn digits(text: &mut &str, least: usize, most: usize) -> Option<u32> {
+        let length = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
+        let (head, tail) = text.split_at_checked(length)?;
+        *text = tail;
+        if length < least { None } else { head.parse().ok() }
+    }
+    fn byte(text: &mut &str, expected: &[u8]) -> Option<u8> {
+        let first = *text.as_bytes().first()?;
+        *text = text.get(1..)?;
+        expected.contains(&first).then_some(first)
+    }
+    fn read(mut rest: &str) -> Option<()> {
+        let rest = &mut rest;
+        let year = digits(rest, 4, 4)?;
+        byte(rest, b"-")?;
+        let month = digits(rest, 1, 2)?;
+        byte(rest, b"-")?;
+        let day = digits(rest, 1, 2)?;
+        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let days = match month {
+            2 => 28 + u32::from(leap),
+            4 | 6 | 9 | 11 => 30,
+            1..=12 => 31,
+            _ => return None,
+        };
+        if day == 0 || day > days {
+            return None;
+        }
+        if rest.is_empty() {
+            return Some(());
+        }
+        let separator = byte(rest, b"Tt ")?;
+        let hour = digits(rest, 1, 2)?;
+        byte(rest, b":")?;
+        let minute = digits(rest, 1, 2)?;
+        byte(rest, b":")?;
+        let second = digits(rest, 1, 2)?;
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        if rest.starts_with(['.', ',']) {
+            *rest = rest.get(1..)?;
+            digits(rest, 1, 9)?;
+        }
+        if separator != b' ' && byte(rest, b"Z+-")? != b'Z' {
+            let hours = digits(rest, 2, 2)?;
+            byte(rest, b":")?;
+            let minutes = digits(rest, 2, 2)?;
+            if hours > 24 || minutes > 60 {
+                return None;
+            }
+        }
+        rest.is_empty().then_some(())
+    }
+    read(text).is_some()
+}

@@ -1,0 +1,241 @@
+//! How a string is written so that every reader takes it for that string.
+//!
+//! Owns: the choice between plain, literal block and double quotes (yaml.md 6), and the escapes. Flows in: a
+//! string. Flows out: its style, its quoted text. Must not know: where in a document it goes.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::character::{ByteSet, byte_set};
+
+/// One of the three forms in which a string is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// As it is.
+    Plain,
+    /// Behind `|`, on lines of its own.
+    Literal,
+    /// Between double quotes.
+    Quoted,
+}
+
+/// What a plain scalar may start with; all that is not ASCII is looked at character by character.
+const PLAIN_START: ByteSet = {
+    let mut set = byte_set(b"/_$.(+");
+    let mut byte = 0;
+    while byte < 256 {
+        if (byte as u8).is_ascii_alphanumeric() || byte >= 0x80 {
+            set[byte] = true;
+        }
+        byte += 1;
+    }
+    set
+};
+
+/// Bytes that need a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII.
+const NEEDS_LOOK: ByteSet = {
+    let mut set = byte_set(b":#\x7F");
+    let mut byte = 0;
+    while byte < 256 {
+        if byte < 0x20 || byte >= 0x80 {
+            set[byte] = true;
+        }
+        byte += 1;
+    }
+    set
+};
+
+/// The form for a value.
+pub(super) fn style(text: &str) -> Style {
+    if is_plain(text) {
+        Style::Plain
+    } else if is_literal(text) {
+        Style::Literal
+    } else {
+        Style::Quoted
+    }
+}
+
+/// The string on one line: plain or between double quotes, as a key, a value or an entry in block context.
+#[must_use]
+pub fn scalar(text: &str) -> Cow<'_, str> {
+    if is_plain(text) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(double_quoted(text))
+    }
+}
+
+/// Whether every reader takes the text without quotes for this string.
+pub(super) fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
+        return false;
+    };
+    if !PLAIN_START[usize::from(*first)] || matches!(last, b' ' | b':') {
+        return false;
+    }
+    let mut ascii = true;
+    let mut previous = 0;
+    let mut at = 0;
+    while let Some(offset) = bytes
+        .get(at..)
+        .and_then(|tail| tail.iter().position(|byte| NEEDS_LOOK[usize::from(*byte)]))
+    {
+        let found = at + offset;
+        let byte = bytes.get(found).copied().unwrap_or(0);
+        match byte {
+            b':' if bytes.get(found + 1) == Some(&b' ') => return false,
+            b'#' => {
+                previous = found
+                    .checked_sub(1)
+                    .and_then(|before| bytes.get(before))
+                    .copied()
+                    .unwrap_or(previous);
+                if previous == b' ' {
+                    return false;
+                }
+            }
+            b':' => {}
+            0x80.. => {
+                ascii = false;
+                break;
+            }
+            _ => return false,
+        }
+        at = found + 1;
+    }
+    if !ascii && !is_plain_beyond_ascii(text) {
+        return false;
+    }
+    match first {
+        b'0'..=b'9' | b'.' | b'+' => !looks_like_number(text) && !text.starts_with("..."),
+        _ => !is_word(text),
+    }
+}
+
+/// The rules of [`is_plain`] that hold inside a text, one character after the other.
+fn is_plain_beyond_ascii(text: &str) -> bool {
+    let mut previous = '\0';
+    for character in text.chars() {
+        let broken = match character {
+            ' ' => previous == ':',
+            '#' => previous == ' ',
+            _ => needs_escape(character) || character.is_whitespace(),
+        };
+        if broken {
+            return false;
+        }
+        previous = character;
+    }
+    true
+}
+
+/// Whether some reader takes the text for null or a boolean, in whatever case.
+fn is_word(text: &str) -> bool {
+    const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether some reader could take a text that starts with a digit, a dot or a plus for a number or a time.
+/// With two dots or more it is a version or an address; with other letters a quantity or a name.
+fn looks_like_number(text: &str) -> bool {
+    let bare = text.strip_prefix('+').unwrap_or(text);
+    if let [
+        b'0',
+        prefix @ (b'x' | b'X' | b'o' | b'O' | b'b' | b'B'),
+        digits @ ..,
+    ] = bare.as_bytes()
+    {
+        let hexadecimal = matches!(prefix, b'x' | b'X');
+        return digits.iter().all(|byte| match byte {
+            b'0'..=b'9' | b'_' => true,
+            byte => hexadecimal && byte.is_ascii_hexdigit(),
+        });
+    }
+    if bare.eq_ignore_ascii_case(".inf") || bare.eq_ignore_ascii_case(".nan") {
+        return true;
+    }
+    let dashes = text.contains('-');
+    let mut dots = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' | b'_' | b'+' | b'-' | b':' | b'e' | b'E' => {}
+            b'.' => dots += 1,
+            b't' | b'T' | b'z' | b'Z' | b' ' if dashes => {}
+            _ => return false,
+        }
+    }
+    dots < 2
+}
+
+/// Whether the text can stand behind `|`: more than one line, no line with blanks at its end, nothing that
+/// needs an escape, and a first line that shows the indentation.
+fn is_literal(text: &str) -> bool {
+    if !text.contains('\n') || text.starts_with([' ', '\t', '\n']) {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let mut previous = 0;
+    let mut ascii = true;
+    for byte in bytes {
+        match byte {
+            b'\n' if matches!(previous, b' ' | b'\t') => return false,
+            b'\n' | b'\t' | b' '..=b'~' => {}
+            0x80.. => ascii = false,
+            _ => return false,
+        }
+        previous = *byte;
+    }
+    !matches!(previous, b' ' | b'\t')
+        && (ascii || !text.chars().any(|c| c != '\n' && c != '\t' && needs_escape(c)))
+}
+
+/// Whether a character is only written as an escape: controls, what looks like a blank or like nothing, what
+/// turns the direction of writing, line breaks beyond LF, the byte order mark, the two that are no characters.
+fn needs_escape(character: char) -> bool {
+    matches!(character,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// The text between double quotes, on one line.
+pub(super) fn double_quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_double_quoted(&mut out, text);
+    out
+}
+
+/// Appends the text between double quotes.
+pub(super) fn push_double_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    let mut piece = 0;
+    for (at, character) in text.char_indices() {
+        let escape = match character {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\t' => "\\t",
+            '\r' => "\\r",
+            '\0' => "\\0",
+            ' '..='~' => continue,
+            character if !needs_escape(character) => continue,
+            _ => "",
+        };
+        out.push_str(text.get(piece..at).unwrap_or(""));
+        piece = at + character.len_utf8();
+        if escape.is_empty() {
+            let number = u32::from(character);
+            // Writing to a String cannot fail.
+            let _ = if number <= 0xFF {
+                write!(out, "\\x{number:02x}")
+            } else {
+                write!(out, "\\u{number:04x}")
+            };
+        } else {
+            out.push_str(escape);
+        }
+    }
+    out.push_str(text.get(piece..).unwrap_or(""));
+    out.push('"');
+}

@@ -1,0 +1,228 @@
+//! From values to canonical YAML.
+//!
+//! Owns: the layout (design.md 9): block style, lists not indented under their key, keys in byte order except
+//! for those that lead. Flows in: values. Flows out: text that [`super::read`] takes for exactly the same value.
+//! Must not know: which object it writes, but for the names of the keys that lead.
+//!
+//! The pieces ([`append_entry`], [`append_item`], [`append_value`]) let a caller write something once at a known
+//! indentation and put it into many texts.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Number, Value};
+
+use super::style::{Style, is_plain, push_double_quoted, style};
+
+/// Keys longer than this, in bytes, are written behind `? ` (a reader gives up on a plain key after 1,024).
+const LONGEST_KEY: usize = 120;
+
+/// The order of a mapping's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyOrder {
+    /// Byte order.
+    Bytes,
+    /// That of a Kubernetes object: `apiVersion`, `kind`, `metadata`, then byte order; in `metadata` `name` and
+    /// `namespace` first; byte order in everything deeper.
+    Object,
+    /// That of an object's metadata: `name`, `namespace`, then byte order.
+    Metadata,
+}
+
+impl KeyOrder {
+    fn leading(self) -> &'static [&'static str] {
+        match self {
+            Self::Bytes => &[],
+            Self::Object => &["apiVersion", "kind", "metadata"],
+            Self::Metadata => &["name", "namespace"],
+        }
+    }
+
+    fn inside(self, key: &str) -> Self {
+        if self == Self::Object && key == "metadata" {
+            Self::Metadata
+        } else {
+            Self::Bytes
+        }
+    }
+}
+
+/// A whole document: canonical YAML of a Kubernetes object (or of any value), with a final newline, and never
+/// with a line that starts with `---` or `...`.
+///
+/// Floats without a fraction come out as the integers that every reader of Kubernetes makes of them.
+#[must_use]
+pub fn write_document(value: &Value) -> String {
+    let mut out = String::with_capacity(1024);
+    append_value(&mut out, value, 0, KeyOrder::Object);
+    out
+}
+
+/// Appends a value as lines of its own, each indented by `indent` spaces.
+pub fn append_value(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
+    spaces(out, indent);
+    Writer { out }.node(value, indent, order);
+}
+
+/// Appends a value as an entry of a list whose dashes stand behind `indent` spaces.
+pub fn append_item(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
+    spaces(out, indent);
+    out.push_str("- ");
+    Writer { out }.node(value, indent + 2, order);
+}
+
+/// Appends a field of a mapping whose keys stand behind `indent` spaces; `order` is that of the value's keys.
+pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, order: KeyOrder) {
+    spaces(out, indent);
+    Writer { out }.entry(key, value, indent, order);
+}
+
+fn spaces(out: &mut String, count: usize) {
+    const SPACES: &str = "                                                                ";
+    let mut left = count;
+    while left > 0 {
+        let piece = left.min(SPACES.len());
+        out.push_str(SPACES.get(..piece).unwrap_or(" "));
+        left -= piece;
+    }
+}
+
+struct Writer<'o> {
+    out: &'o mut String,
+}
+
+impl Writer<'_> {
+    /// A value whose first line has its indentation already; ends its line.
+    fn node(&mut self, value: &Value, indent: usize, order: KeyOrder) {
+        match value {
+            Value::Object(map) if !map.is_empty() => self.mapping(map, indent, order),
+            Value::Array(items) if !items.is_empty() => self.sequence(items, indent),
+            scalar => self.scalar(scalar, indent),
+        }
+    }
+
+    fn mapping(&mut self, map: &Map<String, Value>, indent: usize, order: KeyOrder) {
+        let mut first = true;
+        let mut field = |writer: &mut Self, key: &str, value: &Value| {
+            if !first {
+                spaces(writer.out, indent);
+            }
+            first = false;
+            writer.entry(key, value, indent, order.inside(key));
+        };
+        let leading = order.leading();
+        for key in leading {
+            if let Some(value) = map.get(*key) {
+                field(self, key, value);
+            }
+        }
+        let follows = |key: &String| leading.is_empty() || !leading.contains(&key.as_str());
+        // Another crate may turn on serde_json's `preserve_order`: then the map is in no order of ours.
+        if map.keys().is_sorted() {
+            for (key, value) in map.iter().filter(|(key, _)| follows(key)) {
+                field(self, key, value);
+            }
+        } else {
+            let mut sorted: Vec<_> = map.iter().filter(|(key, _)| follows(key)).collect();
+            sorted.sort_unstable_by_key(|(key, _)| *key);
+            for (key, value) in sorted {
+                field(self, key, value);
+            }
+        }
+    }
+
+    fn sequence(&mut self, items: &[Value], indent: usize) {
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                spaces(self.out, indent);
+            }
+            self.out.push_str("- ");
+            self.node(item, indent + 2, KeyOrder::Bytes);
+        }
+    }
+
+    /// A field whose indentation stands already.
+    fn entry(&mut self, key: &str, value: &Value, indent: usize, order: KeyOrder) {
+        let is_explicit = key.len() > LONGEST_KEY || key.contains('\n');
+        if is_explicit {
+            self.out.push_str("? ");
+        }
+        if is_plain(key) {
+            self.out.push_str(key);
+        } else {
+            push_double_quoted(self.out, key);
+        }
+        if is_explicit {
+            self.out.push('\n');
+            spaces(self.out, indent);
+        }
+        self.out.push(':');
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                self.out.push('\n');
+                spaces(self.out, indent + 2);
+                self.mapping(map, indent + 2, order);
+            }
+            Value::Array(items) if !items.is_empty() => {
+                self.out.push('\n');
+                spaces(self.out, indent);
+                self.sequence(items, indent);
+            }
+            scalar => {
+                self.out.push(' ');
+                self.scalar(scalar, indent);
+            }
+        }
+    }
+
+    /// A scalar or an empty collection; `indent` is that of the line it stands on.
+    fn scalar(&mut self, value: &Value, indent: usize) {
+        match value {
+            Value::Null => self.out.push_str("null"),
+            Value::Bool(true) => self.out.push_str("true"),
+            Value::Bool(false) => self.out.push_str("false"),
+            Value::Number(number) => self.number(number),
+            Value::Array(_) => self.out.push_str("[]"),
+            Value::Object(_) => self.out.push_str("{}"),
+            Value::String(text) => match style(text) {
+                Style::Plain => self.out.push_str(text),
+                Style::Quoted => push_double_quoted(self.out, text),
+                Style::Literal => return self.literal(text, indent + 2),
+            },
+        }
+        self.out.push('\n');
+    }
+
+    fn number(&mut self, number: &Number) {
+        let integral = number
+            .as_f64()
+            .filter(|float| number.is_f64() && float.trunc() == *float);
+        // Writing to a String cannot fail.
+        let _ = match integral {
+            // As JSON has it: the shortest digits, and zeros. From 1e21 on the exponent stays.
+            Some(float) if float.abs() < 1e21 && !(float == 0.0 && float.is_sign_negative()) => {
+                write!(self.out, "{float}")
+            }
+            _ => write!(self.out, "{number}"),
+        };
+    }
+
+    fn literal(&mut self, text: &str, indent: usize) {
+        let body = text.trim_end_matches('\n');
+        let final_newlines = text.len() - body.len();
+        self.out.push_str(match final_newlines {
+            0 => "|-\n",
+            1 => "|\n",
+            _ => "|+\n",
+        });
+        for line in body.split('\n') {
+            if !line.is_empty() {
+                spaces(self.out, indent);
+                self.out.push_str(line);
+            }
+            self.out.push('\n');
+        }
+        for _ in 1..final_newlines {
+            self.out.push('\n');
+        }
+    }
+}
