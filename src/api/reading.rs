@@ -5,13 +5,15 @@
 
 use serde_json::Value;
 
-use crate::yaml;
+use crate::yaml::{self, Limits, Positions};
 
 /// A text that was read.
 #[derive(Debug)]
 pub(super) struct ReadText {
     /// Its only document; null when there is none.
     pub(super) value: Value,
+    text: String,
+    positions: Positions,
 }
 
 /// Why a text cannot be read.
@@ -26,9 +28,18 @@ pub(super) struct ReadFailure {
 impl ReadText {
     /// Line and column, both from 1, of the value at `pointer` or of the nearest parent that exists; the key's
     /// when `key` is set. `None` when the reader gives no positions.
-    #[expect(clippy::unused_self, reason = "the real reader's positions will be a field")]
-    pub(super) fn position(&self, _pointer: &str, _key: bool) -> Option<(usize, usize)> {
-        None
+    pub(super) fn position(&self, pointer: &str, key: bool) -> Option<(usize, usize)> {
+        let nearest = self.positions.nearest(pointer);
+        let range = nearest.key.filter(|_| key).unwrap_or(nearest.value);
+        let before = self.text.get(..range.start)?;
+        let line_start = before.rfind('\n').map_or(0, |newline| newline.saturating_add(1));
+        let line = before
+            .bytes()
+            .filter(|byte| *byte == b'\n')
+            .count()
+            .saturating_add(1);
+        let column = before.get(line_start..)?.chars().count().saturating_add(1);
+        Some((line, column))
     }
 }
 
@@ -37,15 +48,20 @@ impl ReadText {
 /// # Errors
 /// [`ReadFailure`] when it is no YAML, or has several documents.
 pub(super) fn read(text: &str) -> Result<ReadText, ReadFailure> {
-    let failure = |message: String| ReadFailure {
-        message,
-        range: 0..text.len(),
-    };
-    let mut documents = yaml::stand_in_read_all(text).map_err(failure)?;
-    let value = documents.pop().unwrap_or(Value::Null);
-    if documents.is_empty() {
-        Ok(ReadText { value })
+    let text = if text.ends_with('\n') {
+        text.to_owned()
     } else {
-        Err(failure("there must be one document, not several".to_owned()))
+        format!("{text}\n")
+    };
+    match yaml::read_document_located(&text, &Limits::default()) {
+        Ok((value, positions)) => Ok(ReadText {
+            value,
+            text,
+            positions,
+        }),
+        Err(error) => Err(ReadFailure {
+            message: error.message,
+            range: error.range,
+        }),
     }
 }

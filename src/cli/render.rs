@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity};
-use spokewright::output::{self, Layout, Options, Summary};
+use spokewright::output::{self, ChangeKind, Layout, Options, Summary};
 use spokewright::pipeline::{self, Rendered};
 use spokewright::report::RenderReport;
 
@@ -123,13 +123,13 @@ impl Render {
             force: self.force,
             check: self.check,
         };
-        match output::write(&loaded.output, layout, &options) {
-            Ok(summary) if self.check => Ok(self.report_check(&summary)),
+        match output::write(&loaded.output, layout, options) {
+            Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
             Ok(summary) => {
                 self.say(&format!(
-                    "{} ({} files written, {} unchanged, {} deleted) in {}",
+                    "{} ({} written, {} unchanged, {} deleted) in {}",
                     counts(rendered),
-                    summary.written,
+                    plural(summary.written, "file"),
                     summary.unchanged,
                     summary.deleted,
                     elapsed(start)
@@ -147,20 +147,42 @@ impl Render {
     }
 
     /// One line a difference on stderr, and what to type.
-    fn report_check(&self, summary: &Summary) -> Status {
+    fn report_check(&self, loaded: &pipeline::Loaded, summary: &Summary) -> Status {
+        let mut findings = Findings::new();
+        findings.extend(
+            summary
+                .offenders
+                .iter()
+                .map(|offender| offender.finding(&loaded.output)),
+        );
+        show::findings(&findings, &loaded.sources, self.common.speech);
         if summary.differing.is_empty() {
-            self.say(&format!("up to date: {} files", summary.unchanged));
-            return Status::Done;
+            self.say(&format!("up to date: {}", plural(summary.unchanged, "file")));
+            return Status::of(&findings);
         }
         for change in &summary.differing {
-            show::line(&change.to_string());
+            let difference = match change.kind {
+                ChangeKind::Missing => "missing",
+                ChangeKind::Changed => "changed",
+                ChangeKind::Stale => "stale  ",
+            };
+            show::line(&format!(
+                "{difference} {}",
+                loaded.output.join(&change.path).display()
+            ));
         }
         show::line(&format!(
-            "{} of {} files differ; run `spokewright render` to write them",
-            summary.differing.len(),
-            summary.differing.len().saturating_add(summary.unchanged)
+            "{} not up to date; run `spokewright render` without --check to write",
+            if summary.differing.len() == 1 {
+                "1 file is".to_owned()
+            } else {
+                format!("{} files are", summary.differing.len())
+            }
         ));
-        Status::Differs
+        match Status::of(&findings) {
+            Status::Done => Status::Differs,
+            worse => worse,
+        }
     }
 
     fn say(&self, text: &str) {

@@ -105,6 +105,19 @@ impl Findings {
         self.found = keyed.into_iter().map(|(_, finding)| finding).collect();
     }
 
+    /// The findings of one severity.
+    #[must_use]
+    pub fn only(&self, severity: Severity) -> Self {
+        Self {
+            found: self
+                .found
+                .iter()
+                .filter(|finding| finding.severity == severity)
+                .cloned()
+                .collect(),
+        }
+    }
+
     /// The exit status that these findings ask for (design section 3): 0 without an error; of several, 5 before
     /// 3 before 4.
     #[must_use]

@@ -42,8 +42,10 @@ impl<'a> GivenDecisions<'a> {
             let Some(placement) = object.label(PLACEMENT_LABEL) else {
                 continue;
             };
-            let given = by_placement
-                .entry((object.namespace_or_empty(), placement))
+            let given = by_namespace
+                .entry(object.namespace_or_empty())
+                .or_default()
+                .entry(placement)
                 .or_default();
             given.objects.push(object);
             given.clusters.extend(cluster_names(object, &managed, findings));

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::feedback::{ResourceIdentifier, manifest_config};
 use super::names::manifest_key;
-use crate::api::ocm_work::work_size;
+use crate::api::ocm_work::manifest_size;
 use crate::api::params::Params;
 use crate::object::Origin;
-use crate::yaml;
+use crate::yaml::{self, KeyOrder, append_entry, append_item};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
 #[derive(Debug, Default)]
@@ -76,16 +76,13 @@ impl WorkText {
 /// Flux replaces `${...}` in everything it applies unless the outer object says otherwise (gitops.md section 2).
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// Stands for the cluster's name while the text is made: plain in YAML, and its line is the fifth.
-const NAMESPACE_LINE: &str = "\n  namespace: x\n";
-
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 #[must_use]
 pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
-    let mut spec = Map::new();
+    let mut spec = String::new();
     if let Some(params) = params {
         if let Some(option) = delete_option(parts) {
-            spec.insert("deleteOption".to_owned(), option);
+            append_entry(&mut spec, "deleteOption", &option, 2, KeyOrder::Bytes);
         }
         let configs: Vec<Value> = parts
             .manifests
@@ -93,16 +90,21 @@ pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
             .filter_map(|manifest| manifest_config(&manifest.resource, &manifest.feedback, params))
             .collect();
         if !configs.is_empty() {
-            spec.insert("manifestConfigs".to_owned(), Value::Array(configs));
+            append_entry(
+                &mut spec,
+                "manifestConfigs",
+                &Value::Array(configs),
+                2,
+                KeyOrder::Bytes,
+            );
         }
     }
-    let manifests: Vec<Value> = parts
-        .manifests
-        .iter()
-        .map(|manifest| manifest.value.clone())
-        .collect();
-    let size = work_size(&manifests);
-    spec.insert("workload".to_owned(), json!({"manifests": manifests}));
+    spec.push_str("  workload:\n    manifests:\n");
+    let mut size = 0_u64;
+    for manifest in &parts.manifests {
+        size = size.saturating_add(manifest_size(&manifest.value));
+        append_item(&mut spec, &manifest.value, 4, KeyOrder::Object);
+    }
 
     let mut annotations = Map::new();
     let mut labels = Map::new();
@@ -114,38 +116,33 @@ pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
             json!(manifest_key(&parts.name)),
         );
     }
-    let spec = Value::Object(spec);
-    let text = write(&parts.name, &labels, &annotations, &spec);
-    let guarded = text.contains("${");
-    let text = if guarded {
+    let guarded = spec.contains("${");
+    if guarded {
         annotations.insert(SUBSTITUTE.to_owned(), json!("disabled"));
-        write(&parts.name, &labels, &annotations, &spec)
-    } else {
-        text
-    };
-    let (before, after) = text.split_once(NAMESPACE_LINE).unwrap_or((&text, ""));
+    }
+    let mut before =
+        String::from("apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n");
+    append_entry(&mut before, "name", &json!(parts.name), 2, KeyOrder::Bytes);
+    before.push_str("  namespace: ");
+    let mut after = String::from("\n");
+    if !annotations.is_empty() {
+        append_entry(
+            &mut after,
+            "annotations",
+            &Value::Object(annotations),
+            2,
+            KeyOrder::Bytes,
+        );
+    }
+    append_entry(&mut after, "labels", &Value::Object(labels), 2, KeyOrder::Bytes);
+    after.push_str("spec:\n");
+    after.push_str(&spec);
     WorkText {
-        before: format!("{before}\n  namespace: "),
-        after: format!("\n{after}"),
+        before,
+        after,
         guarded,
         size,
     }
-}
-
-fn write(name: &str, labels: &Map<String, Value>, annotations: &Map<String, Value>, spec: &Value) -> String {
-    let mut metadata = Map::new();
-    metadata.insert("name".to_owned(), json!(name));
-    metadata.insert("namespace".to_owned(), json!("x"));
-    metadata.insert("labels".to_owned(), Value::Object(labels.clone()));
-    if !annotations.is_empty() {
-        metadata.insert("annotations".to_owned(), Value::Object(annotations.clone()));
-    }
-    yaml::write_document(&json!({
-        "apiVersion": "work.open-cluster-management.io/v1",
-        "kind": "ManifestWork",
-        "metadata": metadata,
-        "spec": spec,
-    }))
 }
 
 /// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there.

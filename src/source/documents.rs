@@ -110,7 +110,7 @@ pub fn read_text(
                 start: 0,
                 end: text.len(),
                 line: 1,
-                format: yaml::Format::Yaml,
+                syntax: yaml::Syntax::Yaml,
             };
             let relative = path
                 .file_name()
@@ -183,30 +183,29 @@ fn read_documents(
     let mut ranges = Vec::new();
     let mut documents = Vec::new();
     let mut findings = Vec::new();
-    match yaml::split(&input.text, input.json) {
+    let split = if input.json {
+        yaml::split_json(&input.text)
+    } else {
+        yaml::split(&input.text)
+    };
+    match split {
         Ok(chunks) => {
-            for chunk in chunks {
+            for chunk in &chunks {
                 let index = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };
-                let end = chunk.start.saturating_add(chunk.text.len());
-                ranges.push(DocumentRange {
-                    start: chunk.start,
-                    end,
-                    line: chunk.line,
-                    format: chunk.format,
-                });
-                match yaml::read(chunk.text, chunk.format, limits) {
+                ranges.push(DocumentRange::of(chunk));
+                match yaml::read(chunk, limits) {
                     Ok(Value::Null) => {}
                     Ok(value) => documents.push(Document {
                         id: document,
                         room: input.room.clone(),
                         value,
                     }),
-                    Err(error) => findings.push(syntax(id, chunk.start, error)),
+                    Err(error) => findings.push(syntax(id, error.shifted(chunk.offset))),
                 }
             }
         }
-        Err(error) => findings.push(syntax(id, 0, error)),
+        Err(error) => findings.push(syntax(id, error)),
     }
     let file = SourceFile {
         room: input.room,
@@ -218,21 +217,23 @@ fn read_documents(
     (file, documents, findings)
 }
 
-/// A reader's complaint as a finding; its ranges count from `offset`.
-fn syntax(source: SourceId, offset: usize, error: yaml::Error) -> Finding {
+/// A reader's complaint as a finding.
+fn syntax(source: SourceId, error: yaml::Error) -> Finding {
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,
-        start: offset.saturating_add(range.start),
-        end: offset.saturating_add(range.end),
+        start: range.start,
+        end: range.end,
     };
     let code = match error.kind {
         yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
         yaml::ErrorKind::Limit => Code::YAML_LIMIT,
-        yaml::ErrorKind::Syntax | yaml::ErrorKind::Encoding => Code::YAML_SYNTAX,
+        yaml::ErrorKind::Merge => Code::YAML_MERGE,
+        yaml::ErrorKind::Dropped => Code::YAML_DROPPED_TEXT,
+        _ => Code::YAML_SYNTAX,
     };
     let finding = Finding::new(code, at(&error.range), error.message).help(error.help);
     match error.related {
-        Some((range, text)) => finding.related(at(&range), text),
+        Some(related) => finding.related(at(&related.range), related.text),
         None => finding,
     }
 }

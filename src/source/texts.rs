@@ -31,7 +31,19 @@ pub struct DocumentRange {
     /// Line of the first byte, from 1.
     pub line: usize,
     /// How the document was read.
-    pub format: yaml::Format,
+    pub syntax: yaml::Syntax,
+}
+
+impl DocumentRange {
+    /// The range of a chunk of its file.
+    pub(super) fn of(chunk: &yaml::Chunk<'_>) -> Self {
+        Self {
+            start: chunk.offset,
+            end: chunk.offset.saturating_add(chunk.text.len()),
+            line: chunk.line,
+            syntax: chunk.syntax,
+        }
+    }
 }
 
 /// All texts of a run.
@@ -83,7 +95,7 @@ impl Sources {
                 let inside = match pointer.as_str() {
                     // Whole documents are asked for by the thousand: no need to parse them again.
                     "" => None,
-                    pointer => locate_field(text, range.format, pointer, *part),
+                    pointer => locate_field(text, range, pointer, *part),
                 };
                 let (start, end) = inside.unwrap_or_else(|| first_line(text));
                 let known = Known {
@@ -162,13 +174,23 @@ impl Locate for RootRelative<'_> {
 }
 
 /// Reads the document again, this time with positions, and finds the field or its nearest parent.
-fn locate_field(text: &str, format: yaml::Format, pointer: &str, part: Part) -> Option<(usize, usize)> {
-    let positions = yaml::positions(text, format)?;
-    let range = match part {
-        Part::Key => positions.key(pointer).or_else(|| positions.nearest(pointer)),
-        Part::Value => positions.nearest(pointer),
-    }?;
-    Some((range.start, range.end))
+fn locate_field(text: &str, range: DocumentRange, pointer: &str, part: Part) -> Option<(usize, usize)> {
+    let chunk = yaml::Chunk {
+        text,
+        offset: range.start,
+        line: range.line,
+        syntax: range.syntax,
+    };
+    let (_, positions) = yaml::read_located(&chunk, &yaml::Limits::default()).ok()?;
+    let nearest = positions.nearest(pointer);
+    // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
+    let missing = nearest.pointer != pointer;
+    let found = match nearest.key {
+        Some(key) if missing || part == Part::Key => key,
+        _ if missing && nearest.pointer.is_empty() => return None,
+        _ => nearest.value,
+    };
+    Some((found.start, found.end))
 }
 
 /// The first line with content: what is shown when a document has no better place.

@@ -185,14 +185,3 @@ fn check_size(text: &str, limits: &Limits) -> Outcome<()> {
         "no Kubernetes object is that large: split the file, or exclude it",
     ))
 }
-
-/// STAND-IN until the callers use [`read_all`]: every document of a stream.
-///
-/// # Errors
-/// The text of the parser's complaint.
-pub fn stand_in_read_all(text: &str) -> Result<Vec<Value>, String> {
-    use serde::Deserialize as _;
-    serde_yaml_ng::Deserializer::from_str(text)
-        .map(|document| Value::deserialize(document).map_err(|error| error.to_string()))
-        .collect()
-}

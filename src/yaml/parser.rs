@@ -225,7 +225,10 @@ impl<'t> Parser<'t> {
                 TokenKind::VersionDirective | TokenKind::TagDirective(_) => {
                     let token = self.scanner.take()?;
                     let is_repeated = if let TokenKind::TagDirective(directive) = token.kind {
-                        let is_known = self.tag_directives.iter().any(|known| known.handle == directive.handle);
+                        let is_known = self
+                            .tag_directives
+                            .iter()
+                            .any(|known| known.handle == directive.handle);
                         self.tag_directives.push(*directive);
                         is_known
                     } else {

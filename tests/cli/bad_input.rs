@@ -22,25 +22,33 @@ const PARAMS: &str = "{\"downstreamClass\": \"istio\",";
 #[test]
 fn text_that_is_no_yaml() {
     refused(
-        |scratch| drop(scratch.write("hub/x.yaml", "a: [1\nb: 2\n")),
+        |scratch| {
+            scratch.write("hub/x.yaml", "a: [1\nb: 2\n");
+        },
         3,
         "yaml/syntax",
         "hub/x.yaml:",
     );
     refused(
-        |scratch| drop(scratch.write("hub/x.yaml", "a:\n\tb: 1\n")),
+        |scratch| {
+            scratch.write("hub/x.yaml", "a:\n\tb: 1\n");
+        },
         3,
         "yaml/syntax",
         "hub/x.yaml:2:1",
     );
     refused(
-        |scratch| drop(scratch.write("hub/x.yaml", "a: 1\na: 2\n")),
+        |scratch| {
+            scratch.write("hub/x.yaml", "a: 1\na: 2\n");
+        },
         3,
         "yaml/duplicate-key",
         "hub/x.yaml:2:1",
     );
     refused(
-        |scratch| drop(scratch.write("hub/x.yaml", "image: {{ .Values.image }}\n")),
+        |scratch| {
+            scratch.write("hub/x.yaml", "image: {{ .Values.image }}\n");
+        },
         3,
         "yaml/",
         "hub/x.yaml:1:",
@@ -51,11 +59,11 @@ fn text_that_is_no_yaml() {
 fn values_of_the_wrong_type() {
     refused(
         |scratch| {
-            drop(scratch.edit(
+            scratch.edit(
                 "hub/gateway.yaml",
                 "gatewayClassName: multicluster",
                 "gatewayClassName: 7",
-            ))
+            );
         },
         3,
         "object/schema",
@@ -63,7 +71,9 @@ fn values_of_the_wrong_type() {
     )
     .says("must be a string");
     refused(
-        |scratch| drop(scratch.edit("hub/gateway.yaml", "name: prod-web", "name: yes")),
+        |scratch| {
+            scratch.edit("hub/gateway.yaml", "name: prod-web", "name: yes");
+        },
         3,
         "object/schema",
         "hub/gateway.yaml:5:9",
@@ -74,7 +84,9 @@ fn values_of_the_wrong_type() {
 #[test]
 fn an_unknown_field_in_the_parameters_names_the_nearest() {
     refused(
-        |scratch| drop(scratch.edit("hub/class.yaml", "downstreamClass", "downstreamClas")),
+        |scratch| {
+            scratch.edit("hub/class.yaml", "downstreamClass", "downstreamClas");
+        },
         3,
         "params/unknown-field",
         "hub/class.yaml:",
@@ -101,32 +113,38 @@ fn an_unknown_field_in_the_configuration_names_the_nearest() {
 #[test]
 fn parameters_that_are_not_there() {
     refused(
-        |scratch| drop(scratch.edit("hub/class.yaml", "name: params}\n---", "name: other}\n---")),
+        |scratch| {
+            scratch.edit("hub/class.yaml", "name: params}\n---", "name: other}\n---");
+        },
         3,
         "params/invalid",
         "hub/class.yaml:",
     )
     .says("configmaps \"other\" not found");
     refused(
-        |scratch| drop(scratch.edit("hub/class.yaml", "  params: |", "  parameters: |")),
+        |scratch| {
+            scratch.edit("hub/class.yaml", "  params: |", "  parameters: |");
+        },
         3,
         "params/invalid",
         "hub/class.yaml:",
     )
     .says("Parameters must be defined in \"params\" field of ConfigMap");
     refused(
-        |scratch| drop(scratch.edit("hub/class.yaml", PARAMS, "{\"downstreamClass\": \"istio\" boop")),
+        |scratch| {
+            scratch.edit("hub/class.yaml", PARAMS, "{\"downstreamClass\": \"istio\" boop");
+        },
         3,
         "params/invalid",
         "hub/class.yaml:",
     );
     refused(
         |scratch| {
-            drop(scratch.edit(
+            scratch.edit(
                 "hub/class.yaml",
                 "namespace: gateways, name: params}",
                 "name: params}",
-            ))
+            );
         },
         3,
         "params/invalid",
@@ -135,11 +153,11 @@ fn parameters_that_are_not_there() {
     .says("Namespace must be defined");
     refused(
         |scratch| {
-            drop(scratch.edit(
+            scratch.edit(
                 "hub/class.yaml",
                 "kind: ConfigMap, namespace",
                 "kind: Secret, namespace",
-            ))
+            );
         },
         3,
         "params/invalid",
@@ -151,7 +169,9 @@ fn parameters_that_are_not_there() {
 #[test]
 fn a_resource_to_sync_that_does_not_exist_or_is_no_policy() {
     refused(
-        |scratch| drop(scratch.edit("hub/class.yaml", "ratelimitpolicies", "ratelimitpolicys")),
+        |scratch| {
+            scratch.edit("hub/class.yaml", "ratelimitpolicies", "ratelimitpolicys");
+        },
         3,
         "params/resource",
         "hub/class.yaml:",
@@ -175,7 +195,9 @@ fn a_resource_to_sync_that_does_not_exist_or_is_no_policy() {
 #[test]
 fn a_policy_target_that_is_missing() {
     refused(
-        |scratch| drop(scratch.edit("hub/limits.yaml", "name: prod-web", "name: prod-wep")),
+        |scratch| {
+            scratch.edit("hub/limits.yaml", "name: prod-web", "name: prod-wep");
+        },
         3,
         "policy/target-not-found",
         "hub/limits.yaml:5:",
@@ -210,7 +232,9 @@ fn a_policy_target_of_another_class() {
 #[test]
 fn a_listener_that_does_not_exist() {
     refused(
-        |scratch| drop(scratch.edit("hub/limits.yaml", "sectionName: api", "sectionName: apis")),
+        |scratch| {
+            scratch.edit("hub/limits.yaml", "sectionName: api", "sectionName: apis");
+        },
         3,
         "policy/target-not-found",
         "hub/limits.yaml:5:",
@@ -239,7 +263,9 @@ fn a_cross_namespace_target_without_a_grant() {
 #[test]
 fn a_gateway_whose_placement_nobody_knows() {
     refused(
-        |scratch| drop(scratch.remove("hub/decisions.yaml")),
+        |scratch| {
+            scratch.remove("hub/decisions.yaml");
+        },
         3,
         "placement/not-found",
         "hub/gateway.yaml:8:",
@@ -251,11 +277,11 @@ fn a_gateway_whose_placement_nobody_knows() {
 fn a_cluster_name_that_would_leave_the_output() {
     refused(
         |scratch| {
-            drop(scratch.edit(
+            scratch.edit(
                 "hub/decisions.yaml",
                 "clusterName: eu-1",
                 "clusterName: ../../etc",
-            ))
+            );
         },
         3,
         "object/invalid-name",
@@ -309,7 +335,9 @@ fn two_works_with_one_name() {
 #[test]
 fn an_oversized_work() {
     refused(
-        |scratch| drop(scratch.edit("hub/class.yaml", PARAMS, "{\"maxWorkBytes\": 700,")),
+        |scratch| {
+            scratch.edit("hub/class.yaml", PARAMS, "{\"maxWorkBytes\": 700,");
+        },
         3,
         "work/too-large",
         "hub/gateway.yaml:5:",

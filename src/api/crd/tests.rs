@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::diagnostic::{DocumentId, Place, SourceId};
 use crate::object::{ApiVersion, Origin};
-use crate::yaml::stand_in_read_all;
+use crate::yaml::{Limits, read_all};
 
 fn object(value: Value) -> Object {
     let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
@@ -42,7 +42,7 @@ fn shared_crds() -> Option<Vec<(PathBuf, Object)>> {
                 pending.push(path);
             } else if path.extension().is_some_and(|extension| extension == "yaml") {
                 let text = std::fs::read_to_string(&path).expect("text");
-                for value in stand_in_read_all(&text).expect("YAML") {
+                for value in read_all(&text, &Limits::default()).expect("YAML") {
                     if value.get("kind").and_then(Value::as_str) == Some(KIND) {
                         found.push((path.clone(), object(value)));
                     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::*;
-use crate::yaml::stand_in_read_all;
+use crate::yaml::{Limits, read_all};
 
 #[test]
 fn both_schemas_compile_without_problems() {
@@ -68,7 +68,7 @@ fn every_fixture_gets_ocms_verdict_size_and_reasons() {
             .join("fixtures/works")
             .join(&case.file);
         let text = std::fs::read_to_string(path).expect("a work");
-        let work = stand_in_read_all(&text).expect("YAML").remove(0);
+        let work = read_all(&text, &Limits::default()).expect("YAML").remove(0);
         let refusals = validation.check(&work);
         assert_eq!(refusals.is_empty(), case.pass, "{}: {refusals:?}", case.file);
         let manifests = [
