@@ -180,7 +180,7 @@ fn severities(
             let names = CODES.iter().map(|(code, _, _)| code.name());
             let help = nearest(name, names).map_or_else(
                 || "the codes are listed in the README".to_owned(),
-                |near| format!("did you mean {near:?}?"),
+                |near| format!("did you mean `{near}`?"),
             );
             let message = format!("{FILE_NAME}: findings: there is no code {name:?}");
             findings.push(Finding::new(Code::CONFIG_UNKNOWN_FIELD, place, message).help(help));

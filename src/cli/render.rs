@@ -126,11 +126,16 @@ impl Render {
         match output::write(&loaded.output, layout, options) {
             Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
             Ok(summary) => {
+                // The inventory is a file of the tree to whoever counts files.
+                let listed = summary
+                    .differing
+                    .iter()
+                    .any(|change| change.path == output::INVENTORY);
                 self.say(&format!(
                     "{} ({} written, {} unchanged, {} deleted) in {}",
                     counts(rendered),
-                    plural(summary.written, "file"),
-                    summary.unchanged,
+                    plural(summary.written.saturating_add(usize::from(listed)), "file"),
+                    summary.unchanged.saturating_add(usize::from(!listed)),
                     summary.deleted,
                     elapsed(start)
                 ));
@@ -157,7 +162,10 @@ impl Render {
         );
         show::findings(&findings, &loaded.sources, self.common.speech);
         if summary.differing.is_empty() {
-            self.say(&format!("up to date: {}", plural(summary.unchanged, "file")));
+            self.say(&format!(
+                "up to date: {}",
+                plural(summary.unchanged.saturating_add(1), "file")
+            ));
             return Status::of(&findings);
         }
         for change in &summary.differing {

@@ -55,7 +55,9 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
     let mut plan = render::render(&input, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
-    if plan.clusters.is_empty() && !allow_empty {
+    // Whatever else is wrong explains it better.
+    let explained = findings.has_errors() || loaded.findings.has_errors();
+    if plan.clusters.is_empty() && !allow_empty && !explained {
         findings.push(nothing_rendered(loaded, &ours, &all_clusters));
     }
     let withheld = shipping

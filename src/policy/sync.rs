@@ -157,7 +157,7 @@ fn gateway_targets<'a>(
         }
         let namespace = target.namespace.unwrap_or_else(|| object.namespace_or_empty());
         let Some(gateway) = ours.gateway(namespace, target.name) else {
-            findings.push(not_ours(object, &target, namespace, hub));
+            findings.extend(not_ours(object, &target, namespace, hub, ours));
             continue;
         };
         let from = (
@@ -234,54 +234,57 @@ fn same_target(
 }
 
 /// The target is no Gateway of ours: missing, or of another class.
-fn not_ours(object: &Object, target: &TargetRef<'_>, namespace: &str, hub: &Hub) -> Finding {
-    let gateways = hub.objects.of_kind(GROUP, "Gateway");
-    if let Some(gateway) = gateways
-        .iter()
-        .find(|gateway| gateway.key() == format!("{namespace}/{}", target.name))
-    {
+fn not_ours(
+    object: &Object,
+    target: &TargetRef<'_>,
+    namespace: &str,
+    hub: &Hub,
+    ours: &Ours<'_>,
+) -> Option<Finding> {
+    let place = object.place(&format!("{}/name", target.pointer));
+    if let Some(gateway) = hub.objects.find(GROUP, "Gateway", Some(namespace), target.name) {
         let class = gateway.root().get("spec").get("gatewayClassName");
-        return Finding::new(
-            Code::POLICY_OTHER_CLASS,
-            object.place(&format!("{}/name", target.pointer)),
-            format!(
-                "{} targets {}, which is not rendered",
-                object.identity(),
-                gateway.identity()
-            ),
-        )
-        .label("a Gateway of another class")
-        .related(
-            gateway.place(class.pointer()),
-            format!("its class is `{}`", class.str().unwrap_or_default()),
-        )
-        .help("target a Gateway of our class, or take the policy out of the input");
-    }
-    let finding = Finding::new(
-        Code::POLICY_TARGET_NOT_FOUND,
-        object.place(&format!("{}/name", target.pointer)),
-        format!(
-            "{} targets Gateway {namespace}/{}, which is not in the input",
+        let class_name = class.str().unwrap_or_default();
+        if class_name.is_empty() || ours.classes.contains_key(class_name) {
+            // The Gateway or its class is broken, and that is a finding of its own.
+            return None;
+        }
+        let message = format!(
+            "{} targets {}, which is not rendered",
             object.identity(),
-            target.name
-        ),
-    )
-    .label("no such Gateway");
-    let same_namespace = gateways
-        .iter()
-        .filter(|gateway| gateway.namespace_or_empty() == namespace)
-        .map(|gateway| gateway.name.as_str());
-    if let Some(near) = nearest(target.name, same_namespace) {
-        return finding.help(format!("did you mean `{near}`?"));
+            gateway.identity()
+        );
+        return Some(
+            Finding::new(Code::POLICY_OTHER_CLASS, place, message)
+                .label("a Gateway of another class")
+                .related(
+                    gateway.place(class.pointer()),
+                    format!("its class is `{class_name}`"),
+                )
+                .help("target a Gateway of our class, or take the policy out of the input"),
+        );
     }
-    match gateways.iter().find(|gateway| gateway.name == target.name) {
+    let message = format!(
+        "{} targets Gateway {namespace}/{}, which is not in the input",
+        object.identity(),
+        target.name
+    );
+    let finding = Finding::new(Code::POLICY_TARGET_NOT_FOUND, place, message).label("no such Gateway");
+    let gateways = hub.objects.of_kind(GROUP, "Gateway");
+    let here = gateways
+        .iter()
+        .filter(|gateway| gateway.namespace_or_empty() == namespace);
+    if let Some(near) = nearest(target.name, here.map(|gateway| gateway.name.as_str())) {
+        return Some(finding.help(format!("did you mean `{near}`?")));
+    }
+    Some(match gateways.iter().find(|gateway| gateway.name == target.name) {
         Some(gateway) => finding.help(format!(
             "there is {}: set `namespace: {}` in the reference (and a ReferenceGrant there), or move the policy",
             gateway.identity(),
             gateway.namespace_or_empty()
         )),
         None => finding.help("add the Gateway to the input, or correct the name"),
-    }
+    })
 }
 
 fn not_permitted(object: &Object, target: &TargetRef<'_>, namespace: &str) -> Finding {

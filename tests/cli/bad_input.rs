@@ -50,7 +50,7 @@ fn text_that_is_no_yaml() {
             scratch.write("hub/x.yaml", "image: {{ .Values.image }}\n");
         },
         3,
-        "yaml/",
+        "yaml/syntax",
         "hub/x.yaml:1:",
     );
 }
@@ -67,7 +67,7 @@ fn values_of_the_wrong_type() {
         },
         3,
         "object/schema",
-        "hub/gateway.yaml:13:21",
+        "hub/gateway.yaml:12:21",
     )
     .says("must be a string");
     refused(
@@ -76,7 +76,7 @@ fn values_of_the_wrong_type() {
         },
         3,
         "object/schema",
-        "hub/gateway.yaml:5:9",
+        "hub/gateway.yaml:4:9",
     )
     .says("quotes");
 }
@@ -266,9 +266,9 @@ fn a_gateway_whose_placement_nobody_knows() {
         |scratch| {
             scratch.remove("hub/decisions.yaml");
         },
-        3,
+        4,
         "placement/not-found",
-        "hub/gateway.yaml:8:",
+        "hub/gateway.yaml:7:",
     )
     .says("edge");
 }
@@ -298,9 +298,9 @@ fn two_objects_with_one_identity() {
         },
         3,
         "object/duplicate",
-        "hub/gateway.yaml:5:9",
+        "hub/gateway.yaml:4:9",
     );
-    run.says("hub/again.yaml:5:9");
+    run.says("hub/again.yaml:4:9");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn an_oversized_work() {
         },
         3,
         "work/too-large",
-        "hub/gateway.yaml:5:",
+        "hub/gateway.yaml:4:",
     )
     .says("allows 700");
 }

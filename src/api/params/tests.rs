@@ -133,7 +133,7 @@ fn an_unknown_field_names_the_nearest() {
     let (code, message, help) = only("policysToSync: []");
     assert_eq!(code, Code::PARAMS_UNKNOWN_FIELD);
     assert!(message.contains("unknown field \"policysToSync\""), "{message}");
-    assert_eq!(help, "did you mean \"policiesToSync\"?");
+    assert_eq!(help, "did you mean `policiesToSync`?");
     let (code, message, _) =
         only("policiesToSync: [{group: kuadrant.io, version: v1, resource: authpolicies, feedbacks: []}]");
     assert_eq!(code, Code::PARAMS_UNKNOWN_FIELD);
@@ -194,7 +194,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
         message.contains("there is no resource \"authpolicy\" in group \"kuadrant.io\""),
         "{message}"
     );
-    assert_eq!(help, "did you mean \"authpolicies\"?");
+    assert_eq!(help, "did you mean `authpolicies`?");
     let (_, message, help) = entry("kuadrant.io", "v1beta1", "authpolicies");
     assert!(
         message.contains("does not serve version \"v1beta1\""),

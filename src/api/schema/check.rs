@@ -155,7 +155,7 @@ impl Walk<'_> {
         }
         let known = node.properties.keys().map(String::as_str);
         let help = match nearest(name, known.clone()) {
-            Some(near) => Some(format!("did you mean {near:?}?")),
+            Some(near) => Some(format!("did you mean `{near}`?")),
             None if node.properties.is_empty() => Some("no field is allowed here".to_owned()),
             None if node.properties.len() <= LISTED_MAX => {
                 Some(format!("known fields: {}", known.collect::<Vec<_>>().join(", ")))
@@ -382,7 +382,7 @@ impl Walk<'_> {
         let help = value
             .as_str()
             .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
-            .map(|near| format!("did you mean {near:?}?"));
+            .map(|near| format!("did you mean `{near}`?"));
         self.push_with_help(path, true, message, help);
     }
 
