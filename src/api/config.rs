@@ -11,9 +11,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use file::{
-    HubObjects, OriginTimestamp, PlacementMode, PlacementSource, Secrets, json_schema,
-};
+pub use file::{HubObjects, OriginTimestamp, PlacementMode, PlacementSource, Secrets, json_schema};
 
 use std::collections::BTreeMap;
 
@@ -104,12 +102,16 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     for violation in schema.check_completed(&value) {
         let message = format!("{FILE_NAME}: {violation}");
         let mut finding = match violation.kind {
-            ViolationKind::UnknownField => {
-                Finding::new(Code::CONFIG_UNKNOWN_FIELD, Place::key(document, &*violation.pointer), message)
-            }
-            ViolationKind::Invalid => {
-                Finding::new(Code::CONFIG_INVALID, Place::value(document, &*violation.pointer), message)
-            }
+            ViolationKind::UnknownField => Finding::new(
+                Code::CONFIG_UNKNOWN_FIELD,
+                Place::key(document, &*violation.pointer),
+                message,
+            ),
+            ViolationKind::Invalid => Finding::new(
+                Code::CONFIG_INVALID,
+                Place::value(document, &*violation.pointer),
+                message,
+            ),
         };
         finding.help = violation.help;
         findings.push(finding);
@@ -144,7 +146,11 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
     let hub = strings("hub");
     RenderConfig {
         controller_name: text("controllerName", defaults.controller_name),
-        hub: if root.get("hub").is_present() { hub } else { defaults.hub },
+        hub: if root.get("hub").is_present() {
+            hub
+        } else {
+            defaults.hub
+        },
         spokes: text("spokes", defaults.spokes),
         output: text("output", defaults.output),
         exclude: strings("exclude"),
@@ -153,7 +159,11 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
         creation_timestamp: file::parse(&root.get("precedence").get("creationTimestamp")),
         secrets: file::parse(&root.get("secrets")),
         hub_objects: file::parse(&root.get("hubObjects")),
-        profiles: root.get("profiles").items().filter_map(|item| item.value().cloned()).collect(),
+        profiles: root
+            .get("profiles")
+            .items()
+            .filter_map(|item| item.value().cloned())
+            .collect(),
         findings: severities(&root.get("findings"), document, findings),
     }
 }

@@ -122,7 +122,10 @@ impl Crd {
     /// Checks an object of this kind as an API server with strict field validation would.
     #[must_use]
     pub fn check(&self, object: &Object) -> Vec<Finding> {
-        let Some(version) = self.version(&object.api_version.version).filter(|version| version.served) else {
+        let Some(version) = self
+            .version(&object.api_version.version)
+            .filter(|version| version.served)
+        else {
             let served: Vec<&str> = self.served_versions().collect();
             let message = format!(
                 "{} {}: version {:?} of {}.{} is not served",
@@ -220,9 +223,8 @@ impl Reader<'_> {
             "Namespaced" => Some(Scope::Namespaced),
             "Cluster" => Some(Scope::Cluster),
             other => {
-                let message = format!(
-                    "Unsupported value: {other:?}: supported values: \"Cluster\", \"Namespaced\""
-                );
+                let message =
+                    format!("Unsupported value: {other:?}: supported values: \"Cluster\", \"Namespaced\"");
                 self.finding(field.pointer(), message);
                 None
             }
@@ -234,7 +236,10 @@ impl Reader<'_> {
         let expected = format!("{plural}.{group}");
         if self.object.name != expected {
             let finding = self
-                .about("/metadata/name", "the name must be the plural, a dot and the group")
+                .about(
+                    "/metadata/name",
+                    "the name must be the plural, a dot and the group",
+                )
                 .help(format!("name it {expected}"));
             self.findings.push(finding);
         }
@@ -260,7 +265,8 @@ impl Reader<'_> {
             };
             let served = self.flag(&entry.get("served"));
             let storage = self.flag(&entry.get("storage"));
-            let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"));
+            let status_is_separate = entry.get("subresources").get("status").is_present();
+            let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"), status_is_separate);
             versions.push(CrdVersion {
                 name,
                 served,
@@ -284,9 +290,9 @@ impl Reader<'_> {
         }
     }
 
-    fn schema(&mut self, field: &Field<'_>) -> Option<Schema> {
+    fn schema(&mut self, field: &Field<'_>, status_is_separate: bool) -> Option<Schema> {
         let value: &Value = field.value()?;
-        let (schema, problems) = Schema::of_resource(value);
+        let (schema, problems) = Schema::of_resource(value, status_is_separate);
         for problem in problems {
             let pointer = format!("{}{}", field.pointer(), problem.pointer);
             let mut finding = self.about(&pointer, &problem.message);

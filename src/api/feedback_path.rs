@@ -102,7 +102,9 @@ impl PathError {
             PathProblem::Character('&' | '|') => {
                 "a filter compares once: && and || do not exist in this dialect".to_owned()
             }
-            PathProblem::Character('{' | '}') => "write the path without braces, as one expression".to_owned(),
+            PathProblem::Character('{' | '}') => {
+                "write the path without braces, as one expression".to_owned()
+            }
             PathProblem::Character(_) => "remove it, or escape it with a backslash inside a name".to_owned(),
             PathProblem::Index(text) if text.starts_with('"') => {
                 format!("use single quotes: ['{}']", text.trim_matches('"'))

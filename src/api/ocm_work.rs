@@ -59,7 +59,11 @@ impl Refusal {
     /// The finding `work/invalid`, or `work/too-large` for the size.
     #[must_use]
     pub fn into_finding(self, object: &Object) -> Finding {
-        let code = if self.message.ends_with(" limit") { Code::WORK_TOO_LARGE } else { Code::WORK_INVALID };
+        let code = if self.message.ends_with(" limit") {
+            Code::WORK_TOO_LARGE
+        } else {
+            Code::WORK_INVALID
+        };
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
         let finding = Finding::new(code, object.place(&self.pointer), message);
         match self.help {
@@ -88,8 +92,8 @@ impl WorkValidation {
     pub fn new() -> Self {
         // Our own schemas: that they compile without problems is tested.
         Self {
-            manifest_work: Schema::of_resource(&schema::manifest_work()).0,
-            replica_set: Schema::of_resource(&schema::replica_set()).0,
+            manifest_work: Schema::of_resource(&schema::manifest_work(), true).0,
+            replica_set: Schema::of_resource(&schema::replica_set(), true).0,
         }
     }
 
@@ -189,7 +193,10 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
         let text = |field: Field<'_>| field.str().map(str::to_owned);
         let Some(kind) = manifest.get("kind").str().filter(|kind| !kind.is_empty()) else {
             let shown = manifest.value().map(Value::to_string).unwrap_or_default();
-            refusals.push(webhook(&manifest, format!("Object 'Kind' is missing in '{shown}'")));
+            refusals.push(webhook(
+                &manifest,
+                format!("Object 'Kind' is missing in '{shown}'"),
+            ));
             continue;
         };
         let metadata = manifest.get("metadata");
@@ -198,7 +205,10 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
             continue;
         };
         if text(metadata.get("generateName")).is_some_and(|generated| !generated.is_empty()) {
-            refusals.push(webhook(&metadata.get("generateName"), "generateName must not be set in manifest"));
+            refusals.push(webhook(
+                &metadata.get("generateName"),
+                "generateName must not be set in manifest",
+            ));
         }
         let api_version = manifest.get("apiVersion").str().unwrap_or_default();
         let namespace = metadata.get("namespace").str().unwrap_or_default();
@@ -209,7 +219,9 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
             std::collections::hash_map::Entry::Occupied(first) => {
                 let mut refusal = webhook(
                     &manifest,
-                    format!("duplicate manifest for resource {namespace}/{name} with resource type {api_version}.{kind}"),
+                    format!(
+                        "duplicate manifest for resource {namespace}/{name} with resource type {api_version}.{kind}"
+                    ),
                 );
                 refusal.help = Some(format!("remove it: manifest {} is the same object", first.get()));
                 refusals.push(refusal);
@@ -221,7 +233,10 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
 fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let subject = template.get("executor").get("subject");
     if subject.get("type").str() == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
-        let mut refusal = webhook(&subject.get("serviceAccount"), "executor service account can not be nil");
+        let mut refusal = webhook(
+            &subject.get("serviceAccount"),
+            "executor service account can not be nil",
+        );
         refusal.help = Some("set serviceAccount to its namespace and name".to_owned());
         refusals.push(refusal);
     }

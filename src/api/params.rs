@@ -146,7 +146,8 @@ pub fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> Cl
         } else {
             "add data.params with the parameters as JSON or YAML text"
         };
-        let finding = Finding::new(Code::PARAMS_INVALID, config_map.place(data.pointer()), message).help(help);
+        let finding =
+            Finding::new(Code::PARAMS_INVALID, config_map.place(data.pointer()), message).help(help);
         return ClassParams {
             params: None,
             failure: Some(failure),
@@ -194,7 +195,11 @@ impl Check<'_> {
             .and_then(|text| text.position(fault.pointer, fault.at_key))
             .map(|(line, column)| format!(", line {line}, column {column}"))
             .unwrap_or_default();
-        let inside = if fault.pointer.is_empty() { String::new() } else { format!(", at {}", fault.pointer) };
+        let inside = if fault.pointer.is_empty() {
+            String::new()
+        } else {
+            format!(", at {}", fault.pointer)
+        };
         let message = format!(
             "parameters in ConfigMap {}: {} (in data.{PARAMS_KEY}{inside}{position})",
             self.config_map.key(),
@@ -215,7 +220,11 @@ impl Check<'_> {
     fn violation(&mut self, violation: Violation) {
         let unknown = violation.kind == ViolationKind::UnknownField;
         self.fault(Fault {
-            code: if unknown { Code::PARAMS_UNKNOWN_FIELD } else { Code::PARAMS_INVALID },
+            code: if unknown {
+                Code::PARAMS_UNKNOWN_FIELD
+            } else {
+                Code::PARAMS_INVALID
+            },
             pointer: &violation.pointer,
             at_key: unknown,
             message: violation.to_string(),
@@ -247,7 +256,11 @@ impl Check<'_> {
             }
         };
         if value.is_null() {
-            self.invalid("", "the text is empty", Some("write {} for the defaults".to_owned()));
+            self.invalid(
+                "",
+                "the text is empty",
+                Some("write {} for the defaults".to_owned()),
+            );
             return None;
         }
         let (schema, _) = Schema::of_value(&file::json_schema());
@@ -274,8 +287,15 @@ impl Check<'_> {
             if let Err(error) = NameRule::Rfc1123Subdomain.check(class)
                 && !class.is_empty()
             {
-                let help = error.suggestion.clone().map(|name| format!("for example {name:?}"));
-                self.invalid("/downstreamClass", format!("downstreamClass: {class:?}: {error}"), help);
+                let help = error
+                    .suggestion
+                    .clone()
+                    .map(|name| format!("for example {name:?}"));
+                self.invalid(
+                    "/downstreamClass",
+                    format!("downstreamClass: {class:?}: {error}"),
+                    help,
+                );
             }
             class.clone_into(&mut params.downstream_class);
         }

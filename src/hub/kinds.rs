@@ -91,7 +91,10 @@ impl From<&Crd> for KindInfo {
             kind: crd.kind.clone().into(),
             plural: crd.plural.clone().into(),
             scope: crd.scope,
-            versions: crd.served_versions().map(|version| version.to_owned().into()).collect(),
+            versions: crd
+                .served_versions()
+                .map(|version| version.to_owned().into())
+                .collect(),
             targets: TargetFields {
                 target_ref: has("targetRef"),
                 target_refs: has("targetRefs"),
@@ -148,7 +151,8 @@ impl KindTable {
         let index = match self.by_kind.get(&kind_key).copied() {
             Some(index) => {
                 if let Some(old) = self.kinds.get_mut(index) {
-                    self.by_plural.remove(&(old.group.to_string(), old.plural.to_string()));
+                    self.by_plural
+                        .remove(&(old.group.to_string(), old.plural.to_string()));
                     *old = info;
                 }
                 index
@@ -210,7 +214,9 @@ impl KindTable {
 
     fn candidates(&self, group: &str) -> impl Iterator<Item = &KindInfo> {
         let known = self.kinds.iter().any(|info| info.group == group);
-        self.kinds.iter().filter(move |info| !known || info.group == group)
+        self.kinds
+            .iter()
+            .filter(move |info| !known || info.group == group)
     }
 }
 

@@ -39,7 +39,9 @@ impl NameRule {
     #[must_use]
     pub fn of_kind(group: &str, kind: &str) -> Self {
         match (group, kind) {
-            ("", "Namespace") | ("cluster.open-cluster-management.io", "ManagedCluster") => Self::Rfc1123Label,
+            ("", "Namespace") | ("cluster.open-cluster-management.io", "ManagedCluster") => {
+                Self::Rfc1123Label
+            }
             ("", "Service") => Self::Rfc1035Label,
             ("rbac.authorization.k8s.io", _) => Self::PathSegment,
             _ => Self::Rfc1123Subdomain,
@@ -292,9 +294,13 @@ fn value_problem(text: &str) -> Option<Problem> {
 fn is_label(text: &str, letter_first: bool) -> bool {
     let lower_or_digit = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = text.as_bytes();
-    let first_fits = bytes
-        .first()
-        .is_some_and(|first| if letter_first { first.is_ascii_lowercase() } else { lower_or_digit(first) });
+    let first_fits = bytes.first().is_some_and(|first| {
+        if letter_first {
+            first.is_ascii_lowercase()
+        } else {
+            lower_or_digit(first)
+        }
+    });
     first_fits
         && bytes.last().is_some_and(lower_or_digit)
         && bytes.iter().all(|byte| lower_or_digit(byte) || *byte == b'-')
@@ -343,7 +349,20 @@ mod tests {
         for good in ["a", "0", "a.b", "example.com", "a-b.c0", &"a".repeat(253)] {
             assert_eq!(problem(NameRule::Rfc1123Subdomain, good), None, "{good}");
         }
-        for bad in ["Not_Valid", "a.", ".a", "a..b", "-a", "a-", "a.-b", "ä", "a/b", "..", "a b", "a\n"] {
+        for bad in [
+            "Not_Valid",
+            "a.",
+            ".a",
+            "a..b",
+            "-a",
+            "a-",
+            "a.-b",
+            "ä",
+            "a/b",
+            "..",
+            "a b",
+            "a\n",
+        ] {
             assert_eq!(
                 problem(NameRule::Rfc1123Subdomain, bad),
                 Some(Problem::Shape(Shape::Subdomain)),
@@ -352,14 +371,28 @@ mod tests {
         }
         assert_eq!(problem(NameRule::Rfc1123Subdomain, ""), Some(Problem::Empty));
         let long = "a".repeat(254);
-        assert_eq!(problem(NameRule::Rfc1123Subdomain, &long), Some(Problem::TooLong(253)));
+        assert_eq!(
+            problem(NameRule::Rfc1123Subdomain, &long),
+            Some(Problem::TooLong(253))
+        );
     }
 
     #[test]
     fn a_namespace_is_a_label_of_63_bytes_without_dots() {
         assert!(check_namespace(&"a".repeat(63)).is_ok());
         assert!(check_namespace("1a").is_ok());
-        for bad in ["a.b", "A", "a_b", "../../etc", "..", ".", "", "_hub", "a/b", &"a".repeat(64)] {
+        for bad in [
+            "a.b",
+            "A",
+            "a_b",
+            "../../etc",
+            "..",
+            ".",
+            "",
+            "_hub",
+            "a/b",
+            &"a".repeat(64),
+        ] {
             assert!(check_cluster_name(bad).is_err(), "{bad}");
         }
     }
@@ -369,7 +402,10 @@ mod tests {
         assert!(NameRule::of_kind("", "Service").check("1a").is_err());
         assert!(NameRule::of_kind("", "Service").check("a1").is_ok());
         let rbac = NameRule::of_kind("rbac.authorization.k8s.io", "ClusterRole");
-        assert!(rbac.check("open-cluster-management:klusterlet-work:gateway").is_ok());
+        assert!(
+            rbac.check("open-cluster-management:klusterlet-work:gateway")
+                .is_ok()
+        );
         assert!(rbac.check("System:Node").is_ok());
         for bad in ["..", ".", "a/b", "50%", ""] {
             assert!(rbac.check(bad).is_err(), "{bad}");
@@ -378,16 +414,26 @@ mod tests {
 
     #[test]
     fn keys_have_an_optional_subdomain_prefix_and_a_name_of_63_bytes() {
-        for good in ["app", "example.com/App_1.x", &format!("{}/{}", "a".repeat(253), "b".repeat(63))] {
+        for good in [
+            "app",
+            "example.com/App_1.x",
+            &format!("{}/{}", "a".repeat(253), "b".repeat(63)),
+        ] {
             assert_eq!(problem(NameRule::LabelKey, good), None, "{good}");
         }
         assert_eq!(problem(NameRule::LabelKey, "/a"), Some(Problem::EmptyPrefix));
         assert_eq!(problem(NameRule::LabelKey, "a/"), Some(Problem::EmptyName));
         assert_eq!(problem(NameRule::LabelKey, ""), Some(Problem::EmptyName));
         assert_eq!(problem(NameRule::LabelKey, "a/b/c"), Some(Problem::Slashes));
-        assert_eq!(problem(NameRule::LabelKey, "Example.com/a"), Some(Problem::Prefix));
+        assert_eq!(
+            problem(NameRule::LabelKey, "Example.com/a"),
+            Some(Problem::Prefix)
+        );
         assert_eq!(problem(NameRule::AnnotationKey, "Example.com/a"), None);
-        assert_eq!(problem(NameRule::LabelKey, "a/-b"), Some(Problem::Shape(Shape::KeyName)));
+        assert_eq!(
+            problem(NameRule::LabelKey, "a/-b"),
+            Some(Problem::Shape(Shape::KeyName))
+        );
     }
 
     #[test]
@@ -407,7 +453,10 @@ mod tests {
             suggestion(NameRule::Rfc1123Subdomain, "Not_Valid").as_deref(),
             Some("not-valid")
         );
-        assert_eq!(suggestion(NameRule::Rfc1123Label, "Prod.EU").as_deref(), Some("prod-eu"));
+        assert_eq!(
+            suggestion(NameRule::Rfc1123Label, "Prod.EU").as_deref(),
+            Some("prod-eu")
+        );
         assert_eq!(suggestion(NameRule::Rfc1123Label, "---"), None);
     }
 

@@ -98,7 +98,11 @@ enum FindingSeverity {
 
 /// The configuration file spokewright.yaml.
 #[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields, title = "spokewright configuration")]
+#[schemars(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    title = "spokewright configuration"
+)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ConfigFile {
     api_version: ApiVersion,
@@ -179,7 +183,10 @@ fn output() -> String {
 #[must_use]
 pub fn json_schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<ConfigFile>().to_value()
+    settings
+        .into_generator()
+        .into_root_schema_for::<ConfigFile>()
+        .to_value()
 }
 
 /// An enum's value; its default where the file has none, or one that the schema has refused.

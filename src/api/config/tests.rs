@@ -3,7 +3,10 @@
 use super::*;
 use crate::diagnostic::{Part, SourceId};
 
-const DOCUMENT: DocumentId = DocumentId { source: SourceId(3), index: 0 };
+const DOCUMENT: DocumentId = DocumentId {
+    source: SourceId(3),
+    index: 0,
+};
 const HEAD: &str = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\n";
 
 fn of(body: &str) -> (RenderConfig, Vec<Finding>) {
@@ -14,9 +17,21 @@ fn of(body: &str) -> (RenderConfig, Vec<Finding>) {
 fn only(body: &str) -> (Code, String, Part, String) {
     let (_, findings) = of(body);
     assert_eq!(findings.len(), 1, "{findings:#?}");
-    let Place::Field { document, pointer, part } = findings[0].place.clone() else { panic!("a field") };
+    let Place::Field {
+        document,
+        pointer,
+        part,
+    } = findings[0].place.clone()
+    else {
+        panic!("a field")
+    };
     assert_eq!(document, DOCUMENT);
-    (findings[0].code, pointer, part, findings[0].help.clone().unwrap_or_default())
+    (
+        findings[0].code,
+        pointer,
+        part,
+        findings[0].help.clone().unwrap_or_default(),
+    )
 }
 
 #[test]
@@ -25,15 +40,20 @@ fn an_empty_configuration_has_the_documented_defaults() {
     assert_eq!(findings, vec![]);
     assert_eq!(config, RenderConfig::default());
     assert_eq!(config.controller_name, "kuadrant.io/mgc-gw-controller");
-    assert_eq!((config.hub, config.spokes.as_str(), config.output.as_str()), (vec![".".to_owned()], "spokes", "rendered"));
+    assert_eq!(
+        (config.hub, config.spokes.as_str(), config.output.as_str()),
+        (vec![".".to_owned()], "spokes", "rendered")
+    );
 }
 
 #[test]
 fn every_field_is_read() {
-    let (config, findings) = of("controllerName: a.b/c\nhub: [x, y]\nspokes: s\noutput: o\nexclude: ['charts/**']\n\
+    let (config, findings) = of(
+        "controllerName: a.b/c\nhub: [x, y]\nspokes: s\noutput: o\nexclude: ['charts/**']\n\
         placement: {source: Evaluate, mode: Fixpoint}\nprecedence: {creationTimestamp: Ignore}\nsecrets: Copy\n\
         hubObjects: Annotated\nprofiles: [{kind: X}]\n\
-        findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n");
+        findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n",
+    );
     assert_eq!(findings, vec![]);
     let expected = RenderConfig {
         controller_name: "a.b/c".into(),
@@ -48,9 +68,15 @@ fn every_field_is_read() {
         hub_objects: HubObjects::Annotated,
         profiles: vec![serde_json::json!({"kind": "X"})],
         findings: BTreeMap::from([
-            (Code::POLICY_TARGET_NOT_FOUND, SeverityOverride::Severity(Severity::Warning)),
+            (
+                Code::POLICY_TARGET_NOT_FOUND,
+                SeverityOverride::Severity(Severity::Warning),
+            ),
             (Code::POLICY_SAME_TARGET, SeverityOverride::Off),
-            (Code::POLICY_OVERRIDDEN, SeverityOverride::Severity(Severity::Error)),
+            (
+                Code::POLICY_OVERRIDDEN,
+                SeverityOverride::Severity(Severity::Error),
+            ),
         ]),
     };
     assert_eq!(config, expected);
@@ -60,13 +86,19 @@ fn every_field_is_read() {
 fn a_bare_off_which_yaml_takes_for_false_switches_off() {
     let (config, findings) = of("findings: {policy/same-target: false}\n");
     assert_eq!(findings, vec![]);
-    assert_eq!(config.findings.get(&Code::POLICY_SAME_TARGET), Some(&SeverityOverride::Off));
+    assert_eq!(
+        config.findings.get(&Code::POLICY_SAME_TARGET),
+        Some(&SeverityOverride::Off)
+    );
 }
 
 #[test]
 fn an_unknown_field_names_the_nearest_and_stands_at_its_key() {
     let (code, pointer, part, help) = only("outputs: x\n");
-    assert_eq!((code, pointer.as_str(), part), (Code::CONFIG_UNKNOWN_FIELD, "/outputs", Part::Key));
+    assert_eq!(
+        (code, pointer.as_str(), part),
+        (Code::CONFIG_UNKNOWN_FIELD, "/outputs", Part::Key)
+    );
     assert_eq!(help, "did you mean \"output\"?");
     assert_eq!(only("placement: {sauce: Auto}\n").1, "/placement/sauce");
 }
@@ -74,18 +106,29 @@ fn an_unknown_field_names_the_nearest_and_stands_at_its_key() {
 #[test]
 fn codes_must_exist_and_be_configurable() {
     let (code, pointer, _, help) = only("findings: {policy/target-notfound: off}\n");
-    assert_eq!((code, pointer.as_str()), (Code::CONFIG_UNKNOWN_FIELD, "/findings/policy~1target-notfound"));
+    assert_eq!(
+        (code, pointer.as_str()),
+        (Code::CONFIG_UNKNOWN_FIELD, "/findings/policy~1target-notfound")
+    );
     assert_eq!(help, "did you mean \"policy/target-not-found\"?");
     assert_eq!(only("findings: {yaml/syntax: warning}\n").0, Code::CONFIG_INVALID);
 }
 
 #[test]
 fn choices_are_checked_with_all_errors_at_once() {
-    let (config, findings) =
-        of("secrets: copy\nhubObjects: All\nplacement: {mode: Seq}\nhub: []\noutput: ''\nfindings: {policy/overridden: fatal}\n");
+    let (config, findings) = of(
+        "secrets: copy\nhubObjects: All\nplacement: {mode: Seq}\nhub: []\noutput: ''\nfindings: {policy/overridden: fatal}\n",
+    );
     assert_eq!(findings.len(), 6, "{findings:#?}");
-    assert!(findings.iter().all(|finding| finding.code == Code::CONFIG_INVALID));
-    let secrets = findings.iter().find(|finding| finding.message.contains("secrets")).expect("secrets");
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.code == Code::CONFIG_INVALID)
+    );
+    let secrets = findings
+        .iter()
+        .find(|finding| finding.message.contains("secrets"))
+        .expect("secrets");
     assert_eq!(secrets.help.as_deref(), Some("did you mean \"Copy\"?"));
     assert_eq!(config.secrets, Secrets::Omit);
 }
@@ -93,8 +136,14 @@ fn choices_are_checked_with_all_errors_at_once() {
 #[test]
 fn the_type_of_the_file_must_be_right() {
     let (_, findings) = read("apiVersion: v2\n", DOCUMENT);
-    let all: String = findings.iter().map(|finding| format!("{}\n", finding.message)).collect();
-    assert!(all.contains("Unsupported value: \"v2\": supported values: \"spokewright.dev/v1alpha1\""), "{all}");
+    let all: String = findings
+        .iter()
+        .map(|finding| format!("{}\n", finding.message))
+        .collect();
+    assert!(
+        all.contains("Unsupported value: \"v2\": supported values: \"spokewright.dev/v1alpha1\""),
+        "{all}"
+    );
     assert!(all.contains("kind: Required value"), "{all}");
 }
 

@@ -1,58 +1,15 @@
 //! Reading CRDs, real ones where they are at hand, and checking objects against them.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
 use super::*;
-use crate::diagnostic::{DocumentId, Place, SourceId};
-use crate::object::{ApiVersion, Origin};
-use crate::yaml::stand_in_read_all;
-
-fn object(value: Value) -> Object {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Object {
-        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-        kind: text("/kind").unwrap_or_default(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name").unwrap_or_default(),
-        origin: Origin {
-            document: DocumentId { source: SourceId(0), index: 0 },
-            pointer: String::new(),
-        },
-        value,
-    }
-}
-
-fn shared_crds() -> Option<Vec<(PathBuf, Object)>> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/crds"));
-    if !root.is_dir() {
-        eprintln!("SKIPPED: no shared CRDs at {}", root.display());
-        return None;
-    }
-    let mut found = Vec::new();
-    let mut pending = vec![root.to_path_buf()];
-    while let Some(directory) = pending.pop() {
-        for entry in std::fs::read_dir(directory).expect("readable").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                pending.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "yaml") {
-                let text = std::fs::read_to_string(&path).expect("text");
-                for value in stand_in_read_all(&text).expect("YAML") {
-                    if value.get("kind").and_then(Value::as_str) == Some(KIND) {
-                        found.push((path.clone(), object(value)));
-                    }
-                }
-            }
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    Some(found)
-}
+use crate::api::fixture::{object, shared_crds};
+use crate::diagnostic::Place;
 
 fn shared_crd(file: &str) -> Option<Crd> {
-    let (_, object) = shared_crds()?.into_iter().find(|(path, _)| path.ends_with(file))?;
+    let (_, object) = shared_crds()?
+        .into_iter()
+        .find(|(path, _)| path.ends_with(file))?;
     let (crd, findings) = Crd::read(&object);
     assert_eq!(findings, vec![]);
     crd
@@ -71,7 +28,11 @@ fn every_shared_crd_is_read_and_compiles_without_findings() {
         assert_eq!(messages(&findings), Vec::<String>::new(), "{}", path.display());
         let crd = crd.expect("a CRD");
         assert!(crd.served_versions().count() > 0, "{}", path.display());
-        schemas += crd.versions.iter().filter(|version| version.schema.is_some()).count();
+        schemas += crd
+            .versions
+            .iter()
+            .filter(|version| version.schema.is_some())
+            .count();
     }
     assert_eq!(crds.len(), 36, "the shared set");
     assert!(schemas >= 37, "{schemas}");
@@ -126,8 +87,13 @@ fn an_unknown_field_is_found_at_its_key_with_the_nearest_name() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].code, Code::OBJECT_UNKNOWN_FIELD);
     assert_eq!(findings[0].help.as_deref(), Some("did you mean \"hostname\"?"));
-    let Place::Field { pointer, part, .. } = &findings[0].place else { panic!("a field") };
-    assert_eq!((pointer.as_str(), *part), ("/spec/listeners/0/hostName", crate::diagnostic::Part::Key));
+    let Place::Field { pointer, part, .. } = &findings[0].place else {
+        panic!("a field")
+    };
+    assert_eq!(
+        (pointer.as_str(), *part),
+        ("/spec/listeners/0/hostName", crate::diagnostic::Part::Key)
+    );
 }
 
 #[test]
@@ -162,7 +128,9 @@ fn cel_rules_see_defaults_and_report_at_their_level() {
     let findings = crd.check(&bad);
     assert!(!findings.is_empty());
     assert!(findings[0].message.contains("spec.listeners"), "{findings:?}");
-    let Some(crd) = shared_crd("kuadrant.io_ratelimitpolicies.yaml") else { return };
+    let Some(crd) = shared_crd("kuadrant.io_ratelimitpolicies.yaml") else {
+        return;
+    };
     let policy = |spec: Value| {
         object(json!({
             "apiVersion": "kuadrant.io/v1", "kind": "RateLimitPolicy",
@@ -173,7 +141,8 @@ fn cel_rules_see_defaults_and_report_at_their_level() {
     let limits = json!({"a": {"rates": [{"limit": 1, "window": "10s"}]}});
     let good = policy(json!({"targetRef": target, "limits": limits}));
     assert_eq!(messages(&crd.check(&good)), Vec::<String>::new());
-    let both = policy(json!({"targetRef": target, "defaults": {"limits": limits}, "overrides": {"limits": limits}}));
+    let both =
+        policy(json!({"targetRef": target, "defaults": {"limits": limits}, "overrides": {"limits": limits}}));
     let all = messages(&crd.check(&both)).join("\n");
     assert!(all.contains("mutually exclusive"), "{all}");
 }
@@ -184,13 +153,24 @@ fn a_version_that_is_not_served_is_refused_with_those_that_are() {
     let mut old = gateway(json!({}));
     old.api_version.version = "v1alpha1".to_owned();
     let findings = crd.check(&old);
-    assert!(findings[0].help.as_deref().is_some_and(|help| help.contains("v1")), "{findings:?}");
+    assert!(
+        findings[0]
+            .help
+            .as_deref()
+            .is_some_and(|help| help.contains("v1")),
+        "{findings:?}"
+    );
 }
 
 #[test]
 fn target_fields_are_seen_in_schemas() {
-    let Some(crd) = shared_crd("kuadrant.io_authpolicies.yaml") else { return };
-    let schema = crd.version("v1").and_then(|version| version.schema.as_ref()).expect("v1");
+    let Some(crd) = shared_crd("kuadrant.io_authpolicies.yaml") else {
+        return;
+    };
+    let schema = crd
+        .version("v1")
+        .and_then(|version| version.schema.as_ref())
+        .expect("v1");
     assert!(schema.has_field(&["spec", "targetRef"]));
     assert!(!schema.has_field(&["spec", "targetRefs"]));
 }

@@ -59,7 +59,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<Step>, PathError> {
     if text.len() > PATH_MAX {
         return error(PATH_MAX, PathProblem::TooLong);
     }
-    if let Some(offset) = ["{range", "{ range", "{end}"].iter().find_map(|loop_| text.find(loop_)) {
+    if let Some(offset) = ["{range", "{ range", "{end}"]
+        .iter()
+        .find_map(|loop_| text.find(loop_))
+    {
         return error(offset, PathProblem::Range);
     }
     let (start, end) = inside_braces(text);
@@ -103,7 +106,10 @@ struct Reader<'t> {
 
 /// What ends a name.
 const fn ends_name(character: char) -> bool {
-    matches!(character, ' ' | '\n' | '\r' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
+    matches!(
+        character,
+        ' ' | '\n' | '\r' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}'
+    )
 }
 
 impl<'t> Reader<'t> {
@@ -142,7 +148,10 @@ impl<'t> Reader<'t> {
                 }
                 self.position = self.position.saturating_add(2);
                 items.push((offset, Item::Step(Step::Recursive)));
-                if !self.peek().is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '*' | '\\')) {
+                if !self
+                    .peek()
+                    .is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '*' | '\\'))
+                {
                     continue;
                 }
                 Item::Step(self.name())
@@ -192,14 +201,22 @@ impl<'t> Reader<'t> {
                 name.push(character);
             }
         }
-        if name == "*" && !escaped { Step::Wildcard } else { Step::Field(name) }
+        if name == "*" && !escaped {
+            Step::Wildcard
+        } else {
+            Step::Field(name)
+        }
     }
 
     fn word(&mut self) -> Item {
         let end = self.rest().find(ends_name).unwrap_or(self.rest().len());
         let word = self.rest().get(..end).unwrap_or_default().to_owned();
         self.position = self.position.saturating_add(end);
-        if word == "true" || word == "false" { Item::Literal(word) } else { Item::Word(word) }
+        if word == "true" || word == "false" {
+            Item::Literal(word)
+        } else {
+            Item::Word(word)
+        }
     }
 
     fn number(&mut self, offset: usize) -> Result<String, PathError> {
@@ -284,7 +301,10 @@ impl<'t> Reader<'t> {
             }
             previous = character;
         }
-        let text = self.text.get(at..self.position.saturating_sub(1)).unwrap_or_default();
+        let text = self
+            .text
+            .get(at..self.position.saturating_sub(1))
+            .unwrap_or_default();
         if self.next() != Some(']') {
             return self.fail(offset, PathProblem::Unclosed("filter"));
         }
@@ -339,13 +359,21 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
         Some(_) => Operand::Path(path(right, right_at)?),
         None => return Err(not_a_value()),
     };
-    let singular = |steps: &[Step]| steps.iter().all(|step| matches!(step, Step::Field(_) | Step::Index(_)));
+    let singular = |steps: &[Step]| {
+        steps
+            .iter()
+            .all(|step| matches!(step, Step::Field(_) | Step::Index(_)))
+    };
     let fits = singular(&left)
         && match &operand {
             Operand::Path(steps) => singular(steps),
             Operand::Text(_) | Operand::Literal(_) => true,
         };
-    if fits { Ok(Step::Filter(left, Some((operator, operand)))) } else { Err(not_a_value()) }
+    if fits {
+        Ok(Step::Filter(left, Some((operator, operand))))
+    } else {
+        Err(not_a_value())
+    }
 }
 
 /// A path inside a filter.
@@ -378,7 +406,12 @@ fn path(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
 
 /// One member of brackets. A quoted name is read like a field after a dot, so its dots make several steps.
 fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
-    let error = |problem| Err(PathError { offset: base, problem });
+    let error = |problem| {
+        Err(PathError {
+            offset: base,
+            problem,
+        })
+    };
     if text == "*" {
         return Ok(vec![Step::Wildcard]);
     }

@@ -43,11 +43,17 @@ fn seventeen_typical_paths_find_what_client_go_finds() {
         (".status.counts[1:3]", json!(2)),
         (".status.counts[2,0]", json!(3)),
         (r#".status.conditions[?(@.type=="Ready")].status"#, json!("False")),
-        (".status.conditions[?(@.type=='Ready')].reason", json!("it's (not) \"ready\"")),
+        (
+            ".status.conditions[?(@.type=='Ready')].reason",
+            json!("it's (not) \"ready\""),
+        ),
         (".status.listeners[?(@.attachedRoutes>2)].name", json!("web.x")),
         (r".metadata.labels.app\.kubernetes\.io/name", json!("shop")),
         (r".metadata.labels['app\.kubernetes\.io/name']", json!("shop")),
-        (r".metadata.labels['app\.kubernetes\.io/name','tier']", json!("shop")),
+        (
+            r".metadata.labels['app\.kubernetes\.io/name','tier']",
+            json!("shop"),
+        ),
         ("..attachedRoutes", json!(2)),
         (".status['phase']", json!("Running")),
         (".['status'].phase", json!("Running")),
@@ -63,7 +69,12 @@ fn seventeen_typical_paths_find_what_client_go_finds() {
 
 #[test]
 fn missing_values_are_no_error() {
-    for path in [".status.nothing", ".status.conditions[9].type", ".spec.replicas.x", ".a[?(@.b=='c')].d"] {
+    for path in [
+        ".status.nothing",
+        ".status.conditions[9].type",
+        ".spec.replicas.x",
+        ".a[?(@.b=='c')].d",
+    ] {
         assert_eq!(first(path), None, "{path}");
     }
 }
@@ -78,16 +89,25 @@ fn problem(path: &str) -> (usize, PathProblem) {
 fn what_the_agent_refuses_is_an_error_with_its_offset() {
     assert_eq!(problem(""), (0, PathProblem::Empty));
     assert_eq!(problem("{}"), (1, PathProblem::Empty));
-    assert_eq!(problem("status.phase"), (0, PathProblem::Identifier("status".into())));
+    assert_eq!(
+        problem("status.phase"),
+        (0, PathProblem::Identifier("status".into()))
+    );
     assert_eq!(problem("{range .items[*]}{.a}{end}"), (0, PathProblem::Range));
     assert_eq!(problem("range .items[*]"), (0, PathProblem::Range));
     assert_eq!(problem(".a[0"), (2, PathProblem::Unclosed("array")));
-    assert_eq!(problem(".a[?(@.b==\"c\"].d"), (2, PathProblem::Unclosed("filter")));
+    assert_eq!(
+        problem(".a[?(@.b==\"c\"].d"),
+        (2, PathProblem::Unclosed("filter"))
+    );
     assert_eq!(problem(".a[b]"), (3, PathProblem::Index("b".into())));
     assert_eq!(problem(".a[\"b\"]"), (3, PathProblem::Index("\"b\"".into())));
     assert_eq!(problem(".a[?(@.b=c)]"), (8, PathProblem::Operator("=".into())));
     assert_eq!(problem(".a[?(@.b==c)]"), (10, PathProblem::Unquoted("c".into())));
-    assert_eq!(problem(".a[?(@.b==\"c\" && @.d==\"e\")]"), (14, PathProblem::Character('&')));
+    assert_eq!(
+        problem(".a[?(@.b==\"c\" && @.d==\"e\")]"),
+        (14, PathProblem::Character('&'))
+    );
     assert_eq!(problem(".a}{.b"), (2, PathProblem::Character('}')));
     assert_eq!(problem(".a[0:2:-1]"), (3, PathProblem::Step));
     assert_eq!(problem(".a....b"), (4, PathProblem::TwiceRecursive));
@@ -96,7 +116,10 @@ fn what_the_agent_refuses_is_an_error_with_its_offset() {
 
 #[test]
 fn braces_are_taken_off_because_ocm_adds_them() {
-    assert_eq!(FeedbackPath::parse(" {.status.x} ").map(|path| path.to_string()), Ok(".status.x".to_owned()));
+    assert_eq!(
+        FeedbackPath::parse(" {.status.x} ").map(|path| path.to_string()),
+        Ok(".status.x".to_owned())
+    );
 }
 
 proptest! {

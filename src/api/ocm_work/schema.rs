@@ -192,7 +192,10 @@ fn rollout_strategy() -> Value {
             "progressivePerGroup": mapping(&[], grouped),
         }),
     );
-    default(strategy, json!({"type": "All", "all": {"progressDeadline": "None"}}))
+    default(
+        strategy,
+        json!({"type": "All", "all": {"progressDeadline": "None"}}),
+    )
 }
 
 /// The root: status is the agent's, and not ours to judge.

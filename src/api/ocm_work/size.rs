@@ -11,9 +11,9 @@ use serde_json::{Number, Value};
 /// The size of all manifests of a work, in bytes.
 #[must_use]
 pub fn work_size(manifests: &[Value]) -> u64 {
-    manifests
-        .iter()
-        .fold(0, |total: u64, manifest| total.saturating_add(manifest_size(manifest)))
+    manifests.iter().fold(0, |total: u64, manifest| {
+        total.saturating_add(manifest_size(manifest))
+    })
 }
 
 /// What one manifest adds to the size of its work, in bytes.
@@ -39,21 +39,25 @@ pub fn json_bytes(value: &Value) -> u64 {
         Value::Bool(false) => 5,
         Value::Number(number) => number_bytes(number),
         Value::String(text) => string_bytes(text),
-        Value::Array(items) => items
-            .iter()
-            .fold(enclosing(items.len()), |total, item| total.saturating_add(json_bytes(item))),
-        Value::Object(fields) => fields.iter().fold(enclosing(fields.len()), |total, (key, field)| {
-            total
-                .saturating_add(string_bytes(key))
-                .saturating_add(1)
-                .saturating_add(json_bytes(field))
+        Value::Array(items) => items.iter().fold(enclosing(items.len()), |total, item| {
+            total.saturating_add(json_bytes(item))
         }),
+        Value::Object(fields) => fields
+            .iter()
+            .fold(enclosing(fields.len()), |total, (key, field)| {
+                total
+                    .saturating_add(string_bytes(key))
+                    .saturating_add(1)
+                    .saturating_add(json_bytes(field))
+            }),
     }
 }
 
 /// Two brackets and the commas between `count` entries.
 fn enclosing(count: usize) -> u64 {
-    u64::try_from(count.saturating_sub(1)).unwrap_or(u64::MAX).saturating_add(2)
+    u64::try_from(count.saturating_sub(1))
+        .unwrap_or(u64::MAX)
+        .saturating_add(2)
 }
 
 fn string_bytes(text: &str) -> u64 {

@@ -10,7 +10,7 @@ use crate::yaml::stand_in_read_all;
 #[test]
 fn both_schemas_compile_without_problems() {
     for schema in [schema::manifest_work(), schema::replica_set()] {
-        let (_, problems) = Schema::of_resource(&schema);
+        let (_, problems) = Schema::of_resource(&schema, true);
         assert_eq!(problems, vec![]);
     }
 }
@@ -30,7 +30,10 @@ fn expected() -> Vec<Expected> {
     let mut all: Vec<Expected> = Vec::new();
     for line in text.lines() {
         if let Some(reason) = line.strip_prefix("  ") {
-            all.last_mut().expect("a file first").reasons.push(reason.to_owned());
+            all.last_mut()
+                .expect("a file first")
+                .reasons
+                .push(reason.to_owned());
             continue;
         }
         let number = |after: &str| {
@@ -61,22 +64,38 @@ fn every_fixture_gets_ocms_verdict_size_and_reasons() {
     let all = expected();
     assert_eq!(all.len(), 24);
     for case in all {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/works").join(&case.file);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures/works")
+            .join(&case.file);
         let text = std::fs::read_to_string(path).expect("a work");
         let work = stand_in_read_all(&text).expect("YAML").remove(0);
         let refusals = validation.check(&work);
         assert_eq!(refusals.is_empty(), case.pass, "{}: {refusals:?}", case.file);
-        let manifests = ["/spec/workload/manifests", "/spec/manifestWorkTemplate/workload/manifests"]
-            .iter()
-            .find_map(|pointer| work.pointer(pointer)?.as_array())
-            .expect("manifests");
-        assert_eq!((manifests.len(), work_size(manifests)), (case.manifests, case.size), "{}", case.file);
+        let manifests = [
+            "/spec/workload/manifests",
+            "/spec/manifestWorkTemplate/workload/manifests",
+        ]
+        .iter()
+        .find_map(|pointer| work.pointer(pointer)?.as_array())
+        .expect("manifests");
+        assert_eq!(
+            (manifests.len(), work_size(manifests)),
+            (case.manifests, case.size),
+            "{}",
+            case.file
+        );
         for reason in case.reasons.iter().filter(|reason| is_reason(reason)) {
             let (stage, text) = reason.split_once(": ").expect("a stage");
-            let stage = if stage == "crd" { Stage::Crd } else { Stage::Webhook };
+            let stage = if stage == "crd" {
+                Stage::Crd
+            } else {
+                Stage::Webhook
+            };
             // Where the CRD refuses, the webhook never runs: its reasons are a bonus.
             assert!(
-                refusals.iter().any(|refusal| refusal.stage == stage && refusal.message == text),
+                refusals
+                    .iter()
+                    .any(|refusal| refusal.stage == stage && refusal.message == text),
                 "{}: {reason}\nnot in {refusals:#?}",
                 case.file
             );
@@ -90,7 +109,11 @@ fn work(spec: Value) -> Value {
 }
 
 fn messages(work: &Value) -> Vec<String> {
-    WorkValidation::new().check(work).into_iter().map(|refusal| refusal.message).collect()
+    WorkValidation::new()
+        .check(work)
+        .into_iter()
+        .map(|refusal| refusal.message)
+        .collect()
 }
 
 fn config_map(namespace: Option<&str>, api_version: &str) -> Value {
@@ -108,8 +131,14 @@ fn duplicates_go_by_api_version_kind_namespace_and_name() {
         pair(config_map(None, "v1"), config_map(Some(""), "v1")),
         ["duplicate manifest for resource /a with resource type v1.ConfigMap"]
     );
-    assert_eq!(pair(config_map(None, "v1"), config_map(Some("default"), "v1")), Vec::<String>::new());
-    assert_eq!(pair(config_map(None, "v1"), config_map(None, "v2")), Vec::<String>::new());
+    assert_eq!(
+        pair(config_map(None, "v1"), config_map(Some("default"), "v1")),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        pair(config_map(None, "v1"), config_map(None, "v2")),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -157,13 +186,18 @@ fn every_level_is_strict_and_helpful() {
 fn manifests_must_look_like_objects() {
     let of = |manifest: Value| messages(&work(json!({"workload": {"manifests": [manifest]}}))).join("\n");
     assert!(of(json!("x")).contains("must be of type object"));
-    assert!(of(json!({"apiVersion": "a/b/c", "kind": "X", "metadata": {"name": "a"}})).contains("apiVersion"));
+    assert!(
+        of(json!({"apiVersion": "a/b/c", "kind": "X", "metadata": {"name": "a"}})).contains("apiVersion")
+    );
     assert!(of(json!({"apiVersion": "v1", "kind": "", "metadata": {"name": "a"}})).contains("kind"));
     assert!(
         of(json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a", "lables": {}}}))
             .contains("unknown field \"spec.workload.manifests[0].metadata.lables\"")
     );
-    assert_eq!(of(json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a:b"}, "any": {"thing": 1}})), "");
+    assert_eq!(
+        of(json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a:b"}, "any": {"thing": 1}})),
+        ""
+    );
 }
 
 #[test]
@@ -182,7 +216,12 @@ fn a_replica_set_is_checked_like_the_works_it_makes() {
     };
     let template = json!({"workload": {"manifests": [config_map(None, "v1")]}});
     let rollout = |rollout: Value| json!({"manifestWorkTemplate": template, "placementRefs": [{"name": "p", "rolloutStrategy": rollout}]});
-    assert_eq!(set(rollout(json!({"progressive": {"maxConcurrency": 3, "progressDeadline": "10m"}}))), "");
+    assert_eq!(
+        set(rollout(
+            json!({"progressive": {"maxConcurrency": 3, "progressDeadline": "10m"}})
+        )),
+        ""
+    );
     assert!(set(rollout(json!({"progressive": {"maxConcurrency": "300%"}}))).contains("should match"));
     assert!(set(rollout(json!({"all": {"progressDeadline": "soon"}}))).contains("should match"));
     assert!(set(json!({"placementRefs": [{"name": ""}]})).contains("at least 1 chars long"));

@@ -34,7 +34,11 @@ pub enum UpdateStrategy {
 
 /// GatewayClass parameters, the text under `data.params` of the ConfigMap.
 #[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields, title = "spokewright GatewayClass parameters")]
+#[schemars(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    title = "spokewright GatewayClass parameters"
+)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ParamsFile {
     /// Class of the downstream Gateways.
@@ -107,7 +111,10 @@ const fn max_work_bytes() -> u64 {
 #[must_use]
 pub fn json_schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<ParamsFile>().to_value()
+    settings
+        .into_generator()
+        .into_root_schema_for::<ParamsFile>()
+        .to_value()
 }
 
 /// An enum's value; `None` where the schema has already refused it.

@@ -75,13 +75,17 @@ impl Check<'_> {
     ) {
         for entry in Field::new(params).get(field).items() {
             let text = |name: &str| entry.get(name).str();
-            let (Some(group), Some(version), Some(plural)) = (text("group"), text("version"), text("resource"))
+            let (Some(group), Some(version), Some(plural)) =
+                (text("group"), text("version"), text("resource"))
             else {
                 // The schema has said so.
                 continue;
             };
             let feedback = self.feedback(&entry);
-            if resources.iter().any(|other| other.group == group && other.resource == plural) {
+            if resources
+                .iter()
+                .any(|other| other.group == group && other.resource == plural)
+            {
                 let message = format!("{plural}.{group} is listed twice");
                 self.invalid(entry.pointer(), message, Some("keep one entry".to_owned()));
                 continue;
@@ -168,7 +172,11 @@ impl Check<'_> {
             };
             if !names.insert(name) {
                 let message = format!("two feedback values are named {name:?}");
-                self.invalid(value.get("name").pointer(), message, Some("rename one".to_owned()));
+                self.invalid(
+                    value.get("name").pointer(),
+                    message,
+                    Some("rename one".to_owned()),
+                );
             }
             match FeedbackPath::parse(path) {
                 Ok(path) => feedback.push(Feedback {

@@ -63,12 +63,20 @@ mod tests {
              [kuadrant-multi-cluster-gateway-instance-per-cluster]"
         );
         assert_eq!(
-            text(InvalidParameters::UnsupportedKind(GroupKind::new("g.io", "Thing"))),
+            text(InvalidParameters::UnsupportedKind(GroupKind::new(
+                "g.io", "Thing"
+            ))),
             "Invalid Parameters - unable to retrieve parameters for GroupKind Thing.g.io"
         );
-        assert_eq!(text(InvalidParameters::NamespaceMissing), "Invalid Parameters - Namespace must be defined");
         assert_eq!(
-            text(InvalidParameters::NotFound { namespace: "a".into(), name: "b".into() }),
+            text(InvalidParameters::NamespaceMissing),
+            "Invalid Parameters - Namespace must be defined"
+        );
+        assert_eq!(
+            text(InvalidParameters::NotFound {
+                namespace: "a".into(),
+                name: "b".into()
+            }),
             "Invalid Parameters - failed to get object a/b: configmaps \"b\" not found"
         );
         assert_eq!(

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::diagnostic::{DocumentId, Place, SourceId};
-use crate::object::{ApiVersion, Origin};
+use crate::api::fixture::object;
+use crate::diagnostic::Place;
 
 /// A catalog of two resources.
 struct Catalog;
@@ -32,24 +32,11 @@ impl ResourceCatalog for Catalog {
     }
 }
 
-fn object(value: Value) -> Object {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Object {
-        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-        kind: text("/kind").unwrap_or_default(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name").unwrap_or_default(),
-        origin: Origin {
-            document: DocumentId { source: SourceId(0), index: 0 },
-            pointer: String::new(),
-        },
-        value,
-    }
-}
-
 fn config_map(text: &str) -> Object {
-    object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p", "namespace": "ns"},
-                  "data": {"params": text}}))
+    object(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p", "namespace": "ns"},
+                  "data": {"params": text}}),
+    )
 }
 
 fn read(text: &str) -> ClassParams {
@@ -63,15 +50,25 @@ fn only(text: &str) -> (Code, String, String) {
     assert!(read.failure.is_some());
     let finding = &read.findings[0];
     assert!(matches!(&finding.place, Place::Field { pointer, .. } if pointer == "/data/params"));
-    (finding.code, finding.message.clone(), finding.help.clone().unwrap_or_default())
+    (
+        finding.code,
+        finding.message.clone(),
+        finding.help.clone().unwrap_or_default(),
+    )
 }
 
 #[test]
 fn an_empty_mapping_means_the_defaults() {
     let read = read("{}");
-    assert_eq!((read.params, read.failure, read.findings), (Some(Params::default()), None, vec![]));
+    assert_eq!(
+        (read.params, read.failure, read.findings),
+        (Some(Params::default()), None, vec![])
+    );
     let params = Params::default();
-    assert_eq!((params.downstream_class.as_str(), params.max_work_bytes), ("istio", 204_800));
+    assert_eq!(
+        (params.downstream_class.as_str(), params.max_work_bytes),
+        ("istio", 204_800)
+    );
 }
 
 #[test]
@@ -90,16 +87,27 @@ fn every_field_is_read_from_json_and_from_yaml() {
         let params = read.params.expect("params");
         assert_eq!(params.downstream_class, "eg");
         assert!(params.raw_feedback);
-        assert_eq!((params.work_per, params.update_strategy), (WorkPer::Object, UpdateStrategy::ServerSideApply));
+        assert_eq!(
+            (params.work_per, params.update_strategy),
+            (WorkPer::Object, UpdateStrategy::ServerSideApply)
+        );
         assert_eq!(params.max_work_bytes, 512_000);
-        let [policy] = params.policies_to_sync.as_slice() else { panic!("one") };
-        assert_eq!((policy.kind.as_str(), policy.feedback[0].path.as_str()), ("AuthPolicy", ".status.x"));
+        let [policy] = params.policies_to_sync.as_slice() else {
+            panic!("one")
+        };
+        assert_eq!(
+            (policy.kind.as_str(), policy.feedback[0].path.as_str()),
+            ("AuthPolicy", ".status.x")
+        );
     }
 }
 
 #[test]
 fn nulls_are_as_good_as_absent() {
-    assert_eq!(read("{downstreamClass: null, policiesToSync: null, workPer: null}").params, Some(Params::default()));
+    assert_eq!(
+        read("{downstreamClass: null, policiesToSync: null, workPer: null}").params,
+        Some(Params::default())
+    );
 }
 
 #[test]
@@ -116,8 +124,14 @@ fn an_unknown_field_names_the_nearest() {
 
 #[test]
 fn all_errors_come_at_once_with_their_pointers() {
-    let read = read("{downstreamClass: 7, workPer: Cluster, maxWorkBytes: 0, rawFeedback: \"yes\", policiesToSync: [{}]}");
-    let all: String = read.findings.iter().map(|finding| format!("{}\n", finding.message)).collect();
+    let read = read(
+        "{downstreamClass: 7, workPer: Cluster, maxWorkBytes: 0, rawFeedback: \"yes\", policiesToSync: [{}]}",
+    );
+    let all: String = read
+        .findings
+        .iter()
+        .map(|finding| format!("{}\n", finding.message))
+        .collect();
     for part in [
         "downstreamClass: Invalid value",
         "workPer: Unsupported value: \"Cluster\": supported values: \"Gateway\", \"Object\"",
@@ -130,13 +144,21 @@ fn all_errors_come_at_once_with_their_pointers() {
     ] {
         assert!(all.contains(part), "{part} not in\n{all}");
     }
-    assert_eq!(read.params, Some(Params { max_work_bytes: 0, ..Params::default() }));
+    assert_eq!(
+        read.params,
+        Some(Params {
+            max_work_bytes: 0,
+            ..Params::default()
+        })
+    );
 }
 
 #[test]
 fn both_names_of_the_list_are_an_error() {
     let entry = "[{group: kuadrant.io, version: v1, resource: authpolicies}]";
-    let read = read(&format!("{{policiesToSync: {entry}, experimentalPolicySync: []}}"));
+    let read = read(&format!(
+        "{{policiesToSync: {entry}, experimentalPolicySync: []}}"
+    ));
     assert_eq!(read.findings.len(), 1);
     assert!(read.findings[0].message.contains("two names of one field"));
 }
@@ -144,28 +166,44 @@ fn both_names_of_the_list_are_an_error() {
 #[test]
 fn resources_must_exist_serve_the_version_and_be_policies() {
     let entry = |group: &str, version: &str, resource: &str| {
-        only(&format!("policiesToSync: [{{group: {group:?}, version: {version}, resource: {resource}}}]"))
+        only(&format!(
+            "policiesToSync: [{{group: {group:?}, version: {version}, resource: {resource}}}]"
+        ))
     };
     let (code, message, help) = entry("kuadrant.io", "v1", "authpolicy");
     assert_eq!(code, Code::PARAMS_RESOURCE);
-    assert!(message.contains("there is no resource \"authpolicy\" in group \"kuadrant.io\""), "{message}");
+    assert!(
+        message.contains("there is no resource \"authpolicy\" in group \"kuadrant.io\""),
+        "{message}"
+    );
     assert_eq!(help, "did you mean \"authpolicies\"?");
     let (_, message, help) = entry("kuadrant.io", "v1beta1", "authpolicies");
-    assert!(message.contains("does not serve version \"v1beta1\""), "{message}");
+    assert!(
+        message.contains("does not serve version \"v1beta1\""),
+        "{message}"
+    );
     assert_eq!(help, "served: v1");
     let (_, message, _) = entry("", "v1", "secrets");
     assert!(message.contains("Secret is no policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
     assert_eq!(help, "the group goes without a version: \"kuadrant.io\"");
-    let failure = read("policiesToSync: [{group: x, version: v1, resource: y}]").failure.expect("a failure");
-    assert_eq!(failure.to_string(), "Invalid Parameters - there is no resource \"y\" in group \"x\"");
+    let failure = read("policiesToSync: [{group: x, version: v1, resource: y}]")
+        .failure
+        .expect("a failure");
+    assert_eq!(
+        failure.to_string(),
+        "Invalid Parameters - there is no resource \"y\" in group \"x\""
+    );
 }
 
 #[test]
 fn a_resource_listed_twice_is_an_error() {
     let entry = "{group: kuadrant.io, version: v1, resource: authpolicies}";
     let (_, message, _) = only(&format!("policiesToSync: [{entry}, {entry}]"));
-    assert!(message.contains("authpolicies.kuadrant.io is listed twice"), "{message}");
+    assert!(
+        message.contains("authpolicies.kuadrant.io is listed twice"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -179,7 +217,10 @@ fn feedback_paths_are_checked() {
     assert!(message.contains("unrecognized identifier status"), "{message}");
     assert_eq!(help, "start with a dot: .status");
     let (_, message, _) = feedback("[{name: a, path: .x}, {name: a, path: .y}]");
-    assert!(message.contains("two feedback values are named \"a\""), "{message}");
+    assert!(
+        message.contains("two feedback values are named \"a\""),
+        "{message}"
+    );
     let (_, message, _) = feedback("[{name: '', path: .x}]");
     assert!(message.contains("at least 1 chars long"), "{message}");
 }
@@ -188,27 +229,38 @@ fn feedback_paths_are_checked() {
 fn what_is_not_supported_yet_says_so() {
     let (code, message, _) = only("resourcesToSync: [{group: a, version: v1, resource: routes}]");
     assert_eq!(code, Code::PARAMS_INVALID);
-    assert!(message.contains("resourcesToSync is not supported yet"), "{message}");
+    assert!(
+        message.contains("resourcesToSync is not supported yet"),
+        "{message}"
+    );
 }
 
 #[test]
 fn text_that_is_no_mapping_cannot_be_unmarshalled() {
     for text in ["[]", "x", "7", "", "{", "a: 1\n---\nb: 2\n"] {
         let read = read(text);
-        assert!(matches!(read.failure, Some(InvalidParameters::Unmarshal(_))), "{text:?}: {:?}", read.failure);
+        assert!(
+            matches!(read.failure, Some(InvalidParameters::Unmarshal(_))),
+            "{text:?}: {:?}",
+            read.failure
+        );
         assert_eq!(read.params, None, "{text:?}");
     }
 }
 
 fn class(reference: Value) -> Object {
-    object(json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": {"name": "c"},
-                  "spec": {"controllerName": CONTROLLER_NAME, "parametersRef": reference}}))
+    object(
+        json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": {"name": "c"},
+                  "spec": {"controllerName": CONTROLLER_NAME, "parametersRef": reference}}),
+    )
 }
 
 #[test]
 fn the_reference_is_checked_in_mgcs_order() {
     let failure = |reference: Value| {
-        read_class(&class(reference), |_, _| None, &Catalog).failure.map(|failure| failure.to_string())
+        read_class(&class(reference), |_, _| None, &Catalog)
+            .failure
+            .map(|failure| failure.to_string())
     };
     assert_eq!(failure(json!(null)), None);
     assert_eq!(
@@ -231,9 +283,16 @@ fn the_reference_is_checked_in_mgcs_order() {
 
 #[test]
 fn binary_data_gets_a_hint() {
-    let map = object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p", "namespace": "ns"},
-                            "binaryData": {"params": "e30="}}));
+    let map = object(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p", "namespace": "ns"},
+                            "binaryData": {"params": "e30="}}),
+    );
     let read = read_config_map(&map, &Catalog);
     assert_eq!(read.failure, Some(InvalidParameters::ParamsMissing));
-    assert!(read.findings[0].help.as_deref().is_some_and(|help| help.contains("binaryData")));
+    assert!(
+        read.findings[0]
+            .help
+            .as_deref()
+            .is_some_and(|help| help.contains("binaryData"))
+    );
 }

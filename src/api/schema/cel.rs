@@ -93,7 +93,8 @@ mod with_engine {
     impl Rules {
         /// The rules of `schema` itself, not of what is below it.
         pub(in super::super) fn compile(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
-            let Some(Value::Array(rules)) = schema.get(VALIDATIONS).filter(|rules| rules != &&json!([])) else {
+            let Some(Value::Array(rules)) = schema.get(VALIDATIONS).filter(|rules| rules != &&json!([]))
+            else {
                 return (Self(None), Vec::new());
             };
             let mut problems = Vec::new();
@@ -113,7 +114,10 @@ mod with_engine {
             }
             let mut reduced = shape(schema).unwrap_or_default();
             reduced.insert(VALIDATIONS.to_owned(), Value::Array(usable));
-            (Self(compile_guarded(&Value::Object(reduced)).map(Box::new)), problems)
+            (
+                Self(compile_guarded(&Value::Object(reduced)).map(Box::new)),
+                problems,
+            )
         }
 
         pub(in super::super) const fn is_empty(&self) -> bool {
@@ -125,7 +129,9 @@ mod with_engine {
                 return;
             };
             // A panic of the engine must not become ours: the rule then counts as passed.
-            let outcome = catch_unwind(AssertUnwindSafe(|| kube_cel::validate_compiled(compiled, value, None)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                kube_cel::validate_compiled(compiled, value, None)
+            }));
             let Ok(Err(errors)) = outcome else {
                 return;
             };
@@ -174,10 +180,17 @@ mod with_engine {
                 return Err((format!("{keyword} must be a string"), false));
             };
             if text.len() > RULE_BYTES_MAX || bracket_depth(text) > RULE_DEPTH_MAX {
-                return Err((format!("{keyword} is too long or too deep to be checked here"), true));
+                return Err((
+                    format!("{keyword} is too long or too deep to be checked here"),
+                    true,
+                ));
             }
         }
-        if rule.get("rule").and_then(Value::as_str).is_none_or(|rule| rule.trim().is_empty()) {
+        if rule
+            .get("rule")
+            .and_then(Value::as_str)
+            .is_none_or(|rule| rule.trim().is_empty())
+        {
             return Err(("rule is required".to_owned(), false));
         }
         let schema = json!({VALIDATIONS: [rule]});
@@ -219,7 +232,9 @@ mod with_engine {
                 kept.insert(keyword.to_owned(), json!(true));
             }
         }
-        if let Some(format @ ("date-time" | "duration" | "byte")) = schema.get("format").and_then(Value::as_str) {
+        if let Some(format @ ("date-time" | "duration" | "byte")) =
+            schema.get("format").and_then(Value::as_str)
+        {
             kept.insert("format".to_owned(), json!(format));
         }
         if let Some(items) = schema.get("items").and_then(shape) {

@@ -116,7 +116,11 @@ impl Walk<'_> {
         }
         let count = fields.len();
         if let Some(limit) = node.max_properties.filter(|limit| exceeds(count, *limit)) {
-            self.push(path, true, format!("Too many: {count}: must have at most {limit} items"));
+            self.push(
+                path,
+                true,
+                format!("Too many: {count}: must have at most {limit} items"),
+            );
         }
         if let Some(limit) = node.min_properties.filter(|limit| falls_short(count, *limit)) {
             let message = format!(
@@ -194,7 +198,11 @@ impl Walk<'_> {
                 let schema = self.metadata;
                 self.value(schema, metadata, &here, Mode::Strict);
                 if self.violations.len() == before {
-                    let rule = if node.embedded { NameRule::PathSegment } else { NameRule::Rfc1123Subdomain };
+                    let rule = if node.embedded {
+                        NameRule::PathSegment
+                    } else {
+                        NameRule::Rfc1123Subdomain
+                    };
                     for problem in metadata::problems(fields, rule) {
                         let help = problem.suggestion.map(|name| format!("for example {name:?}"));
                         self.below(&here, &problem.path, problem.message, help);
@@ -216,7 +224,11 @@ impl Walk<'_> {
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
         let count = items.len();
         if let Some(limit) = node.max_items.filter(|limit| exceeds(count, *limit)) {
-            self.push(path, true, format!("Too many: {count}: must have at most {limit} items"));
+            self.push(
+                path,
+                true,
+                format!("Too many: {count}: must have at most {limit} items"),
+            );
         }
         if let Some(limit) = node.min_items.filter(|limit| falls_short(count, *limit)) {
             let message = format!(
@@ -231,7 +243,14 @@ impl Walk<'_> {
             }
         }
         if node.unique_items && first_repeat(items, Value::to_string).is_some() {
-            self.push(path, false, format!("Invalid value: {} in body shouldn't contain duplicates", path.field()));
+            self.push(
+                path,
+                false,
+                format!(
+                    "Invalid value: {} in body shouldn't contain duplicates",
+                    path.field()
+                ),
+            );
         }
         match &node.list_type {
             ListType::Atomic => {}
@@ -261,7 +280,11 @@ impl Walk<'_> {
         if node.max_length.is_some() || node.min_length.is_some() {
             let count = text.chars().count();
             if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
-                self.push(path, true, format!("Too long: may not be more than {limit} bytes"));
+                self.push(
+                    path,
+                    true,
+                    format!("Too long: may not be more than {limit} bytes"),
+                );
             }
             if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
                 let message = format!(
@@ -368,11 +391,18 @@ impl Walk<'_> {
             self.value(choice, value, path, Mode::ValuesOnly);
         }
         if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
-            let message = format!("Invalid value: {:?} must validate at least one schema (anyOf)", path.field());
+            let message = format!(
+                "Invalid value: {:?} must validate at least one schema (anyOf)",
+                path.field()
+            );
             self.push_with_help(path, false, message, self.best_choice(&node.any_of, value, path));
         }
         if !node.one_of.is_empty() {
-            let fitting = node.one_of.iter().filter(|choice| self.accepts(choice, value)).count();
+            let fitting = node
+                .one_of
+                .iter()
+                .filter(|choice| self.accepts(choice, value))
+                .count();
             if fitting != 1 {
                 let found = if fitting == 0 {
                     "Found none valid".to_owned()
@@ -392,7 +422,10 @@ impl Walk<'_> {
         if let Some(not) = node.not.as_deref()
             && self.accepts(not, value)
         {
-            let message = format!("Invalid value: {:?} must not validate the schema (not)", path.field());
+            let message = format!(
+                "Invalid value: {:?} must not validate the schema (not)",
+                path.field()
+            );
             self.push(path, false, message);
         }
     }
@@ -428,13 +461,17 @@ fn type_meta_problem(field: &str, text: &str) -> Option<String> {
         return Some("must not be empty".to_owned());
     }
     if field == "apiVersion" {
-        return (text.matches('/').count() > 1).then(|| "must be group/version, or a version alone".to_owned());
+        return (text.matches('/').count() > 1)
+            .then(|| "must be group/version, or a version alone".to_owned());
     }
     let lower = text.to_ascii_lowercase();
     if text.len() > LABEL_MAX {
         return Some(format!("must be no more than {LABEL_MAX} bytes"));
     }
-    NameRule::Rfc1035Label.check(&lower).err().map(|error| error.to_string())
+    NameRule::Rfc1035Label
+        .check(&lower)
+        .err()
+        .map(|error| error.to_string())
 }
 
 fn has_type(value: &Value, kind: Type) -> bool {
@@ -451,7 +488,10 @@ fn has_type(value: &Value, kind: Type) -> bool {
 /// A float without a fraction counts, as in Kubernetes.
 fn is_integer(value: &Value) -> bool {
     value.as_number().is_some_and(|number| {
-        !number.is_f64() || number.as_f64().is_some_and(|float| float.is_finite() && float.fract() == 0.0)
+        !number.is_f64()
+            || number
+                .as_f64()
+                .is_some_and(|float| float.is_finite() && float.fract() == 0.0)
     })
 }
 
@@ -470,9 +510,7 @@ fn type_name(value: &Value) -> &'static str {
 /// The usual reason for a wrong type is YAML's own reading of a bare word.
 fn type_help(expected: &str, value: &Value) -> Option<String> {
     match (expected, value) {
-        ("string", Value::Bool(_) | Value::Number(_)) => {
-            Some(format!("quote it: {:?}", value.to_string()))
-        }
+        ("string", Value::Bool(_) | Value::Number(_)) => Some(format!("quote it: {:?}", value.to_string())),
         ("integer" | "number" | "boolean", Value::String(text))
             if text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false") =>
         {

@@ -96,7 +96,10 @@ pub(super) struct Pattern {
 
 /// One level of a compiled schema.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a keyword of the schema language")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a keyword of the schema language"
+)]
 pub(super) struct Node {
     pub(super) kind: Option<Type>,
     pub(super) nullable: bool,
@@ -174,7 +177,10 @@ impl Compiler {
         let fields = match schema {
             Value::Object(fields) if depth <= DEPTH_MAX => fields,
             Value::Object(_) => {
-                self.problem(at.to_owned(), format!("schema is nested deeper than {DEPTH_MAX} levels"));
+                self.problem(
+                    at.to_owned(),
+                    format!("schema is nested deeper than {DEPTH_MAX} levels"),
+                );
                 &empty
             }
             Value::Bool(true) => &empty,
@@ -204,7 +210,12 @@ impl Compiler {
         // Our own generated schemas describe an enum as a choice of constants: one clear list says more than
         // "none of the choices fits".
         if !one_of.is_empty() && fields.get("oneOf").is_some_and(is_choice_of_constants) {
-            allowed = Some(one_of.iter().flat_map(|choice| choice.allowed.clone().unwrap_or_default()).collect());
+            allowed = Some(
+                one_of
+                    .iter()
+                    .flat_map(|choice| choice.allowed.clone().unwrap_or_default())
+                    .collect(),
+            );
             one_of.clear();
         }
 
@@ -221,10 +232,15 @@ impl Compiler {
             list_type: self.list_type(fields, at),
             allowed,
             pattern: self.pattern(fields, at),
-            format: fields.get("format").and_then(Value::as_str).and_then(Format::from_name),
+            format: fields
+                .get("format")
+                .and_then(Value::as_str)
+                .and_then(Format::from_name),
             minimum: self.bound(fields, "minimum", "exclusiveMinimum", at),
             maximum: self.bound(fields, "maximum", "exclusiveMaximum", at),
-            multiple_of: self.number(fields, "multipleOf", at).and_then(|number| number.as_f64()),
+            multiple_of: self
+                .number(fields, "multipleOf", at)
+                .and_then(|number| number.as_f64()),
             min_length: self.count(fields, "minLength", at),
             max_length: self.count(fields, "maxLength", at),
             min_items: self.count(fields, "minItems", at),
@@ -242,7 +258,10 @@ impl Compiler {
             resource: embedded,
             embedded,
             // A null default is none: an API server does not apply it either.
-            default: fields.get("default").filter(|default| !default.is_null()).cloned(),
+            default: fields
+                .get("default")
+                .filter(|default| !default.is_null())
+                .cloned(),
             defaults_below: false,
             rules_below: false,
             rules,
@@ -256,7 +275,8 @@ impl Compiler {
     /// Generated schemas write an optional mapping as a choice between it and null.
     #[expect(clippy::unused_self, reason = "a step of the compiler")]
     fn flatten_nullable_choice(&mut self, node: &mut Node) {
-        let is_null = |choice: &Node| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
+        let is_null =
+            |choice: &Node| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
         if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
             let choices = std::mem::take(&mut node.any_of);
             if let Some(mut chosen) = choices.into_iter().find(|choice| !is_null(choice)) {
@@ -318,14 +338,24 @@ impl Compiler {
         }
     }
 
-    fn list_of_nodes(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str, depth: usize) -> Vec<Node> {
+    fn list_of_nodes(
+        &mut self,
+        fields: &Map<String, Value>,
+        keyword: &str,
+        at: &str,
+        depth: usize,
+    ) -> Vec<Node> {
         match fields.get(keyword) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(schemas)) => schemas
                 .iter()
                 .enumerate()
                 .map(|(index, schema)| {
-                    self.node(schema, &format!("{at}/{keyword}/{index}"), depth.saturating_add(1))
+                    self.node(
+                        schema,
+                        &format!("{at}/{keyword}/{index}"),
+                        depth.saturating_add(1),
+                    )
                 })
                 .collect(),
             Some(_) => {
@@ -365,7 +395,13 @@ impl Compiler {
     }
 
     /// OpenAPI's boolean exclusive bounds, and JSON Schema's numeric ones.
-    fn bound(&mut self, fields: &Map<String, Value>, keyword: &str, exclusive: &str, at: &str) -> Option<Bound> {
+    fn bound(
+        &mut self,
+        fields: &Map<String, Value>,
+        keyword: &str,
+        exclusive: &str,
+        at: &str,
+    ) -> Option<Bound> {
         if let Some(Value::Number(limit)) = fields.get(exclusive) {
             return Some(Bound {
                 limit: limit.clone(),
@@ -373,7 +409,8 @@ impl Compiler {
             });
         }
         let exclusive = self.flag(fields, exclusive, at);
-        self.number(fields, keyword, at).map(|limit| Bound { limit, exclusive })
+        self.number(fields, keyword, at)
+            .map(|limit| Bound { limit, exclusive })
     }
 
     fn number(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Option<Number> {
@@ -391,7 +428,10 @@ impl Compiler {
         let number = self.number(fields, keyword, at)?;
         let count = number.as_u64();
         if count.is_none() {
-            self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a non-negative integer"));
+            self.problem(
+                format!("{at}/{keyword}"),
+                format!("{keyword} must be a non-negative integer"),
+            );
         }
         count
     }
@@ -401,7 +441,10 @@ impl Compiler {
             None | Some(Value::Null) => false,
             Some(Value::Bool(flag)) => *flag,
             Some(_) => {
-                self.problem(format!("{at}/{keyword}"), format!("{keyword} must be true or false"));
+                self.problem(
+                    format!("{at}/{keyword}"),
+                    format!("{keyword} must be true or false"),
+                );
                 false
             }
         }
@@ -415,7 +458,10 @@ impl Compiler {
             .as_array()
             .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
         if strings.is_none() {
-            self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a list of strings"));
+            self.problem(
+                format!("{at}/{keyword}"),
+                format!("{keyword} must be a list of strings"),
+            );
         }
         strings.unwrap_or_default()
     }

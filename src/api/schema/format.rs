@@ -131,16 +131,17 @@ fn is_date_time(text: &str) -> bool {
         && is_clock(seconds, &[23, 59, 60])
         && fraction.is_none_or(|digits| !digits.is_empty() && is_digits(digits))
         && (zone.eq_ignore_ascii_case("z")
-            || zone.strip_prefix(['+', '-']).is_some_and(|offset| is_clock(offset, &[23, 59])))
+            || zone
+                .strip_prefix(['+', '-'])
+                .is_some_and(|offset| is_clock(offset, &[23, 59])))
 }
 
 /// Two digits for each limit, joined by colons, none above its limit.
 fn is_clock(text: &str, limits: &[u8]) -> bool {
     text.split(':').count() == limits.len()
-        && text
-            .split(':')
-            .zip(limits)
-            .all(|(part, limit)| part.len() == 2 && is_digits(part) && part.parse::<u8>().is_ok_and(|n| n <= *limit))
+        && text.split(':').zip(limits).all(|(part, limit)| {
+            part.len() == 2 && is_digits(part) && part.parse::<u8>().is_ok_and(|n| n <= *limit)
+        })
 }
 
 fn is_digits(text: &str) -> bool {
@@ -150,8 +151,31 @@ fn is_digits(text: &str) -> bool {
 /// Go's durations, `1h30m`, and the looser `3 days` that API servers also take.
 fn is_duration(text: &str) -> bool {
     const UNITS: &[&str] = &[
-        "ns", "us", "µs", "μs", "ms", "s", "m", "h", "d", "w", "nano", "nanosecond", "micro", "microsecond", "milli",
-        "millisecond", "sec", "second", "min", "minute", "hr", "hour", "day", "wk", "week",
+        "ns",
+        "us",
+        "µs",
+        "μs",
+        "ms",
+        "s",
+        "m",
+        "h",
+        "d",
+        "w",
+        "nano",
+        "nanosecond",
+        "micro",
+        "microsecond",
+        "milli",
+        "millisecond",
+        "sec",
+        "second",
+        "min",
+        "minute",
+        "hr",
+        "hour",
+        "day",
+        "wk",
+        "week",
     ];
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
     if body == "0" {
@@ -214,7 +238,9 @@ fn is_mac(text: &str) -> bool {
 
 /// An absolute URI, or an absolute path.
 fn is_uri(text: &str) -> bool {
-    let clean = !text.chars().any(|character| character.is_control() || character == ' ');
+    let clean = !text
+        .chars()
+        .any(|character| character.is_control() || character == ' ');
     let scheme = text.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme
@@ -248,32 +274,63 @@ mod tests {
     fn times_follow_rfc_3339() {
         check(
             "date-time",
-            &["2026-11-20T10:00:00Z", "2026-11-20t10:00:00.123z", "2026-11-20T10:00:00+02:00"],
-            &["2026-11-20", "2026-13-20T10:00:00Z", "2026-11-20T25:00:00Z", "2026-11-20T10:00:00", "now", ""],
+            &[
+                "2026-11-20T10:00:00Z",
+                "2026-11-20t10:00:00.123z",
+                "2026-11-20T10:00:00+02:00",
+            ],
+            &[
+                "2026-11-20",
+                "2026-13-20T10:00:00Z",
+                "2026-11-20T25:00:00Z",
+                "2026-11-20T10:00:00",
+                "now",
+                "",
+            ],
         );
         check("date", &["2024-02-29"], &["2023-02-29", "20240229", "x"]);
     }
 
     #[test]
     fn durations_are_gos_not_iso_8601() {
-        check("duration", &["1h30m", "10s", "-1.5h", "0", "3 days", "5ms"], &["", "P1D", "10", "1x", "h"]);
+        check(
+            "duration",
+            &["1h30m", "10s", "-1.5h", "0", "3 days", "5ms"],
+            &["", "P1D", "10", "1x", "h"],
+        );
     }
 
     #[test]
     fn addresses_are_parsed() {
         check("ipv4", &["10.0.0.1"], &["10.0.0", "::1", "10.0.0.256"]);
         check("ipv6", &["::1", "2001:db8::1"], &["10.0.0.1", ":::"]);
-        check("cidr", &["10.0.0.0/8", "::/0"], &["10.0.0.0", "10.0.0.0/33", "10.0.0.0/08"]);
-        check("mac", &["00:1a:2b:3c:4d:5e", "001a.2b3c.4d5e"], &["00:1a", "zz:1a:2b:3c:4d:5e"]);
+        check(
+            "cidr",
+            &["10.0.0.0/8", "::/0"],
+            &["10.0.0.0", "10.0.0.0/33", "10.0.0.0/08"],
+        );
+        check(
+            "mac",
+            &["00:1a:2b:3c:4d:5e", "001a.2b3c.4d5e"],
+            &["00:1a", "zz:1a:2b:3c:4d:5e"],
+        );
     }
 
     #[test]
     fn other_formats_are_checked_by_shape() {
         check("byte", &["", "YQ==", "YWJj"], &["Y", "YQ=", "Y*Jj"]);
         check("uuid", &["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], &["6ba7b810"]);
-        check("uri", &["https://a.b/c", "/path", "urn:x"], &["nothing", "a b://c"]);
+        check(
+            "uri",
+            &["https://a.b/c", "/path", "urn:x"],
+            &["nothing", "a b://c"],
+        );
         check("email", &["a@b.c"], &["a", "@b", "a b@c"]);
         check("hostname", &["a.b-c.d"], &["-a", "a..b", ""]);
-        assert_eq!(Format::from_name("quantity"), None, "API servers ignore unknown formats");
+        assert_eq!(
+            Format::from_name("quantity"),
+            None,
+            "API servers ignore unknown formats"
+        );
     }
 }

@@ -68,11 +68,23 @@ pub(super) fn problems(metadata: &Map<String, Value>, name_rule: NameRule) -> Ve
     }
     for (key, value) in strings(metadata, "labels") {
         push(&mut problems, vec!["labels"], key, NameRule::LabelKey, false);
-        push(&mut problems, vec!["labels", key], value, NameRule::LabelValue, false);
+        push(
+            &mut problems,
+            vec!["labels", key],
+            value,
+            NameRule::LabelValue,
+            false,
+        );
     }
     let mut bytes = 0_usize;
     for (key, value) in strings(metadata, "annotations") {
-        push(&mut problems, vec!["annotations"], key, NameRule::AnnotationKey, false);
+        push(
+            &mut problems,
+            vec!["annotations"],
+            key,
+            NameRule::AnnotationKey,
+            false,
+        );
         bytes = bytes.saturating_add(key.len()).saturating_add(value.len());
     }
     if bytes > ANNOTATIONS_MAX {

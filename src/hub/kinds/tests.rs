@@ -7,35 +7,73 @@ use super::*;
 #[test]
 fn no_kind_and_no_plural_stands_twice_in_a_group() {
     let rows: Vec<KindInfo> = builtin::kinds().collect();
-    let kinds: HashSet<_> = rows.iter().map(|row| (row.group.clone(), row.kind.clone())).collect();
-    let plurals: HashSet<_> = rows.iter().map(|row| (row.group.clone(), row.plural.clone())).collect();
+    let kinds: HashSet<_> = rows
+        .iter()
+        .map(|row| (row.group.clone(), row.kind.clone()))
+        .collect();
+    let plurals: HashSet<_> = rows
+        .iter()
+        .map(|row| (row.group.clone(), row.plural.clone()))
+        .collect();
     assert_eq!((kinds.len(), plurals.len()), (rows.len(), rows.len()));
     for row in rows {
         assert_eq!(row.plural, row.plural.to_lowercase(), "{row:?}");
         assert!(!row.versions.is_empty(), "{row:?}");
-        assert!(row.kind.ends_with("Policy") || !row.is_policy() || row.group.ends_with("istio.io"), "{row:?}");
+        assert!(
+            row.kind.ends_with("Policy") || !row.is_policy() || row.group.ends_with("istio.io"),
+            "{row:?}"
+        );
     }
 }
 
 #[test]
 fn kinds_are_found_by_kind_and_by_plural() {
     let table = KindTable::built_in();
-    let gateway = table.kind("gateway.networking.k8s.io", "Gateway").expect("built in");
+    let gateway = table
+        .kind("gateway.networking.k8s.io", "Gateway")
+        .expect("built in");
     assert_eq!(gateway.plural, "gateways");
-    assert_eq!(table.plural("gateway.networking.k8s.io", "gateways"), Some(gateway));
-    assert_eq!(table.kind("", "Namespace").map(|info| info.scope), Some(Scope::Cluster));
-    assert!(table.kind("kuadrant.io", "AuthPolicy").is_some_and(KindInfo::is_policy));
-    assert_eq!(table.kind("gateway.networking.k8s.io", "gateway"), None, "kinds are case-sensitive");
+    assert_eq!(
+        table.plural("gateway.networking.k8s.io", "gateways"),
+        Some(gateway)
+    );
+    assert_eq!(
+        table.kind("", "Namespace").map(|info| info.scope),
+        Some(Scope::Cluster)
+    );
+    assert!(
+        table
+            .kind("kuadrant.io", "AuthPolicy")
+            .is_some_and(KindInfo::is_policy)
+    );
+    assert_eq!(
+        table.kind("gateway.networking.k8s.io", "gateway"),
+        None,
+        "kinds are case-sensitive"
+    );
     assert_eq!(table.kind("", "Gateway"), None);
 }
 
 #[test]
 fn a_misspelled_name_finds_the_nearest_of_its_group() {
     let table = KindTable::built_in();
-    let plural = |group, name| table.nearest_plural(group, name).map(|info| info.plural.to_string());
-    assert_eq!(plural("kuadrant.io", "ratelimitpolicy").as_deref(), Some("ratelimitpolicies"));
-    assert_eq!(plural("kuadrant.io", "AuthPolicy").as_deref(), Some("authpolicies"));
-    assert_eq!(plural("kuadrant.io", "authpolicys").as_deref(), Some("authpolicies"));
+    let plural = |group, name| {
+        table
+            .nearest_plural(group, name)
+            .map(|info| info.plural.to_string())
+    };
+    assert_eq!(
+        plural("kuadrant.io", "ratelimitpolicy").as_deref(),
+        Some("ratelimitpolicies")
+    );
+    assert_eq!(
+        plural("kuadrant.io", "AuthPolicy").as_deref(),
+        Some("authpolicies")
+    );
+    assert_eq!(
+        plural("kuadrant.io", "authpolicys").as_deref(),
+        Some("authpolicies")
+    );
     assert_eq!(plural("kuadrant.io", "zzz"), None);
     assert_eq!(table.nearest_group("kuadrant.oi"), Some("kuadrant.io"));
     let kind = table.nearest_kind("gateway.networking.k8s.io", "HttpRoute");
@@ -53,5 +91,9 @@ fn an_inserted_kind_replaces_the_built_in_row_whole() {
     table.insert(info);
     assert_eq!(table.iter().count(), before);
     assert_eq!(table.plural("kuadrant.io", "authpolicies"), None);
-    assert!(table.plural("kuadrant.io", "authz").is_some_and(|info| info.serves("v9") && !info.serves("v1")));
+    assert!(
+        table
+            .plural("kuadrant.io", "authz")
+            .is_some_and(|info| info.serves("v9") && !info.serves("v1"))
+    );
 }
