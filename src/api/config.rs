@@ -84,7 +84,7 @@ impl Default for RenderConfig {
 pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     let mut findings = Vec::new();
     let value = match reading::read(text) {
-        Ok(read) => read.value,
+        Ok(value) => value,
         Err(failure) => {
             let place = Place::Text {
                 source: document.source,

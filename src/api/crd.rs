@@ -265,7 +265,8 @@ impl Reader<'_> {
             };
             let served = self.flag(&entry.get("served"));
             let storage = self.flag(&entry.get("storage"));
-            let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"));
+            let status_is_separate = entry.get("subresources").get("status").is_present();
+            let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"), status_is_separate);
             versions.push(CrdVersion {
                 name,
                 served,
@@ -289,9 +290,9 @@ impl Reader<'_> {
         }
     }
 
-    fn schema(&mut self, field: &Field<'_>) -> Option<Schema> {
+    fn schema(&mut self, field: &Field<'_>, status_is_separate: bool) -> Option<Schema> {
         let value: &Value = field.value()?;
-        let (schema, problems) = Schema::of_resource(value);
+        let (schema, problems) = Schema::of_resource(value, status_is_separate);
         for problem in problems {
             let pointer = format!("{}{}", field.pointer(), problem.pointer);
             let mut finding = self.about(&pointer, &problem.message);

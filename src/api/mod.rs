@@ -38,6 +38,60 @@ pub fn schema_text(document: &Value) -> String {
 }
 
 #[cfg(test)]
+pub(crate) mod fixture {
+    //! Objects for tests.
+
+    use serde_json::Value;
+
+    use crate::diagnostic::{DocumentId, SourceId};
+    use crate::object::{ApiVersion, Object, Origin};
+
+    /// The object that a value is, as if it stood alone in the first file.
+    pub(crate) fn object(value: Value) -> Object {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        Object {
+            api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
+            kind: text("/kind").unwrap_or_default(),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name").unwrap_or_default(),
+            origin: Origin {
+                document: DocumentId {
+                    source: SourceId(0),
+                    index: 0,
+                },
+                pointer: String::new(),
+            },
+            value,
+        }
+    }
+
+    /// Every CRD of the public projects, by path; `None`, loudly, where they are not at hand.
+    pub(crate) fn shared_crds() -> Option<Vec<(std::path::PathBuf, Object)>> {
+        let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/crds"));
+        if !root.is_dir() {
+            eprintln!("SKIPPED: no shared CRDs at {}", root.display());
+            return None;
+        }
+        let mut found = Vec::new();
+        let mut pending = vec![root.to_path_buf()];
+        while let Some(directory) = pending.pop() {
+            for entry in std::fs::read_dir(directory).expect("readable").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    pending.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "yaml") {
+                    let text = std::fs::read_to_string(&path).expect("text");
+                    let documents = super::reading::read(&text).expect("YAML");
+                    found.push((path, object(documents)));
+                }
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Some(found)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::api::schema::Schema;

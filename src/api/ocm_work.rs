@@ -92,8 +92,8 @@ impl WorkValidation {
     pub fn new() -> Self {
         // Our own schemas: that they compile without problems is tested.
         Self {
-            manifest_work: Schema::of_resource(&schema::manifest_work()).0,
-            replica_set: Schema::of_resource(&schema::replica_set()).0,
+            manifest_work: Schema::of_resource(&schema::manifest_work(), true).0,
+            replica_set: Schema::of_resource(&schema::replica_set(), true).0,
         }
     }
 

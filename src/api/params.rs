@@ -20,9 +20,9 @@ pub use status::InvalidParameters;
 
 use serde_json::Value;
 
-use crate::api::reading;
 use crate::api::schema::{Schema, Violation, ViolationKind};
-use crate::diagnostic::{Code, Finding};
+use crate::api::{dotted, reading};
+use crate::diagnostic::{Code, Finding, Part, Place};
 use crate::object::names::NameRule;
 use crate::object::{GroupKind, Object};
 
@@ -156,7 +156,6 @@ pub fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> Cl
     };
     let mut check = Check {
         config_map,
-        text: None,
         failure: None,
         findings: Vec::new(),
     };
@@ -171,7 +170,6 @@ pub fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> Cl
 /// One reading of `data.params`.
 struct Check<'o> {
     config_map: &'o Object,
-    text: Option<reading::ReadText>,
     failure: Option<InvalidParameters>,
     findings: Vec<Finding>,
 }
@@ -188,25 +186,30 @@ struct Fault<'f> {
 }
 
 impl Check<'_> {
+    /// A field of the text inside the ConfigMap.
+    fn place(&self, inner: &str, at_key: bool) -> Place {
+        let origin = &self.config_map.origin;
+        Place::Embedded {
+            document: origin.document,
+            pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer),
+            inner: inner.to_owned(),
+            part: if at_key { Part::Key } else { Part::Value },
+        }
+    }
+
     fn fault(&mut self, fault: Fault<'_>) {
-        let position = self
-            .text
-            .as_ref()
-            .and_then(|text| text.position(fault.pointer, fault.at_key))
-            .map(|(line, column)| format!(", line {line}, column {column}"))
-            .unwrap_or_default();
-        let inside = if fault.pointer.is_empty() {
+        let field = dotted(fault.pointer);
+        let inside = if fault.message.contains(&field) {
             String::new()
         } else {
-            format!(", at {}", fault.pointer)
+            format!(" (at `{field}`)")
         };
         let message = format!(
-            "parameters in ConfigMap {}: {} (in data.{PARAMS_KEY}{inside}{position})",
+            "parameters in ConfigMap {}: {}{inside}",
             self.config_map.key(),
             fault.message
         );
-        let place = self.config_map.place("/data/params");
-        let mut finding = Finding::new(fault.code, place, message);
+        let mut finding = Finding::new(fault.code, self.place(fault.pointer, fault.at_key), message);
         finding.help = fault.help;
         self.findings.push(finding);
         let failure = if fault.code == Code::PARAMS_RESOURCE {
@@ -244,14 +247,10 @@ impl Check<'_> {
 
     fn read(&mut self, text: &str, catalog: &dyn ResourceCatalog) -> Option<Params> {
         let value = match reading::read(text) {
-            Ok(read) => {
-                let value = read.value.clone();
-                self.text = Some(read);
-                value
-            }
+            Ok(value) => value,
             Err(failure) => {
-                let help = Some("write JSON, or YAML".to_owned());
-                self.invalid("", failure.message, help);
+                let message = format!("{} (line {} of the text)", failure.message, failure.line_in(text));
+                self.invalid("", message, Some("write JSON, or YAML".to_owned()));
                 return None;
             }
         };

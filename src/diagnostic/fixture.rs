@@ -49,6 +49,7 @@ impl Locate for Texts {
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
         let (source, (start, end)) = match place {
             Place::Text { source, start, end } => (*source, (*start, *end)),
+            Place::Embedded { .. } => return None,
             Place::Field {
                 document, pointer, ..
             } => (document.source, *self.fields.get(&(*document, pointer.clone()))?),

@@ -125,7 +125,7 @@ impl<'a> Position<'a> {
     #[must_use]
     pub fn new(place: &'a Place, locate: &'a dyn Locate) -> Self {
         let pointer = match place {
-            Place::Field { pointer, .. } => Some(pointer.as_str()),
+            Place::Field { pointer, .. } | Place::Embedded { pointer, .. } => Some(pointer.as_str()),
             Place::Text { .. } | Place::Path(_) | Place::Run => None,
         };
         let Some(Location { path, region }) = resolve(place, locate) else {

@@ -34,6 +34,17 @@ pub enum Place {
         /// The key or the value.
         part: Part,
     },
+    /// A field of a YAML text that stands in a string of a document: GatewayClass parameters in a ConfigMap.
+    Embedded {
+        /// The document.
+        document: DocumentId,
+        /// Pointer of the string.
+        pointer: String,
+        /// Pointer inside its text.
+        inner: String,
+        /// The key or the value.
+        part: Part,
+    },
     /// A byte range of a file's text: syntax errors, which have no document yet.
     Text {
         /// The file.

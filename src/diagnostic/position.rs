@@ -52,10 +52,12 @@ pub(super) fn resolve<'a>(place: &'a Place, locate: &'a dyn Locate) -> Option<Lo
     match place {
         Place::Run => None,
         Place::Path(path) => Some(Location { path, region: None }),
-        Place::Field { .. } | Place::Text { .. } => locate.locate(place).map(|span| Location {
-            path: span.path,
-            region: Some(span.region()),
-        }),
+        Place::Field { .. } | Place::Embedded { .. } | Place::Text { .. } => {
+            locate.locate(place).map(|span| Location {
+                path: span.path,
+                region: Some(span.region()),
+            })
+        }
     }
 }
 

@@ -278,6 +278,7 @@ fn fingerprint(finding: &Finding, found: &Found<'_>, seen: &mut BTreeMap<String,
     let mut digest = Sha256::new();
     let pointer = match &finding.place {
         Place::Field { pointer, .. } => pointer.as_str(),
+        Place::Embedded { inner, .. } => inner.as_str(),
         Place::Text { .. } | Place::Path(_) | Place::Run => "",
     };
     for part in [finding.code.name(), found.path, pointer, &finding.message] {

@@ -109,6 +109,27 @@ impl Sources {
                     known,
                 ))
             }
+            Place::Embedded {
+                document,
+                pointer,
+                inner,
+                part,
+            } => {
+                let (file, range, text) = self.text(*document)?;
+                let (start, end) = locate_embedded(text, range, pointer, inner, *part)
+                    .or_else(|| locate_field(text, range, pointer, Part::Value))
+                    .unwrap_or_else(|| first_line(text));
+                let known = Known {
+                    byte: range.start,
+                    line: range.line,
+                };
+                Some((
+                    file,
+                    range.start.saturating_add(start),
+                    range.start.saturating_add(end),
+                    known,
+                ))
+            }
             Place::Text { source, start, end } => {
                 Some((self.file(*source)?, *start, *end, Known { byte: 0, line: 1 }))
             }
@@ -191,6 +212,55 @@ fn locate_field(text: &str, range: DocumentRange, pointer: &str, part: Part) -> 
         _ => nearest.value,
     };
     Some((found.start, found.end))
+}
+
+/// Finds a field of the text inside a literal block (`|`): its lines stand in the file as they are, indented.
+/// `None` for text in quotes, where escapes hide the places.
+fn locate_embedded(
+    text: &str,
+    range: DocumentRange,
+    pointer: &str,
+    inner: &str,
+    part: Part,
+) -> Option<(usize, usize)> {
+    let (start, end) = locate_field(text, range, pointer, Part::Value)?;
+    let block = text.get(start..end)?;
+    let (header, body) = block.split_once('\n')?;
+    if !header.starts_with('|') {
+        return None;
+    }
+    let indent = body
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start().len())?;
+    let mut embedded = String::with_capacity(body.len());
+    // For each line of the embedded text: where it starts there, and in the document.
+    let mut lines = Vec::new();
+    let mut at = start.saturating_add(header.len()).saturating_add(1);
+    for line in body.split_inclusive('\n') {
+        let content = line.get(indent..).unwrap_or("\n");
+        lines.push((
+            embedded.len(),
+            at.saturating_add(line.len().saturating_sub(content.len())),
+        ));
+        embedded.push_str(content);
+        at = at.saturating_add(line.len());
+    }
+    if !embedded.ends_with('\n') {
+        embedded.push('\n');
+    }
+    let (_, positions) = yaml::read_document_located(&embedded, &yaml::Limits::default()).ok()?;
+    let nearest = positions.nearest(inner);
+    let missing = nearest.pointer != inner;
+    let found = nearest
+        .key
+        .filter(|_| missing || part == Part::Key)
+        .unwrap_or(nearest.value);
+    let outer = |offset: usize| {
+        let line = lines.iter().rev().find(|(inside, _)| *inside <= offset)?;
+        Some(line.1.saturating_add(offset.saturating_sub(line.0)))
+    };
+    Some((outer(found.start)?, outer(found.end)?))
 }
 
 /// The first line with content: what is shown when a document has no better place.

@@ -1,58 +1,10 @@
 //! Reading CRDs, real ones where they are at hand, and checking objects against them.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
 use super::*;
-use crate::diagnostic::{DocumentId, Place, SourceId};
-use crate::object::{ApiVersion, Origin};
-use crate::yaml::{Limits, read_all};
-
-fn object(value: Value) -> Object {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Object {
-        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-        kind: text("/kind").unwrap_or_default(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name").unwrap_or_default(),
-        origin: Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
-            pointer: String::new(),
-        },
-        value,
-    }
-}
-
-fn shared_crds() -> Option<Vec<(PathBuf, Object)>> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/crds"));
-    if !root.is_dir() {
-        eprintln!("SKIPPED: no shared CRDs at {}", root.display());
-        return None;
-    }
-    let mut found = Vec::new();
-    let mut pending = vec![root.to_path_buf()];
-    while let Some(directory) = pending.pop() {
-        for entry in std::fs::read_dir(directory).expect("readable").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                pending.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "yaml") {
-                let text = std::fs::read_to_string(&path).expect("text");
-                for value in read_all(&text, &Limits::default()).expect("YAML") {
-                    if value.get("kind").and_then(Value::as_str) == Some(KIND) {
-                        found.push((path.clone(), object(value)));
-                    }
-                }
-            }
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    Some(found)
-}
+use crate::api::fixture::{object, shared_crds};
+use crate::diagnostic::Place;
 
 fn shared_crd(file: &str) -> Option<Crd> {
     let (_, object) = shared_crds()?

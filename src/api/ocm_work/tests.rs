@@ -10,7 +10,7 @@ use crate::yaml::{Limits, read_all};
 #[test]
 fn both_schemas_compile_without_problems() {
     for schema in [schema::manifest_work(), schema::replica_set()] {
-        let (_, problems) = Schema::of_resource(&schema);
+        let (_, problems) = Schema::of_resource(&schema, true);
         assert_eq!(problems, vec![]);
     }
 }

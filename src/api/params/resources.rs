@@ -130,7 +130,8 @@ impl Check<'_> {
                     let message = format!(
                         "{plural}.{group} has neither spec.targetRef nor spec.targetRefs, so {kind} is no policy"
                     );
-                    refuse(entry.get("resource").pointer(), message, None);
+                    let help = "list a kind whose objects name their target; other kinds belong in `resourcesToSync`";
+                    refuse(entry.get("resource").pointer(), message, Some(help.to_owned()));
                     None
                 } else if versions.contains(&version) {
                     Some(kind.to_owned())
@@ -146,8 +147,8 @@ impl Check<'_> {
                 nearest_group,
             } => {
                 let help = match (nearest, nearest_group, group.rsplit_once('/')) {
-                    (_, _, Some((bare, _))) => format!("the group goes without a version: {bare:?}"),
-                    (_, Some(near), None) => format!("did you mean the group {near:?}?"),
+                    (_, _, Some((bare, _))) => format!("write the group without a version: `{bare}`"),
+                    (_, Some(near), None) => format!("did you mean the group `{near}`?"),
                     (Some((near_group, near)), None, None) if near_group == group => {
                         format!("did you mean `{near}`?")
                     }

@@ -36,18 +36,27 @@ pub struct Schema {
     root: Node,
     /// ObjectMeta, for the root and for embedded resources.
     metadata: Node,
+    /// Whether status is a subresource: an API server drops it from what is created, values unseen.
+    status_is_separate: bool,
 }
 
 impl Schema {
     /// Compiles the schema of a Kubernetes kind: `apiVersion`, `kind` and `metadata` are implied at the root.
     ///
+    /// With `status_is_separate` (the kind has the status subresource) the values below `status` are not
+    /// checked, because an API server drops them from what is created; unknown fields there still count.
     /// Whatever cannot be understood is left out of the checks and reported; the rest still works.
     #[must_use]
-    pub fn of_resource(schema: &Value) -> (Self, Vec<SchemaProblem>) {
+    pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
         let (mut root, problems) = compile::compile(schema);
         root.resource = true;
         let metadata = metadata::node();
-        (Self { root, metadata }, problems)
+        let schema = Self {
+            root,
+            metadata,
+            status_is_separate,
+        };
+        (schema, problems)
     }
 
     /// Compiles the schema of a value that is no Kubernetes object: parameters, configuration.
@@ -55,7 +64,12 @@ impl Schema {
     pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
         let (root, problems) = compile::compile(schema);
         let metadata = metadata::node();
-        (Self { root, metadata }, problems)
+        let schema = Self {
+            root,
+            metadata,
+            status_is_separate: false,
+        };
+        (schema, problems)
     }
 
     /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.
@@ -67,9 +81,16 @@ impl Schema {
     /// As [`Schema::check`], for a value that [`Schema::complete`] has made.
     #[must_use]
     pub fn check_completed(&self, completed: &Value) -> Vec<Violation> {
+        let counts = |violation: &Violation| {
+            !self.status_is_separate
+                || violation.kind == ViolationKind::UnknownField
+                || !is_below_status(&violation.pointer)
+        };
         let mut violations = check::check(&self.root, &self.metadata, completed);
+        violations.retain(counts);
         if !violations.iter().any(|violation| violation.blocks_rules) {
             cel::check_rules(&self.root, completed, &mut violations);
+            violations.retain(counts);
         }
         violations
     }
@@ -98,4 +119,11 @@ impl Schema {
         }
         true
     }
+}
+
+/// Whether a pointer leads to the root's status or into it.
+fn is_below_status(pointer: &str) -> bool {
+    pointer
+        .strip_prefix("/status")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

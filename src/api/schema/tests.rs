@@ -1,1 +1,579 @@
-//! Rules of the API server, each with a value that keeps and one that breaks it.
+//! Rules of the API server, each with a value that keeps and one that breaks it; and the structural checks
+//! against another engine, on the schemas of public projects.
+
+use proptest::prelude::*;
+use serde_json::{Map, json};
+
+use super::*;
+use crate::api::crd::Crd;
+use crate::api::fixture::shared_crds;
+
+fn schema(schema: Value) -> Schema {
+    let (schema, problems) = Schema::of_value(&schema);
+    assert_eq!(problems, vec![]);
+    schema
+}
+
+fn texts(schema: &Schema, value: &Value) -> Vec<String> {
+    schema.check(value).iter().map(ToString::to_string).collect()
+}
+
+/// The only violation of the field `x`, without its path.
+fn of_x(x: Value, value: Value) -> Option<String> {
+    let schema = schema(json!({"type": "object", "properties": {"x": x}}));
+    let texts = texts(&schema, &json!({"x": value}));
+    assert!(texts.len() < 2, "{texts:?}");
+    texts
+        .into_iter()
+        .next()
+        .map(|text| text.strip_prefix("x: ").unwrap_or(&text).to_owned())
+}
+
+#[test]
+fn each_keyword_refuses_in_kubernetes_words() {
+    let cases = [
+        (
+            json!({"type": "integer"}),
+            json!(1.0),
+            json!(1.5),
+            "Invalid value: \"number\": x in body must be of type integer: \"number\"",
+        ),
+        (
+            json!({"type": "boolean"}),
+            json!(true),
+            json!("true"),
+            "Invalid value: \"string\": x in body must be of type boolean: \"string\"",
+        ),
+        (
+            json!({"type": "integer", "format": "int32"}),
+            json!(i32::MAX),
+            json!(i64::MAX),
+            "Invalid value: 9223372036854775807: x in body must be of type int32: 9223372036854775807",
+        ),
+        (
+            json!({"type": "number", "minimum": 1, "exclusiveMinimum": true}),
+            json!(1.5),
+            json!(1),
+            "Invalid value: 1: x in body should be greater than 1",
+        ),
+        (
+            json!({"type": "integer", "maximum": 5}),
+            json!(5),
+            json!(6),
+            "Invalid value: 6: x in body should be less than or equal to 5",
+        ),
+        (
+            json!({"type": "integer", "multipleOf": 5}),
+            json!(10),
+            json!(6),
+            "Invalid value: 6: x in body should be a multiple of 5",
+        ),
+        (
+            json!({"type": "string", "maxLength": 2}),
+            json!("éé"),
+            json!("ééé"),
+            "Too long: may not be more than 2 bytes",
+        ),
+        (
+            json!({"type": "string", "minLength": 2}),
+            json!("ab"),
+            json!("a"),
+            "Invalid value: \"a\": x in body should be at least 2 chars long",
+        ),
+        (
+            json!({"type": "string", "pattern": "^a+$"}),
+            json!("aa"),
+            json!("b"),
+            "Invalid value: \"b\": x in body should match '^a+$'",
+        ),
+        (
+            json!({"type": "string", "format": "ipv4"}),
+            json!("1.2.3.4"),
+            json!("1"),
+            "Invalid value: \"1\": x in body must be of type ipv4: \"1\"",
+        ),
+        (
+            json!({"type": "string", "enum": ["a", "b"]}),
+            json!("a"),
+            json!("c"),
+            "Unsupported value: \"c\": supported values: \"a\", \"b\"",
+        ),
+        (
+            json!({"type": "array", "items": {"type": "string"}, "maxItems": 1}),
+            json!(["a"]),
+            json!(["a", "b"]),
+            "Too many: 2: must have at most 1 items",
+        ),
+        (
+            json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+            json!(["a"]),
+            json!([]),
+            "Invalid value: 0: x in body should have at least 1 items",
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 1}),
+            json!({"a": "b"}),
+            json!({"a": "b", "c": "d"}),
+            "Too many: 2: must have at most 1 items",
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}),
+            json!({"a": "b"}),
+            json!({}),
+            "Invalid value: 0: x in body should have at least 1 properties",
+        ),
+        (
+            json!({"x-kubernetes-int-or-string": true}),
+            json!("5%"),
+            json!(1.5),
+            "Invalid value: \"number\": x in body must be of type integer,string: \"number\"",
+        ),
+        (
+            json!({"type": "integer", "not": {"enum": [3]}}),
+            json!(4),
+            json!(3),
+            "Invalid value: \"x\" must not validate the schema (not)",
+        ),
+        (
+            json!({"type": "integer", "anyOf": [{"minimum": 5}, {"maximum": 1}]}),
+            json!(6),
+            json!(3),
+            "Invalid value: \"x\" must validate at least one schema (anyOf)",
+        ),
+        (
+            json!({"type": "integer", "oneOf": [{"minimum": 5}, {"maximum": 7}]}),
+            json!(8),
+            json!(6),
+            "Invalid value: \"x\" must validate one and only one schema (oneOf). Found 2 valid alternatives",
+        ),
+        (
+            json!({"type": "integer", "allOf": [{"minimum": 5}]}),
+            json!(8),
+            json!(4),
+            "Invalid value: 4: x in body should be greater than or equal to 5",
+        ),
+    ];
+    for (keyword, good, bad, message) in cases {
+        assert_eq!(of_x(keyword.clone(), good), None, "{keyword}");
+        assert_eq!(of_x(keyword.clone(), bad).as_deref(), Some(message), "{keyword}");
+    }
+}
+
+#[test]
+fn set_and_map_lists_refuse_repeats_after_defaulting_their_keys() {
+    let set = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
+    assert_eq!(of_x(set.clone(), json!(["a", "b"])), None);
+    assert_eq!(
+        of_x(set, json!(["a", "b", "a"])).as_deref(),
+        Some("x[2]: Duplicate value: \"a\"")
+    );
+    let map = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "port"],
+        "items": {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 80}}}});
+    assert_eq!(
+        of_x(map.clone(), json!([{"name": "a"}, {"name": "a", "port": 81}])),
+        None
+    );
+    assert_eq!(
+        of_x(map, json!([{"name": "a"}, {"name": "a", "port": 80}])).as_deref(),
+        Some("x[1]: Duplicate value: {\"name\":\"a\",\"port\":80}")
+    );
+}
+
+#[test]
+fn unknown_fields_count_unless_preserved() {
+    let strict = json!({"type": "object", "properties": {"known": {"type": "object", "properties": {"a": {"type": "string"}}}}});
+    assert_eq!(
+        of_x(strict.clone(), json!({"knwon": 1})).as_deref(),
+        Some("unknown field \"x.knwon\"")
+    );
+    let mut preserving = strict;
+    preserving["x-kubernetes-preserve-unknown-fields"] = json!(true);
+    assert_eq!(of_x(preserving.clone(), json!({"knwon": 1})), None);
+    // Known fields inside are strict again.
+    assert_eq!(
+        of_x(preserving, json!({"known": {"b": 1}})).as_deref(),
+        Some("unknown field \"x.known.b\"")
+    );
+    // A choice adds no fields, and its own properties do not make unknown ones known.
+    let choice = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+    assert_eq!(
+        of_x(choice, json!({"b": 1})).as_deref(),
+        Some("unknown field \"x.b\"")
+    );
+}
+
+#[test]
+fn nulls_are_pruned_or_defaulted_where_they_are_not_nullable() {
+    let of = schema(json!({"type": "object", "required": ["d"], "properties": {
+        "a": {"type": "string"}, "n": {"type": "string", "nullable": true}, "d": {"type": "integer", "default": 7},
+        "o": {"type": "object", "properties": {"e": {"type": "integer", "default": 1}}},
+        "l": {"type": "array", "items": {"type": "string"}},
+    }}));
+    let value = json!({"a": null, "n": null, "d": null, "o": {}});
+    assert_eq!(texts(&of, &value), Vec::<String>::new());
+    assert_eq!(*of.complete(&value), json!({"n": null, "d": 7, "o": {"e": 1}}));
+    // No parent, no default: o stays absent.
+    assert_eq!(*of.complete(&json!({})), json!({"d": 7}));
+    assert_eq!(
+        texts(&of, &json!({"l": [null]})),
+        ["l[0]: Invalid value: \"null\": l[0] in body must be of type string: \"null\""]
+    );
+}
+
+#[test]
+fn a_value_that_completion_leaves_alone_is_not_copied() {
+    let plain = schema(json!({"type": "object", "additionalProperties": {"type": "string"}}));
+    assert!(matches!(plain.complete(&json!({"a": "b"})), Cow::Borrowed(_)));
+    assert!(matches!(plain.complete(&json!({"a": null})), Cow::Owned(_)));
+}
+
+#[test]
+fn metadata_is_object_meta_whatever_the_schema_says() {
+    let (of, _) = Schema::of_resource(
+        &json!({"type": "object", "properties": {"metadata": {"type": "object"}}}),
+        false,
+    );
+    let check = |metadata: Value| {
+        texts(
+            &of,
+            &json!({"apiVersion": "v1", "kind": "X", "metadata": metadata}),
+        )
+    };
+    assert_eq!(
+        check(json!({"name": "a", "labels": {"a/b": "c"}, "creationTimestamp": null})),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        check(json!({"name": "a", "label": {}})),
+        ["unknown field \"metadata.label\""]
+    );
+    assert!(check(json!({"name": "a", "labels": {"a": 1}}))[0].contains("metadata.labels.a: Invalid value"));
+    assert!(check(json!({"name": "a", "labels": {"a": "b c"}}))[0].contains("label value"));
+    assert!(check(json!({"name": "A"}))[0].contains("RFC 1123 subdomain"));
+}
+
+#[test]
+fn values_below_a_separate_status_do_not_count_but_unknown_fields_do() {
+    let of = |separate| {
+        let schema = json!({"type": "object", "properties": {"status": {"type": "object", "required": ["a"],
+            "properties": {"a": {"type": "string"}}}}});
+        let (schema, _) = Schema::of_resource(&schema, separate);
+        texts(&schema, &json!({"status": {"a": 1, "b": 2}}))
+    };
+    assert_eq!(of(true), ["unknown field \"status.b\""]);
+    assert_eq!(of(false).len(), 2);
+}
+
+#[cfg(feature = "cel")]
+#[test]
+fn rules_run_after_the_structure_is_right_with_exact_pointers() {
+    let of = schema(
+        json!({"type": "object", "properties": {"list": {"type": "array", "items": {
+            "type": "object",
+            "properties": {"a.b": {"type": "integer"}, "since": {"type": "string", "format": "date-time"},
+                           "map": {"type": "object", "additionalProperties": {"type": "string"}}},
+            "x-kubernetes-validations": [
+                {"rule": "!has(self.a__dot__b) || self.a__dot__b > 1", "message": "too small", "fieldPath": "['a.b']"},
+                {"rule": "!has(self.since) || self.since > timestamp('2020-01-01T00:00:00Z')", "message": "too old"},
+                {"rule": "!has(self.map) || self.map.all(k, k != 'x.y')", "messageExpression": "'bad key ' + 'x.y'"},
+            ],
+        }}}}),
+    );
+    let check = |item: Value| texts(&of, &json!({"list": [{}, item]}));
+    assert_eq!(
+        check(json!({"a.b": 2, "since": "2026-01-01T00:00:00Z", "map": {"x": "y"}})),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        check(json!({"since": "2010-01-01T00:00:00Z"})),
+        ["list[1]: Invalid value: too old"]
+    );
+    assert_eq!(
+        check(json!({"map": {"x.y": "z"}})),
+        ["list[1]: Invalid value: bad key x.y"]
+    );
+    assert!(check(json!({"a.b": 1}))[0].contains("too small"));
+    // A wrong type keeps the rules from running.
+    assert!(
+        !check(json!({"a.b": "1", "map": {"x.y": "z"}}))
+            .iter()
+            .any(|text| text.contains("bad key"))
+    );
+}
+
+#[test]
+fn fields_are_found_by_path() {
+    let of = schema(json!({"properties": {"spec": {"properties": {"targetRefs": {}}}}}));
+    assert!(of.has_field(&["spec", "targetRefs"]));
+    assert!(!of.has_field(&["spec", "targetRef"]));
+}
+
+/// OpenAPI v3 as Kubernetes reads it, in the words of JSON Schema 2020-12.
+fn as_json_schema(schema: &Value) -> Value {
+    let Value::Object(fields) = schema else {
+        return schema.clone();
+    };
+    let flag = |name: &str| fields.get(name).and_then(Value::as_bool) == Some(true);
+    let mut mapped = Map::new();
+    for (name, value) in fields {
+        let value = match name.as_str() {
+            "properties" => value
+                .as_object()
+                .map(|all| {
+                    Value::Object(
+                        all.iter()
+                            .map(|(name, schema)| (name.clone(), as_json_schema(schema)))
+                            .collect(),
+                    )
+                })
+                .unwrap_or_default(),
+            "items" | "not" => as_json_schema(value),
+            "additionalProperties" => as_json_schema(value),
+            "allOf" | "anyOf" | "oneOf" => Value::Array(
+                value
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(as_json_schema)
+                    .collect(),
+            ),
+            "exclusiveMinimum" if flag(name) => fields["minimum"].clone(),
+            "exclusiveMaximum" if flag(name) => fields["maximum"].clone(),
+            "type" if flag("nullable") => json!([value, "null"]),
+            "type" | "enum" | "pattern" | "required" | "minimum" | "maximum" | "minLength" | "maxLength"
+            | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "multipleOf" => value.clone(),
+            "format" if value == "ipv4" || value == "ipv6" => value.clone(),
+            _ => continue,
+        };
+        mapped.insert(name.clone(), value);
+    }
+    if flag("x-kubernetes-int-or-string") {
+        mapped.insert("type".to_owned(), json!(["integer", "string"]));
+    }
+    Value::Object(mapped)
+}
+
+/// Numbers that repeat for a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+
+    /// A value that mostly fits a schema.
+    fn value(&mut self, schema: &Value, depth: usize) -> Value {
+        if self.roll(40) == 0 || depth > 12 {
+            let odd = [
+                json!(null),
+                json!(""),
+                json!("x"),
+                json!(-1),
+                json!(70_000),
+                json!(1.5),
+                json!([]),
+                json!({}),
+                json!(true),
+            ];
+            return odd[usize::try_from(self.roll(9)).unwrap()].clone();
+        }
+        if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
+            return choices[usize::try_from(self.roll(choices.len() as u64)).unwrap()].clone();
+        }
+        match schema.get("type").and_then(Value::as_str) {
+            Some("object") => {
+                let mut fields = Map::new();
+                let required = schema.get("required").cloned().unwrap_or_default();
+                for (name, property) in schema
+                    .get("properties")
+                    .and_then(Value::as_object)
+                    .into_iter()
+                    .flatten()
+                {
+                    let needed = required.as_array().is_some_and(|all| all.contains(&json!(name)));
+                    if needed && self.roll(12) > 0 || self.roll(4) == 0 {
+                        fields.insert(name.clone(), self.value(property, depth + 1));
+                    }
+                }
+                if let Some(additional @ Value::Object(_)) = schema.get("additionalProperties") {
+                    for index in 0..self.roll(3) {
+                        fields.insert(format!("k{index}"), self.value(additional, depth + 1));
+                    }
+                }
+                Value::Object(fields)
+            }
+            Some("array") => {
+                let items = schema.get("items").cloned().unwrap_or_default();
+                (0..self.roll(4)).map(|_| self.value(&items, depth + 1)).collect()
+            }
+            Some("integer") => json!(self.roll(600)),
+            Some("boolean") => json!(self.roll(2) == 0),
+            _ => {
+                let pool = [
+                    "a",
+                    "example.com",
+                    "10.0.0.1",
+                    "::1",
+                    "web-1",
+                    "Not Valid",
+                    "*.a.b",
+                    "10s",
+                    "1h30m",
+                    "80%",
+                    "gateway.networking.k8s.io",
+                    "Gateway",
+                    "/path",
+                    "kuadrant.io/x",
+                    "HTTPRoute",
+                    "True",
+                    "2026-11-20T10:00:00Z",
+                ];
+                json!(pool[usize::try_from(self.roll(pool.len() as u64)).unwrap()])
+            }
+        }
+    }
+}
+
+#[test]
+fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
+    let Some(crds) = shared_crds() else { return };
+    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let (mut checked, mut refused) = (0, 0);
+    for (path, object) in &crds {
+        let versions = object.value["spec"]["versions"].as_array().expect("versions");
+        for version in versions {
+            let raw = &version["schema"]["openAPIV3Schema"];
+            let (ours, problems) = Schema::of_value(raw);
+            assert_eq!(problems, vec![]);
+            let theirs = jsonschema::options()
+                .should_validate_formats(true)
+                .build(&as_json_schema(raw))
+                .expect("a schema");
+            for _ in 0..150 {
+                let value = ours.complete(&dice.value(raw, 0)).into_owned();
+                // What the other engine does not know is left out.
+                let accepts = check::check(&ours.root, &ours.metadata, &value)
+                    .iter()
+                    .all(|violation| {
+                        violation.kind == ViolationKind::UnknownField
+                            || violation.message.starts_with("Duplicate value")
+                            || violation.message.contains("must be of type date-time")
+                            || violation.message.contains("must be of type int32")
+                            || violation.message.contains("must be of type byte")
+                            || violation.pointer.contains("/manifests/")
+                    });
+                let expected = theirs.is_valid(&value);
+                assert_eq!(
+                    accepts,
+                    expected,
+                    "{}\n{value:#}\nours: {:#?}\ntheirs: {:?}",
+                    path.display(),
+                    texts(&ours, &value),
+                    theirs
+                        .iter_errors(&value)
+                        .map(|error| format!("{}: {error}", error.instance_path()))
+                        .collect::<Vec<_>>()
+                );
+                checked += 1;
+                refused += usize::from(!expected);
+            }
+        }
+    }
+    eprintln!("{checked} values, {refused} refused");
+    assert!(
+        refused > checked / 20 && refused < checked * 19 / 20,
+        "{refused} of {checked}: the dice are loaded"
+    );
+}
+
+#[test]
+fn real_crds_stay_quick_to_compile() {
+    // Not a benchmark: only that nothing in the compiler is worse than linear by a wide margin.
+    let Some(crds) = shared_crds() else { return };
+    for (_, object) in &crds {
+        assert!(Crd::read(object).0.is_some());
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let names = prop::sample::select(vec![
+        "type",
+        "properties",
+        "items",
+        "required",
+        "enum",
+        "pattern",
+        "minimum",
+        "maxLength",
+        "additionalProperties",
+        "anyOf",
+        "oneOf",
+        "not",
+        "default",
+        "nullable",
+        "format",
+        "x-kubernetes-list-type",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-validations",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-int-or-string",
+        "rule",
+        "metadata",
+        "apiVersion",
+        "kind",
+        "a",
+        "b",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop::sample::select(vec![
+            "object",
+            "array",
+            "string",
+            "integer",
+            "set",
+            "map",
+            "int32",
+            "self.a > 1",
+            "(",
+            "x"
+        ])
+        .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(names.clone(), inner, 0..5).prop_map(|fields| Value::Object(
+                fields
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect()
+            )),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_schema_and_no_value_ever_panics(schema in any_json(), value in any_json()) {
+        let (resource, _) = Schema::of_resource(&schema, false);
+        let _ = resource.check(&value);
+        let (plain, _) = Schema::of_value(&schema);
+        let _ = plain.check(&value);
+    }
+
+    #[test]
+    fn completing_twice_changes_nothing_more(schema in any_json(), value in any_json()) {
+        let (of, _) = Schema::of_value(&schema);
+        let once = of.complete(&value).into_owned();
+        // A default may itself hold nulls, or lack defaults below: the second pass settles them.
+        let twice = of.complete(&once).into_owned();
+        prop_assert_eq!(of.complete(&twice).into_owned(), twice);
+    }
+}

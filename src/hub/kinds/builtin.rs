@@ -29,6 +29,7 @@ type Group = (
     &'static [(&'static str, &'static str, Scope, Targets)],
 );
 
+#[rustfmt::skip] // one row a line
 const GROUPS: &[Group] = &[
     (
         "",
