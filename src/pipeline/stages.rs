@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::hub::{Grants, Ours};
 use crate::placement;
-use crate::policy::Shipping;
+use crate::policy::{Shipping, report_unsynced, report_unused};
 use crate::render::{self, PlacedGateway, Plan, Settings};
 use crate::report::{ObjectStatus, WithheldPolicy};
 
@@ -41,6 +41,12 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
         })
         .collect();
     let shipping = Shipping::new(hub, &ours, &grants, findings);
+    report_unsynced(hub, &ours, findings);
+    let placed: Vec<bool> = gateways
+        .iter()
+        .map(|gateway| !gateway.clusters.is_empty())
+        .collect();
+    report_unused(hub, &ours, &placed, findings);
     let settings = Settings {
         secrets: loaded.config.secrets,
         hub_objects: loaded.config.hub_objects,
@@ -50,6 +56,7 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
         grants: &grants,
         gateways: &gateways,
         shipments: &shipping.shipments,
+        withheld: &shipping.withheld,
         settings,
     };
     let mut plan = render::render(&input, findings);

@@ -6,6 +6,8 @@
 
 mod shipment;
 mod sync;
+mod unsynced;
 
 pub use shipment::{Shipment, ShipmentTarget, Withheld};
 pub use sync::Shipping;
+pub use unsynced::{report_unsynced, report_unused};

@@ -40,7 +40,7 @@ impl<'a> Shipping<'a> {
                     let targets = gateway_targets(object, hub, ours, grants, findings);
                     let targets: Vec<_> = targets
                         .into_iter()
-                        .filter(|(gateway, _)| syncs(ours, *gateway, &resource))
+                        .filter(|(gateway, _)| syncs(ours, *gateway, &resource.group, &resource.kind))
                         .collect();
                     (!targets.is_empty()).then(|| Candidate {
                         object,
@@ -133,11 +133,11 @@ fn synced_kinds(ours: &Ours<'_>) -> BTreeMap<GroupKind, PolicyResource> {
     kinds
 }
 
-/// Whether the class of this Gateway asks for the resource.
-fn syncs(ours: &Ours<'_>, gateway: usize, resource: &PolicyResource) -> bool {
+/// Whether the class of this Gateway asks for the kind.
+pub(super) fn syncs(ours: &Ours<'_>, gateway: usize, group: &str, kind: &str) -> bool {
     ours.gateways.get(gateway).is_some_and(|gateway| {
         let mut resources = gateway.params.policies_to_sync.iter();
-        resources.any(|other| (&other.group, &other.resource) == (&resource.group, &resource.resource))
+        resources.any(|resource| (resource.group.as_str(), resource.kind.as_str()) == (group, kind))
     })
 }
 

@@ -20,7 +20,7 @@ use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};
 use crate::object::Object;
-use crate::policy::Shipment;
+use crate::policy::{Shipment, Withheld};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,8 @@ pub struct Input<'a> {
     pub gateways: &'a [PlacedGateway<'a>],
     /// The policies to ship.
     pub shipments: &'a [Shipment<'a>],
+    /// The policies that are not, though their kind is synced.
+    pub withheld: &'a [Withheld<'a>],
     /// The configuration.
     pub settings: Settings,
 }
@@ -71,7 +73,7 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
         .filter(|gateway| !gateway.clusters.is_empty())
         .count();
     if input.settings.hub_objects == HubObjects::Annotated {
-        plan.hub_objects = hub_objects::annotated(input, &copies_by_object(input, &copies));
+        plan.hub_objects = hub_objects::annotated(input, &copies_by_object(&copies), findings);
     }
     plan
 }
@@ -88,6 +90,7 @@ struct Assembly<'a> {
 /// The copies of one shipment.
 struct Copies<'a> {
     object: &'a Object,
+    sources: &'a [&'a Object],
     copies: Vec<Copy>,
 }
 
@@ -111,6 +114,7 @@ impl<'a> Assembly<'a> {
             }
             all.push(Copies {
                 object: shipment.object,
+                sources: &shipment.sources,
                 copies,
             });
         }
@@ -374,30 +378,20 @@ fn by_riders(clusters: &[String], riding: &[&Copy]) -> BTreeMap<Vec<usize>, Vec<
     groups
 }
 
-/// The downstream places of each shipped object: cluster, name, namespace.
-fn copies_by_object<'a>(
-    input: &Input<'a>,
-    copies: &[Copies<'a>],
-) -> BTreeMap<String, Vec<hub_objects::Downstream>> {
+/// The downstream places of each shipped object, by its locator.
+fn copies_by_object(copies: &[Copies<'_>]) -> BTreeMap<String, Vec<hub_objects::Downstream>> {
     let mut places: BTreeMap<String, Vec<hub_objects::Downstream>> = BTreeMap::new();
-    for (shipment, copies) in input.shipments.iter().zip(copies) {
-        for copy in &copies.copies {
-            for (cluster, manifest) in copy
-                .clusters
-                .iter()
-                .flat_map(|cluster| copy.manifests.iter().map(move |m| (cluster, m)))
-            {
-                for source in &shipment.sources {
-                    places
-                        .entry(source.identity().locator())
-                        .or_default()
-                        .push(hub_objects::Downstream {
-                            cluster: cluster.clone(),
-                            name: manifest.resource.name.clone(),
-                            namespace: manifest.resource.namespace.clone(),
-                        });
-                }
-            }
+    for shipment in copies {
+        let downstream: Vec<hub_objects::Downstream> = shipment
+            .copies
+            .iter()
+            .flat_map(hub_objects::Downstream::of_copy)
+            .collect();
+        for source in shipment.sources {
+            places
+                .entry(source.identity().locator())
+                .or_default()
+                .extend(downstream.iter().cloned());
         }
     }
     places

@@ -1,12 +1,15 @@
 //! Hub objects with what MGC writes back (`hubObjects: Annotated`; hub.md section 2, the RFC).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::assemble::Input;
+use super::copies::Copy;
 use super::downstream::set_metadata;
-use crate::object::{Field, Object};
+use super::names::{WORK_NAME_ANNOTATION, work_name};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::{Field, Identity, Object};
 use crate::yaml;
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
@@ -25,13 +28,35 @@ pub struct Downstream {
     pub namespace: String,
 }
 
-/// Our Gateways and the shipped policies, annotated, by file name.
-#[must_use]
+impl Downstream {
+    /// The places of one copy: each manifest on each cluster.
+    pub fn of_copy(copy: &Copy) -> impl Iterator<Item = Self> + '_ {
+        copy.clusters.iter().flat_map(|cluster| {
+            copy.manifests.iter().map(|manifest| Self {
+                cluster: cluster.clone(),
+                name: manifest.resource.name.clone(),
+                namespace: manifest.resource.namespace.clone(),
+            })
+        })
+    }
+}
+
+/// Our Gateways and the policies of synced kinds on them, annotated, by file name. Two objects that would share
+/// a file are a finding.
 pub fn annotated(
     input: &Input<'_>,
     policies: &BTreeMap<String, Vec<Downstream>>,
+    findings: &mut Findings,
 ) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
+    let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
+    let mut add = |object, text| {
+        let name = format!("{}.yaml", work_name(object));
+        if let Some((owner, _)) = files.get(&name) {
+            findings.push(taken(&name, object, owner));
+        } else {
+            files.insert(name, (object, text));
+        }
+    };
     for placed in input.gateways {
         let object = placed.gateway.object;
         let mut value = authored(object);
@@ -48,22 +73,19 @@ pub fn annotated(
                 set_metadata(&mut value, "labels", &label, setting);
             }
         }
-        files.insert(file_name(object), yaml::write_document(&value));
+        add(object, yaml::write_document(&value));
     }
-    let sources: BTreeSet<_> = input
+    let shipped = input
         .shipments
         .iter()
-        .flat_map(|shipment| &shipment.sources)
-        .map(|source| source.identity())
+        .flat_map(|shipment| shipment.sources.iter().copied());
+    let withheld = input.withheld.iter().map(|withheld| withheld.object);
+    let objects: BTreeMap<Identity, &Object> = shipped
+        .chain(withheld)
+        .map(|object| (object.identity(), object))
         .collect();
-    for object in sources
-        .iter()
-        .filter_map(|identity| input.hub.objects.get(identity))
-    {
-        let mut places = policies
-            .get(&object.identity().locator())
-            .cloned()
-            .unwrap_or_default();
+    for (identity, object) in objects {
+        let mut places = policies.get(&identity.locator()).cloned().unwrap_or_default();
         places.sort();
         places.dedup();
         let mut value = authored(object);
@@ -73,9 +95,26 @@ pub fn annotated(
             "kuadrant.io/policies-synced",
             &synced(&places),
         );
-        files.insert(file_name(object), yaml::write_document(&value));
+        add(object, yaml::write_document(&value));
     }
-    files
+    files.into_iter().map(|(name, (_, text))| (name, text)).collect()
+}
+
+fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
+    Finding::new(
+        Code::WORK_NAME_TAKEN,
+        object.place("/metadata/name"),
+        format!(
+            "{} and {} would share the file `_hub/{name}`",
+            object.identity(),
+            owner.identity()
+        ),
+    )
+    .label("this one")
+    .related(owner.place("/metadata/name"), "and this one")
+    .help(format!(
+        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ))
 }
 
 /// What the author wrote, without what an earlier run or a live hub left behind.
@@ -127,13 +166,4 @@ fn synced(places: &[Downstream]) -> String {
         })
         .collect();
     format!("[{}]", entries.join(","))
-}
-
-fn file_name(object: &Object) -> String {
-    format!(
-        "{}-{}-{}.yaml",
-        object.kind.to_lowercase(),
-        object.namespace_or_empty(),
-        object.name
-    )
 }
