@@ -225,7 +225,10 @@ impl<'t> Parser<'t> {
                 TokenKind::VersionDirective | TokenKind::TagDirective(_) => {
                     let token = self.scanner.take()?;
                     let is_repeated = if let TokenKind::TagDirective(directive) = token.kind {
-                        let is_known = self.tag_directives.iter().any(|known| known.handle == directive.handle);
+                        let is_known = self
+                            .tag_directives
+                            .iter()
+                            .any(|known| known.handle == directive.handle);
                         self.tag_directives.push(*directive);
                         is_known
                     } else {
@@ -345,6 +348,7 @@ impl<'t> Parser<'t> {
                 self.pop();
                 Ok(Event::End { at: self.last_end })
             }
+            TokenKind::Value => self.no_node(),
             _ => self.not_expected(
                 "a key of the mapping should stand here",
                 "write `key: value`, fit the indentation to the lines above, or quote the value above if it is a \
