@@ -22,6 +22,21 @@ pub(super) fn break_length(bytes: &[u8], at: usize, joined_lines: bool) -> usize
     }
 }
 
+/// Counts the work of the scanner, in bytes looked at, for the tests that it stays linear; nothing otherwise.
+#[inline]
+pub(super) fn count_work(bytes: usize) {
+    #[cfg(test)]
+    WORK.with(|work| work.set(work.get() + bytes));
+    #[cfg(not(test))]
+    let _ = bytes;
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The work on this thread so far.
+    pub(super) static WORK: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// A set of bytes.
 pub(super) type ByteSet = [bool; 256];
 
@@ -40,10 +55,12 @@ pub(super) const fn byte_set(members: &[u8]) -> ByteSet {
 #[inline]
 pub(super) fn find_in(bytes: &[u8], from: usize, set: &ByteSet) -> usize {
     let tail = bytes.get(from..).unwrap_or(&[]);
-    match tail.iter().position(|byte| set[usize::from(*byte)]) {
-        Some(found) => from + found,
-        None => bytes.len(),
-    }
+    let found = tail
+        .iter()
+        .position(|byte| set[usize::from(*byte)])
+        .unwrap_or(tail.len());
+    count_work(found + 1);
+    bytes.len().min(from + found)
 }
 
 /// Whether YAML allows the character raw (yaml.md 4): no C0 but tab, LF and CR, no DEL, no C1 but NEL, neither

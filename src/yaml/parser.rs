@@ -348,6 +348,7 @@ impl<'t> Parser<'t> {
                 self.pop();
                 Ok(Event::End { at: self.last_end })
             }
+            TokenKind::Value => self.no_node(),
             _ => self.not_expected(
                 "a key of the mapping should stand here",
                 "write `key: value`, fit the indentation to the lines above, or quote the value above if it is a \

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::character::{break_length, check};
+use super::character::{break_length, check, count_work};
 use super::error::{Error, ErrorKind, Outcome};
 use super::token::{Token, TokenKind};
 
@@ -203,6 +203,7 @@ impl<'t> Scanner<'t> {
         }
         let (from, count) = self.counted;
         let between = self.bytes.get(from..self.pos).unwrap_or(&[]);
+        count_work(between.len());
         let count = count + between.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
         self.counted = (self.pos.max(from), count);
         count
@@ -213,6 +214,7 @@ impl<'t> Scanner<'t> {
     /// Whether the token at the head of the queue may still get a key token in front of it.
     fn head_may_become_key(&mut self) -> Outcome<bool> {
         while let Some(key) = self.keys.get(self.lowest_waiting) {
+            count_work(1);
             if !key.possible || key.token < self.taken {
                 self.lowest_waiting += 1;
             } else if key.token > self.taken {
@@ -319,6 +321,7 @@ impl<'t> Scanner<'t> {
 
     fn insert(&mut self, number: usize, token: Token<'t>) {
         let index = number.saturating_sub(self.taken).min(self.queue.len());
+        count_work(self.queue.len() - index);
         self.queue.insert(index, token);
     }
 
@@ -328,6 +331,7 @@ impl<'t> Scanner<'t> {
             return;
         }
         while self.indent > column {
+            count_work(1);
             self.queue.push_back(Token {
                 kind: TokenKind::BlockEnd,
                 start: self.pos,

@@ -183,19 +183,6 @@ fn compare(text: &str) -> Result<(), TestCaseError> {
     let Ok(theirs) = catch_unwind(|| theirs(text)) else {
         return Ok(());
     };
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!(
-            "STAT {}",
-            match (&ours.end, &theirs.end) {
-                (End::Accepted, End::Accepted) => "AA",
-                (End::Refused(_), End::Refused(_)) => "RR",
-                (End::MoreFollows, End::MoreFollows) => "MM",
-                (End::Accepted, _) => "A-",
-                (_, End::Accepted) => "-A",
-                _ => "other",
-            }
-        );
-    }
     match (&ours.end, &theirs.end) {
         (End::Accepted, End::Accepted) | (End::MoreFollows, End::MoreFollows) => {
             prop_assert_eq!(&ours.events, &theirs.events, "events of {:?}", text);
@@ -307,7 +294,7 @@ const FRAGMENTS: &[&str] = &[
 ];
 
 /// Texts of tricky pieces, with a final newline: without one libyaml-safer panics on block scalars.
-fn texts() -> impl Strategy<Value = String> {
+pub(super) fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![8 => prop::sample::select(FRAGMENTS).prop_map(str::to_owned), 1 => "[ -~]{1,3}"];
     prop::collection::vec(piece, 1..24).prop_map(|pieces| pieces.concat() + "\n")
 }

@@ -1,0 +1,299 @@
+//! No text makes the reader panic, overflow the stack, or work more than in proportion to its length.
+
+use proptest::prelude::*;
+
+use crate::yaml::character::WORK;
+use crate::yaml::event::{Event, Events};
+use crate::yaml::parser::Parser;
+use crate::yaml::scanner::Scanner;
+use crate::yaml::{
+    ErrorKind, Limits, decode, read, read_all, read_document, read_document_located, read_located, split,
+    split_json,
+};
+
+/// The bytes that scanner and parser look at, whether they accept the text or not.
+fn work(text: &str) -> usize {
+    let before = WORK.with(std::cell::Cell::get);
+    if let Ok(scanner) = Scanner::new(text, false) {
+        let mut parser = Parser::new(scanner);
+        while parser.next().is_ok_and(|event| event != Event::DocumentEnd) {}
+    }
+    WORK.with(std::cell::Cell::get) - before
+}
+
+#[test]
+fn the_work_is_proportional_to_the_text() {
+    let shapes: &[(&str, &str)] = &[
+        ("", "["),
+        ("", "{"),
+        ("", "[a,"),
+        ("", "{a: "),
+        ("[", "a, "),
+        ("{", "? "),
+        ("", "- "),
+        ("", "? "),
+        ("", "a: b\n"),
+        ("[[[[[[[[", "\"é\", "),
+        ("", "- a\n"),
+        ("a: ", "x "),
+        ("a: ", "x\n  "),
+        ("\"", "x\n"),
+        ("\"", "\\n"),
+        ("'", "''"),
+        ("", "!a "),
+        ("", "&a "),
+        ("a: |\n", "  x\n"),
+        ("a: |\n", "\n"),
+        ("", "#\n"),
+        ("", "\n"),
+        ("", " "),
+        ("[", "\n"),
+        ("[\"é", "é"),
+        ("é: [", "[é],"),
+        ("", "[é: "),
+        ("[", "{a: b},"),
+        ("", "{a: [b], c: "),
+        ("", "é"),
+        ("", "a:"),
+        ("[", "a:"),
+        ("", ": "),
+    ];
+    for (start, repeated) in shapes {
+        let once = work(&format!("{start}{}\n", repeated.repeat(5_000)));
+        let twice = work(&format!("{start}{}\n", repeated.repeat(10_000)));
+        assert!(
+            twice <= once * 2 + once / 5 + 5_000,
+            "{start}{repeated}: {once}, then {twice}"
+        );
+        assert!(
+            twice <= 8 * 10_000 * repeated.len() + 5_000,
+            "{start}{repeated}: {twice}"
+        );
+    }
+}
+
+#[test]
+fn indented_mappings_cost_their_text_only() {
+    let nested = |depth: usize| -> String {
+        (0..depth)
+            .map(|level| format!("{}a:\n", " ".repeat(level)))
+            .collect()
+    };
+    let (small, large) = (nested(300), nested(600));
+    assert!(work(&large) / work(&small) <= large.len() / small.len() + 1);
+}
+
+#[test]
+fn depth_is_limited_before_anything_overflows() {
+    let limits = Limits::default();
+    for text in [
+        "[".repeat(100_000),
+        "{a: ".repeat(100_000),
+        "- ".repeat(100_000),
+        "[{a: ".repeat(50_000),
+        (0..10_000)
+            .map(|level| format!("{}a:\n", " ".repeat(level)))
+            .collect(),
+        "[".repeat(10_000) + &"]".repeat(10_000),
+    ] {
+        assert_eq!(read_document(&text, &limits).unwrap_err().kind, ErrorKind::Limit);
+        assert_eq!(
+            read_document_located(&text, &limits).unwrap_err().kind,
+            ErrorKind::Limit
+        );
+    }
+    let exactly = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    assert!(read_document(&exactly(256), &limits).is_ok());
+    assert_eq!(
+        read_document(&exactly(257), &limits).unwrap_err().kind,
+        ErrorKind::Limit
+    );
+    // Whatever is asked for, the machine stack stays safe.
+    let boundless = Limits {
+        depth: usize::MAX,
+        ..Limits::default()
+    };
+    assert!(read_document(&exactly(Limits::GREATEST_DEPTH), &boundless).is_ok());
+    assert_eq!(
+        read_document(&exactly(100_000), &boundless).unwrap_err().kind,
+        ErrorKind::Limit
+    );
+    let json = "{\"a\":".repeat(300) + "1" + &"}".repeat(300);
+    assert_eq!(
+        read(&split_json(&json).unwrap()[0], &limits).unwrap_err().kind,
+        ErrorKind::Limit
+    );
+    split_json(&"{\"a\":".repeat(100_000)).unwrap_err();
+}
+
+#[test]
+fn aliases_count_the_depth_they_bring() {
+    let limits = Limits::default();
+    let anchored = "[".repeat(200) + &"]".repeat(200);
+    let around = "[".repeat(100) + "*x" + &"]".repeat(100);
+    let text = format!("a: &x {anchored}\nb: {around}\n");
+    assert_eq!(read_document(&text, &limits).unwrap_err().kind, ErrorKind::Limit);
+}
+
+#[test]
+fn alias_bombs_are_refused() {
+    let limits = Limits::default();
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+    }
+    assert_eq!(read_document(&bomb, &limits).unwrap_err().kind, ErrorKind::Limit);
+    // A few long texts, many times.
+    let text = format!(
+        "a: &a {}\nb: [{}]\n",
+        "x".repeat(100_000),
+        vec!["*a"; 100_000].join(", ")
+    );
+    assert_eq!(read_document(&text, &limits).unwrap_err().kind, ErrorKind::Limit);
+    // Anchors inside of anchors, all of them asked for.
+    let nested: String = (0..250).map(|level| format!("[&n{level} ")).collect();
+    let names: String = (0..250).map(|level| format!("*n{level} ")).collect();
+    let text = format!(
+        "a: {nested}[{}]{}\n# {names}\n",
+        "x,".repeat(20_000),
+        "]".repeat(250)
+    );
+    assert_eq!(read_document(&text, &limits).unwrap_err().kind, ErrorKind::Limit);
+    assert!(read_document(&text.replace('*', ""), &limits).is_ok());
+}
+
+#[test]
+fn a_document_nearly_all_of_aliases_is_refused_as_kubernetes_refuses_it() {
+    let document = |aliases: usize| {
+        format!(
+            "a: &a [{}]\nb: [{}]\n",
+            vec!["x"; 100].join(", "),
+            vec!["*a"; aliases].join(", ")
+        )
+    };
+    assert!(read_document(&document(50), &Limits::default()).is_ok());
+    let text = format!(
+        "a: &a [{}]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c]\n",
+        vec!["x"; 100].join(", ")
+    );
+    assert_eq!(
+        read_document(&text, &Limits::default()).unwrap_err().kind,
+        ErrorKind::Limit
+    );
+}
+
+#[test]
+fn documents_are_limited_in_size() {
+    let limits = Limits {
+        document_bytes: 10,
+        ..Limits::default()
+    };
+    assert!(read_document("a: 123456\n", &limits).is_ok());
+    assert_eq!(
+        read_document("a: 1234567\n", &limits).unwrap_err().kind,
+        ErrorKind::Limit
+    );
+    assert!(read(&split("a: 1234567").unwrap()[0], &limits).is_ok());
+    assert_eq!(
+        read(&split("a: 12345678").unwrap()[0], &limits).unwrap_err().kind,
+        ErrorKind::Limit
+    );
+}
+
+/// Everything that reads, on one text: no panic, ranges inside the text, both readers of one mind.
+fn read_every_way(text: &str) -> Result<(), TestCaseError> {
+    let limits = Limits {
+        depth: 20,
+        ..Limits::default()
+    };
+    let within =
+        |range: &std::ops::Range<usize>, text: &str| range.start <= range.end && range.end <= text.len();
+    let check = |error: &crate::yaml::Error, text: &str| {
+        within(&error.range, text)
+            && text.get(error.range.clone()).is_some()
+            && error
+                .related
+                .as_ref()
+                .is_none_or(|related| text.get(related.range.clone()).is_some())
+            && !error.help.is_empty()
+            && !error.message.is_empty()
+    };
+    let plain = read_document(text, &limits);
+    match (&plain, read_document_located(text, &limits)) {
+        (Ok(value), Ok((located, positions))) => {
+            prop_assert_eq!(value, &located);
+            prop_assert!(positions.value("").is_some_and(|range| text.get(range).is_some()));
+        }
+        (Err(plain), Err(located)) => {
+            prop_assert_eq!(plain, &located);
+            prop_assert!(check(plain, text), "{:?} of {:?}", plain, text);
+        }
+        (plain, located) => prop_assert!(
+            false,
+            "{:?} and {:?} of {:?}",
+            plain,
+            located.map(|(value, _)| value),
+            text
+        ),
+    }
+    for chunks in [split(text), split_json(text)] {
+        match chunks {
+            Ok(chunks) => {
+                for chunk in chunks {
+                    prop_assert_eq!(
+                        text.get(chunk.offset..chunk.offset + chunk.text.len()),
+                        Some(chunk.text)
+                    );
+                    let line = 1 + text[..chunk.offset].matches('\n').count();
+                    prop_assert_eq!(chunk.line, line);
+                    match (read(&chunk, &limits), read_located(&chunk, &limits)) {
+                        (Ok(value), Ok((located, _))) => prop_assert_eq!(value, located),
+                        (Err(plain), Err(located)) => {
+                            prop_assert_eq!(&plain, &located);
+                            prop_assert!(check(&plain, chunk.text), "{:?} of {:?}", plain, chunk.text);
+                        }
+                        other => prop_assert!(false, "{:?}", other),
+                    }
+                }
+            }
+            Err(error) => prop_assert!(check(&error, text), "{:?} of {:?}", error, text),
+        }
+    }
+    let _ = read_all(text, &limits);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(1500), failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_text_makes_any_reader_panic(text in "\\PC{0,60}|[-a:?!&*|>%@`'\"#{}\\[\\],. \n\t\r0-9~<=\\\\é\u{85}\u{2028}\u{feff}]{0,60}") {
+        read_every_way(&text)?;
+    }
+
+    #[test]
+    fn no_tricky_text_makes_any_reader_panic(text in super::oracle::texts()) {
+        read_every_way(&text)?;
+    }
+
+    #[test]
+    fn no_bytes_make_the_decoder_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), mark in any::<bool>()) {
+        let bytes = if mark { [&[0xFE, 0xFF], bytes.as_slice()].concat() } else { bytes };
+        match decode(&bytes) {
+            Ok(text) => read_every_way(&text)?,
+            Err(error) => prop_assert!(error.range.start < error.range.end && error.range.end <= bytes.len()),
+        }
+    }
+
+    #[test]
+    fn json_that_serde_reads_is_read_the_same(value in super::writing::values()) {
+        let text = serde_json::to_string_pretty(&serde_json::json!({"v": value})).unwrap();
+        let chunks = split(&text).unwrap();
+        prop_assert_eq!(chunks.len(), 1);
+        let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read(&chunks[0], &Limits::default()).unwrap(), super::writing::canonical(expected));
+    }
+}

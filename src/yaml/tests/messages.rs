@@ -1,0 +1,65 @@
+//! What a person reads about a fault, and where it points.
+
+use super::error;
+
+/// The text at fault, the message, and the help.
+fn told(text: &str) -> (String, String, String) {
+    let found = error(text);
+    (text[found.range].to_owned(), found.message, found.help)
+}
+
+#[test]
+fn a_star_is_explained_with_the_quoted_text() {
+    let (place, message, help) = told("host: *.example.com\n");
+    assert_eq!(place, "*.");
+    assert_eq!(
+        message,
+        "`*` starts an alias, whose name is of letters, digits, `-` and `_`"
+    );
+    assert_eq!(help, "quote the text if `*` is part of it: \"*.example.com\"");
+    assert_eq!(told("hosts: [a, *.example.com]\n").2, help);
+}
+
+#[test]
+fn characters_that_cannot_start_a_text_are_explained_with_the_quoted_text() {
+    let (place, message, help) = told("a: @x y # c\n");
+    assert_eq!(
+        (place.as_str(), message.as_str()),
+        ("@", "a text without quotes cannot start with `@`")
+    );
+    assert_eq!(help, "quote the text: \"@x y\"");
+}
+
+#[test]
+fn templates_are_named() {
+    for text in [
+        "{{- if .Values.x }}\na: 1\n{{- end }}\n",
+        "a: {{ .Values.x }}\n",
+        "a: 1\n{{ include \"x\" . }}\n",
+    ] {
+        assert!(told(text).2.starts_with("a Helm template is not YAML"), "{text}");
+    }
+}
+
+#[test]
+fn unclosed_things_point_at_their_start() {
+    assert_eq!(told("a: [b,\n  c\n").0, "[");
+    assert_eq!(told("a: \"b\nc: d\n").0, "\"");
+    assert_eq!(told("a: 'b\nc: d\n").1, "the text that `'` opens is never closed");
+}
+
+#[test]
+fn indentation_faults_point_at_the_line() {
+    assert_eq!(told("a: 1\nb\nc: 2\n").0, "b");
+    assert_eq!(told("a:\n  b: 1\n c: 2\n").0, "c: 2");
+    assert_eq!(told("a: b: c\n").0, ":");
+    assert_eq!(told("a: - b\n").0, "-");
+    assert_eq!(told("a:\n- b\n  c: d\n").0, ":");
+    assert_eq!(told("- a\nb: c\n").0, "b: c");
+}
+
+#[test]
+fn dropped_text_is_shown() {
+    assert_eq!(told("a: 1\n...\nb: 2\n").0, "b: 2");
+    assert_eq!(told("\"a\":1\n").0, ":1");
+}

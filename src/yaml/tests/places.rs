@@ -1,0 +1,81 @@
+//! Where keys and values stand.
+
+use crate::yaml::{Limits, Positions, read_document_located, read_located, split, split_json};
+
+fn positions(text: &str) -> Positions {
+    read_document_located(text, &Limits::default()).unwrap().1
+}
+
+#[test]
+fn keys_and_values_have_their_exact_places() {
+    let text = "# c\nspec:\n  \"a/b\": [x, 'y z']  # c\n  list:\n  - name: n\n    port: 80\n  - {q: {r: 1}}\n  e:\nlast: |\n  one\n  two\n";
+    let positions = positions(text);
+    let key = |pointer: &str| positions.key(pointer).map(|range| &text[range]);
+    let value = |pointer: &str| positions.value(pointer).map(|range| &text[range]);
+    assert_eq!(key("/spec"), Some("spec"));
+    assert_eq!(key("/spec/a~1b"), Some("\"a/b\""));
+    assert_eq!(value("/spec/a~1b"), Some("[x, 'y z']"));
+    assert_eq!(value("/spec/a~1b/1"), Some("'y z'"));
+    assert_eq!(key("/spec/a~1b/1"), None);
+    assert_eq!(value("/spec/list/0"), Some("name: n\n    port: 80"));
+    assert_eq!(value("/spec/list/0/port"), Some("80"));
+    assert_eq!(value("/spec/list/1/q"), Some("{r: 1}"));
+    assert_eq!(
+        value("/spec/list"),
+        Some("- name: n\n    port: 80\n  - {q: {r: 1}}")
+    );
+    assert_eq!(value("/spec/e"), Some(""));
+    assert_eq!(
+        positions.value("/spec/e").unwrap().start,
+        text.find("\n  e:").unwrap() + 5
+    );
+    assert_eq!(value("/last"), Some("|\n  one\n  two"));
+    assert_eq!(
+        (key(""), value("/nothing"), value("spec"), value("/spec/list/00")),
+        (None, None, None, None)
+    );
+}
+
+#[test]
+fn the_nearest_existing_part_of_a_pointer_is_found() {
+    let text = "spec:\n  list: [a]\n";
+    let positions = positions(text);
+    let nearest = positions.nearest("/spec/list/3/name");
+    assert_eq!(
+        (nearest.pointer, nearest.key, &text[nearest.value]),
+        ("/spec/list", Some(8..12), "[a]")
+    );
+    assert_eq!(positions.nearest("/metadata/name").pointer, "");
+    assert_eq!(positions.nearest("/spec").pointer, "/spec");
+}
+
+#[test]
+fn aliases_and_merges_point_at_the_text_they_bring() {
+    let text =
+        "x: &x {p: {q: 1}}\nz:\n  <<: *x\n  r: 2\nw: *x\no: {<<: *x, p: 3}\nl: {<<: [{s: 1}, {t: 2}]}\n";
+    let positions = positions(text);
+    assert_eq!(positions.key("/z/p"), Some(7..8));
+    assert_eq!(positions.value("/z/p/q"), Some(14..15));
+    assert_eq!(positions.value("/w/p/q"), Some(14..15));
+    assert_eq!(
+        positions.key("/w"),
+        Some(text.find("w:").unwrap()..text.find("w:").unwrap() + 1)
+    );
+    assert_eq!(&text[positions.value("/o/p").unwrap()], "3");
+    assert_eq!(&text[positions.value("/l/t").unwrap()], "2");
+}
+
+#[test]
+fn chunks_count_from_their_own_start_and_json_has_places_too() {
+    let text = "a: 1\n---\nb: é\n";
+    let chunk = split(text).unwrap()[1];
+    let positions = read_located(&chunk, &Limits::default()).unwrap().1;
+    assert_eq!(positions.value("/b"), Some(3..5));
+    let text = " {\"a\": {\"b\": [true]}}";
+    let chunk = split_json(text).unwrap()[0];
+    let positions = read_located(&chunk, &Limits::default()).unwrap().1;
+    assert_eq!(
+        (chunk.offset, positions.key("/a/b"), positions.value("/a/b/0")),
+        (1, Some(7..10), Some(13..17))
+    );
+}

@@ -1,0 +1,383 @@
+//! What is accepted and what is not (yaml.md 1, 3 and 4; design.md 4).
+
+use serde_json::json;
+
+use super::{error, kind, value};
+use crate::yaml::{ErrorKind, Limits, read, read_all, split, split_json};
+
+#[test]
+fn a_tab_never_indents_a_block_and_is_a_blank_elsewhere() {
+    assert_eq!(error("a:\n\tb: 1\n").message, "a tab cannot indent");
+    assert_eq!(error("\ta: 1\n").message, "a tab cannot indent");
+    assert_eq!(error("a: b\n\tc\n").message, "a tab cannot indent");
+    assert_eq!(
+        value("a:\t1\t# c\nb: {\n\t\"c\":\t1,\t}\n"),
+        json!({"a": 1, "b": {"c": 1}})
+    );
+}
+
+#[test]
+fn flow_collections_are_read_in_any_layout() {
+    assert_eq!(value("{a:1}\n"), json!({"a:1": null}));
+    assert_eq!(value("{\"a\":1}\n"), json!({"a": 1}));
+    assert_eq!(value("{\"x\":y}\n"), json!({"x": true}));
+    assert_eq!(value("[1,]\n"), json!([1]));
+    assert_eq!(value("{b: 1,}\n"), json!({"b": 1}));
+    assert_eq!(value("[a: 1, b: 2]\n"), json!([{"a": 1}, {"b": 2}]));
+    assert_eq!(
+        value("a: {\nb: 1,\nc: [\n2\n]\n}\n"),
+        json!({"a": {"b": 1, "c": [2]}})
+    );
+    assert_eq!(
+        value("{? a : b, ? c, d}\n"),
+        json!({"a": "b", "c": null, "d": null})
+    );
+    for text in ["[1,,2]\n", "[,]\n", "[a\n", "{a: 1\n", "]\n", "{a]\n"] {
+        assert_eq!(kind(text), ErrorKind::Syntax, "{text}");
+    }
+}
+
+#[test]
+fn quoted_scalars_continue_without_indentation() {
+    assert_eq!(value("a:\n  b: \"x\ny\"\n"), json!({"a": {"b": "x y"}}));
+    assert_eq!(value("a: 'x\n\n  y'\n"), json!({"a": "x\ny"}));
+    assert_eq!(value("a: \"x \t\n  \n y\\\n   z\"\n"), json!({"a": "x\nyz"}));
+    assert_eq!(value("a: \"\\\n\n x\"\n"), json!({"a": "\nx"}));
+    assert_eq!(value("a: 'it''s'\n"), json!({"a": "it's"}));
+    assert_eq!(kind("a: \"x\n---\ny\"\n"), ErrorKind::Syntax);
+    assert_eq!(kind("a: \"x\n...\n"), ErrorKind::Syntax);
+}
+
+#[test]
+fn escapes_are_those_of_yaml_1_1() {
+    assert_eq!(
+        value("\"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\'\\\\\\N\\_\\L\\P\\x41\\u00e9\\U0001F600\"\n"),
+        json!("\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b} \"'\\\u{85}\u{a0}\u{2028}\u{2029}Aé😀")
+    );
+    for text in [
+        "\"\\/\"\n",
+        "\"\\ud83d\\ude00\"\n",
+        "\"\\x4\"\n",
+        "\"\\U00110000\"\n",
+        "\"\\q\"\n",
+        "\"\\é\"\n",
+        "\"\\",
+    ] {
+        assert_eq!(kind(text), ErrorKind::Syntax, "{text}");
+    }
+}
+
+#[test]
+fn block_scalars_fold_and_chomp() {
+    assert_eq!(value("a: |\n  x\n   y\n\n  z\n\n"), json!({"a": "x\n y\n\nz\n"}));
+    assert_eq!(
+        value("a: >\n  x\n  y\n\n  z\n   i\n  j\n"),
+        json!({"a": "x y\nz\n i\nj\n"})
+    );
+    assert_eq!(value("a: |-\n  x\n\n"), json!({"a": "x"}));
+    assert_eq!(value("a: |+ # c\n  x\n\nb: 1\n"), json!({"a": "x\n\n", "b": 1}));
+    assert_eq!(value("a: |2-\n    x\n"), json!({"a": "  x"}));
+    assert_eq!(value("a:\n- |1\n  x\n"), json!({"a": [" x\n"]}));
+    assert_eq!(value("a: |\n  x\n# c\nb: 1\n"), json!({"a": "x\n", "b": 1}));
+    for text in [
+        "a: |\n   \n  x\n",
+        "a: |x\n  y\n",
+        "a: |0\n  y\n",
+        "a: |\n\tx\n",
+        "[|, a]\n",
+    ] {
+        error(text);
+    }
+}
+
+#[test]
+fn the_last_line_of_a_chunk_ends_even_without_a_newline() {
+    let read_one = |text: &str| read(&split(text).unwrap()[0], &Limits::default()).unwrap();
+    assert_eq!(read_one("a: |\n  x"), json!({"a": "x\n"}));
+    assert_eq!(read_one("a: |+\n  x\n  "), json!({"a": "x\n\n"}));
+    assert_eq!(read_one("a: b"), json!({"a": "b"}));
+    // The splitter takes CR LF for the end of a line, and the CR in front of it joins the LF it writes.
+    assert_eq!(read_one("a: |+\n  x\r\r\n  y\r\n"), json!({"a": "x\ny\n"}));
+    assert_eq!(value("a: |+\n  x\r\r\n  y\r\n"), json!({"a": "x\n\ny\n"}));
+}
+
+#[test]
+fn lists_may_stand_at_the_indentation_of_their_key() {
+    assert_eq!(
+        value("a:\n- b\n-\n- - c\n  - d: 1\n    e: 2\nf: 1\n"),
+        json!({"a": ["b", null, ["c", {"d": 1, "e": 2}]], "f": 1})
+    );
+    assert_eq!(value("? a\n: - b\n? c\n"), json!({"a": ["b"], "c": null}));
+    for text in [
+        "a: - b\n",
+        "a: b\n c: d\n",
+        "a: 1\nb\n",
+        "a:\nb\n",
+        "a: b: c\n",
+        "a:\n  b: 1\n c: 2\n",
+        "- a\nb: 1\n",
+    ] {
+        assert_eq!(kind(text), ErrorKind::Syntax, "{text}");
+    }
+}
+
+#[test]
+fn a_key_without_question_mark_ends_after_1024_characters() {
+    for (unit, count) in [("x", 1024), ("é", 1024)] {
+        let key = unit.repeat(count);
+        assert_eq!(value(&format!("{key}: 1\n")), json!({key.clone(): 1}));
+        let longer = format!("{key}{unit}");
+        assert_eq!(
+            error(&format!("{longer}: 1\n")).message,
+            "a key ends at most 1,024 characters after its start"
+        );
+        assert_eq!(
+            error(&format!("a: 1\n{longer}: 1\n")).message,
+            "a key ends at most 1,024 characters after its start"
+        );
+        assert_eq!(value(&format!("? {longer}\n: 1\n")), json!({longer.clone(): 1}));
+    }
+    // Quotes count.
+    let key = "x".repeat(1022);
+    assert_eq!(value(&format!("\"{key}\": 1\n")), json!({key.clone(): 1}));
+    error(&format!("\"{key}x\": 1\n"));
+    // A key ends on its line.
+    error("\"a\n b\": 1\n");
+}
+
+#[test]
+fn control_characters_have_to_be_escaped() {
+    for character in [
+        '\0', '\u{1}', '\u{b}', '\u{1b}', '\u{7f}', '\u{80}', '\u{9f}', '\u{fffe}', '\u{ffff}',
+    ] {
+        let found = error(&format!("a: \"x{character}\"\n"));
+        assert_eq!(
+            (found.kind, found.range.start),
+            (ErrorKind::Character, 5),
+            "{character:?}"
+        );
+    }
+    for text in [
+        "a\u{a0}b",
+        "a\u{200b}b",
+        "a\u{202e}b",
+        "a\u{feff}b",
+        "😀",
+        "\u{fffd}",
+    ] {
+        assert_eq!(value(&format!("k: {text}\n")), json!({"k": text}));
+    }
+}
+
+#[test]
+fn unicode_line_breaks_fold_in_flow_and_break_blocks() {
+    assert_eq!(value("{k: a\u{85}b}\n"), json!({"k": "a b"}));
+    assert_eq!(value("{k: a\u{2028}b}\n"), json!({"k": "a\u{2028}b"}));
+    assert_eq!(value("k: \"a\u{2029}b\"\n"), json!({"k": "a\u{2029}b"}));
+    for text in ["- a\u{85}b\n", "- a\u{2028}b\n"] {
+        error(text);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_may_start_the_document() {
+    assert_eq!(value("\u{feff}a: 1\nb: 2\n"), json!({"a": 1, "b": 2}));
+    error("\u{feff}: v\n");
+    error("a: 1\n\u{feff}b: 2\n");
+}
+
+#[test]
+fn text_that_kubernetes_drops_is_refused() {
+    for text in [
+        "a: 1\n...\nb: 2\n",
+        "\"a\":1\n",
+        "[a]\n- b\n",
+        "a: 1\n---\nb: 2\n",
+        "--- a\n--- b\n",
+        "...\n...\na\n",
+    ] {
+        let kind = kind(text);
+        assert!(
+            matches!(kind, ErrorKind::Dropped | ErrorKind::Syntax),
+            "{text}: {kind:?}"
+        );
+    }
+    assert_eq!(kind("a: 1\n...\nb: 2\n"), ErrorKind::Dropped);
+    error("{}x: y\n");
+    assert_eq!(value("a: 1\n...\n# c\n"), json!({"a": 1}));
+    assert_eq!(value("---\na: 1\n"), json!({"a": 1}));
+    assert_eq!(kind("...\n"), ErrorKind::Syntax);
+}
+
+#[test]
+fn a_version_directive_is_an_error_in_a_stream() {
+    assert_eq!(value("%YAML 1.1\n---\na: 1\n"), json!({"a": 1}));
+    error("%YAML 1.2\n---\na: 1\n");
+    let text = "%YAML 1.1\n---\na: 1\n";
+    assert_eq!(
+        read(&split(text).unwrap()[0], &Limits::default())
+            .unwrap_err()
+            .kind,
+        ErrorKind::Syntax
+    );
+    error("%YAML 1.1\n%YAML 1.1\n---\n");
+    error("%FOO\n---\n");
+}
+
+#[test]
+fn documents_that_say_nothing_are_null() {
+    for text in ["", "\n", "# c\n", "---\n", "--- # c\n", " #: v\n"] {
+        assert!(value(text).is_null(), "{text:?}");
+    }
+    assert_eq!(
+        read_all("# c\n---\na: 1\n---\n\n---\nb: 2\n", &Limits::default()),
+        Ok(vec![json!({"a": 1}), json!({"b": 2})])
+    );
+}
+
+#[test]
+fn duplicate_keys_are_refused_with_both_places() {
+    let text = "a: 1\nb: {c: 1, c: 2}\n";
+    let found = error(text);
+    assert_eq!(
+        (found.kind, &text[found.range.clone()], found.range.start),
+        (ErrorKind::DuplicateKey, "c", 15)
+    );
+    assert_eq!(found.related.unwrap().range, 9..10);
+    for text in [
+        "1: x\n\"1\": y\n",
+        "yes: 1\ntrue: 2\n",
+        "0x10: 1\n16: 2\n",
+        "a: 1\n? a\n: 2\n",
+        "1e3: 1\n1000: 2\n",
+    ] {
+        assert_eq!(kind(text), ErrorKind::DuplicateKey, "{text}");
+    }
+}
+
+#[test]
+fn anchors_mean_the_last_definition_before_the_alias() {
+    assert_eq!(
+        value("a: &x 1\nb: *x\nc: &x 2\nd: *x\n"),
+        json!({"a": 1, "b": 1, "c": 2, "d": 2})
+    );
+    assert_eq!(value("&k a: 1\nb: *k\n"), json!({"a": 1, "b": "a"}));
+    assert_eq!(
+        value("a: &x {p: [1]}\nb: [*x, *x]\n"),
+        json!({"a": {"p": [1]}, "b": [{"p": [1]}, {"p": [1]}]})
+    );
+    assert_eq!(
+        value("a: &x 1e6\n*x : 2\nb: *x\n"),
+        json!({"a": 1_000_000, "1e+06": 2, "b": 1_000_000})
+    );
+    assert_eq!(value("a: [&x [&x 1], *x]\n"), json!({"a": [[1], 1]}));
+    for text in [
+        "a: *u\n",
+        "a: &x [*x]\n",
+        "a: &x {b: *x}\n",
+        "- &x 1\n- &x [*x]\n",
+    ] {
+        assert_eq!(kind(text), ErrorKind::Alias, "{text}");
+    }
+    assert_eq!(kind("a: &x [1]\n*x : 1\n"), ErrorKind::Key);
+    assert_eq!(kind("&x ~ : 1\n"), ErrorKind::Key);
+    assert_eq!(kind("&x .inf: 1\nb: *x\n"), ErrorKind::Value);
+}
+
+#[test]
+fn merges_take_mappings_and_later_keys_override() {
+    assert_eq!(
+        value("x: &x {p: 1}\nz:\n  <<: *x\n  p: 2\n"),
+        json!({"x": {"p": 1}, "z": {"p": 2}})
+    );
+    assert_eq!(value("a: {b: 1, <<: {c: 2}}\n"), json!({"a": {"b": 1, "c": 2}}));
+    assert_eq!(
+        value("x: &x {p: 1}\nw: &w {q: 2}\nz: {<<: [*x, *w, {r: 3}], s: 4}\n")["z"],
+        json!({"p": 1, "q": 2, "r": 3, "s": 4})
+    );
+    assert_eq!(
+        value("a: {<<: {<<: {b: 1}, c: 2}}\n"),
+        json!({"a": {"b": 1, "c": 2}})
+    );
+    assert_eq!(value("a: {<<: []}\n"), json!({"a": {}}));
+    assert_eq!(value("a: {\"<<\": 1}\n"), json!({"a": {"<<": 1}}));
+    assert_eq!(value("a: {!!merge <<: {b: 1}}\n"), json!({"a": {"b": 1}}));
+    assert_eq!(value("a: {!!str <<: {b: 1}}\n"), json!({"a": {"<<": {"b": 1}}}));
+}
+
+#[test]
+fn merges_over_what_is_there_are_refused() {
+    let text = "x: &x {p: 1}\nz:\n  p: 2\n  <<: *x\n";
+    let found = error(text);
+    assert_eq!((found.kind, &text[found.range.clone()]), (ErrorKind::Merge, "*x"));
+    assert_eq!(found.related.map(|related| related.range), Some(18..19));
+    let text = "x: &x {p: 1}\nw: &w {p: 2}\nz: {<<: [*x, *w]}\n";
+    assert_eq!(error(text).related.map(|related| related.range), Some(7..8));
+    for text in [
+        "x: &x {p: 1}\nz: {<<: *x, p: 2, p: 3}\n",
+        "x: &x {p: 1}\nz: {<<: *x, p: 2, <<: *x}\n",
+        "x: &x {p: 1}\nz: {<<: *x, <<: {p: 2}}\n",
+    ] {
+        assert!(
+            matches!(kind(text), ErrorKind::Merge | ErrorKind::DuplicateKey),
+            "{text}"
+        );
+    }
+    for text in [
+        "<<: v\n",
+        "<<: ~\n",
+        "<<: [[{a: 1}]]\n",
+        "x: &x [{a: 1}]\nz: {<<: *x}\n",
+        "<<: [1]\n",
+    ] {
+        assert_eq!(kind(text), ErrorKind::Merge, "{text}");
+    }
+}
+
+#[test]
+fn json_has_its_own_escapes_and_the_same_strictness() {
+    let read_json = |text: &str| read(&split_json(text).unwrap()[0], &Limits::default());
+    assert_eq!(
+        read_json("{\"a\": \"\\/\\ud83d\\ude00\\u00e9\\n\\ud800x\"}"),
+        Ok(json!({"a": "/😀é\n\u{fffd}x"}))
+    );
+    assert_eq!(
+        read_json("{\"a\": [1, -2.5, 1e3, 1.0, -0, true, false, null, {}, [], 18446744073709551615]}"),
+        Ok(json!({"a": [1, -2.5, 1000, 1, 0, true, false, null, {}, [], u64::MAX]}))
+    );
+    let duplicate = read_json("{\"a\": 1, \"b\": 2, \"a\": 3}").unwrap_err();
+    assert_eq!(
+        (duplicate.kind, duplicate.range),
+        (ErrorKind::DuplicateKey, 17..20)
+    );
+    assert_eq!(duplicate.related.unwrap().range, 1..4);
+    assert_eq!(split_json("{\"a\": 1e400}").unwrap_err().kind, ErrorKind::Value);
+    // Neither words nor merges are anything but text in JSON.
+    assert_eq!(
+        read_json("{\"<<\": \"yes\", \"y\": \"1\"}"),
+        Ok(json!({"<<": "yes", "y": "1"}))
+    );
+    for text in [
+        "{\"a\": 01}",
+        "{\"a\": 1.}",
+        "{\"a\": .5}",
+        "{\"a\": +1}",
+        "{\"a\": 1,}",
+        "{\"a\" 1}",
+        "{a: 1}",
+        "{\"a\": [1 2]}",
+        "{\"a\": \"\t\"}",
+        "{\"a\": \"\\x41\"}",
+        "{\"a\": \"\\u12\"}",
+        "{\"a\": nul}",
+        "{\"a\": '1'}",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\": \"",
+        "{\"a\": [",
+        "{\"a\": 1]",
+    ] {
+        assert_eq!(split_json(text).unwrap_err().kind, ErrorKind::Syntax, "{text}");
+    }
+}

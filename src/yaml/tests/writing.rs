@@ -1,0 +1,228 @@
+//! What is written, and that it is read back as the same value (yaml.md 6, worked example).
+
+use proptest::prelude::*;
+use serde_json::{Map, Number, Value, json};
+
+use super::value;
+use crate::yaml::{KeyOrder, append_entry, append_item, append_value, scalar, write_document};
+
+/// The value with floats that have no fraction made the integers that every reader makes of them.
+pub(super) fn canonical(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => number
+            .as_f64()
+            .and_then(crate::yaml::resolve::float_value)
+            .unwrap_or(Value::Null),
+        Value::Array(items) => items.into_iter().map(canonical).collect(),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(key, value)| (key, canonical(value)))
+            .collect(),
+        other => other,
+    }
+}
+
+fn strings() -> impl Strategy<Value = String> {
+    prop_oneof![
+        2 => "\\PC{0,12}",
+        3 => "[a-c:#&*!|>'\"%@`{}\\[\\],?\\-+._0-9exo \n\t~<=\\\\]{0,10}",
+        1 => "[0-9+\\-._:eEtTzZxX ]{0,8}",
+        1 => any::<String>(),
+        1 => "([a-z ]{0,6}\n){1,4}",
+        1 => prop::sample::select(&["yes", "No", "NULL", "~", ".INF", "---", "...", "\u{feff}", "a\u{85}b", "\u{ffff}", "\r\n", ""][..])
+            .prop_map(str::to_owned),
+        1 => "[a-zé\n]{100,140}",
+    ]
+}
+
+fn numbers() -> impl Strategy<Value = Number> {
+    prop_oneof![
+        any::<i64>().prop_map(Number::from),
+        any::<u64>().prop_map(Number::from),
+        any::<f64>().prop_filter_map("JSON has no infinity", Number::from_f64),
+        (-1e22..1e22).prop_filter_map("JSON has no infinity", Number::from_f64),
+        prop::sample::select(
+            &[
+                -0.0,
+                1e21,
+                1e20,
+                0.1,
+                1e-7,
+                5e-324,
+                f64::MAX,
+                18_446_744_073_709_551_616.0
+            ][..]
+        )
+        .prop_filter_map("JSON has no infinity", Number::from_f64),
+    ]
+}
+
+/// Any value.
+pub(super) fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::Bool),
+        2 => numbers().prop_map(Value::Number),
+        5 => strings().prop_map(Value::String),
+    ];
+    leaf.prop_recursive(5, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
+            prop::collection::btree_map(strings(), inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+fn has_separator_line(text: &str) -> bool {
+    text.lines()
+        .any(|line| line.starts_with("---") || line.starts_with("..."))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(2000), failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_value_is_read_back_as_it_was(written in values()) {
+        let text = write_document(&written);
+        prop_assert!(text.ends_with('\n') && !has_separator_line(&text), "{}", text);
+        prop_assert_eq!(value(&text), canonical(written.clone()), "{}", text);
+        // Writing what was read gives the same bytes.
+        prop_assert_eq!(write_document(&value(&text)), text);
+    }
+
+    #[test]
+    fn every_string_is_read_back_from_one_line(text in strings()) {
+        let line = scalar(&text);
+        prop_assert!(!line.contains('\n'));
+        prop_assert_eq!(value(&format!("{line}\n")), json!(text));
+        prop_assert_eq!(value(&format!("- k: {line}\n")), json!([{"k": text}]));
+    }
+
+    #[test]
+    fn pieces_fit_into_a_text_at_any_indentation(written in values(), depth in 0usize..4) {
+        let mut text = String::new();
+        for level in 0..depth {
+            text.push_str(&format!("{}a:\n", "  ".repeat(level)));
+        }
+        let indent = 2 * depth;
+        append_item(&mut text, &written, indent, KeyOrder::Object);
+        append_item(&mut text, &json!({"k": written}), indent, KeyOrder::Metadata);
+        let mut expected = json!([canonical(written.clone()), {"k": canonical(written)}]);
+        for _ in 0..depth {
+            expected = json!({"a": expected});
+        }
+        prop_assert_eq!(value(&text), expected, "{}", text);
+    }
+
+    #[test]
+    fn what_is_plain_is_no_number_and_no_word_to_us(text in "[+\\-.0-9a-fxobtTzZ_:]{1,9}") {
+        if scalar(&text) == text {
+            prop_assert_eq!(value(&format!("{text}\n")), json!(text));
+        }
+    }
+}
+
+#[test]
+fn an_object_is_written_in_its_order_with_its_style() {
+    let object = json!({
+        "spec": {"listeners": [{"name": "api", "hostname": "*.example.com", "port": 443, "tls": {"certificateRefs": [{"name": "w"}]}}],
+                 "empty": {}, "none": [], "metadata": {"namespace": "x", "labels": {}}},
+        "data": {"text": "a\nb\n", "more": "a\n\n", "less": "a\nb"},
+        "kind": "Gateway",
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "metadata": {"labels": {"kuadrant.io": "managed"}, "annotations": {"note": "yes"}, "namespace": "gw", "name": "prod-web"},
+    });
+    let expected = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata:
+  name: prod-web
+  namespace: gw
+  annotations:
+    note: \"yes\"
+  labels:
+    kuadrant.io: managed
+data:
+  less: |-
+    a
+    b
+  more: |+
+    a
+
+  text: |
+    a
+    b
+spec:
+  empty: {}
+  listeners:
+  - hostname: \"*.example.com\"
+    name: api
+    port: 443
+    tls:
+      certificateRefs:
+      - name: w
+  metadata:
+    labels: {}
+    namespace: x
+  none: []
+";
+    assert_eq!(write_document(&object), expected);
+}
+
+#[test]
+fn an_object_can_be_written_once_as_an_entry_of_a_list() {
+    let object = json!({"data": {"b": 1}, "kind": "ConfigMap", "apiVersion": "v1", "metadata": {"namespace": "s", "name": "c", "a": 1}});
+    let mut text = "spec:\n  workload:\n    manifests:\n".to_owned();
+    append_item(&mut text, &object, 4, KeyOrder::Object);
+    assert_eq!(
+        text,
+        "spec:\n  workload:\n    manifests:\n    - apiVersion: v1\n      kind: ConfigMap\n      metadata:\n        name: c\n        namespace: s\n        a: 1\n      data:\n        b: 1\n"
+    );
+    let mut text = String::new();
+    append_entry(&mut text, "metadata", &object["metadata"], 2, KeyOrder::Metadata);
+    assert_eq!(text, "  metadata:\n    name: c\n    namespace: s\n    a: 1\n");
+    let mut text = String::new();
+    append_value(&mut text, &json!([[1, [2]], {"a": [3]}]), 2, KeyOrder::Bytes);
+    assert_eq!(text, "  - - 1\n    - - 2\n  - a:\n    - 3\n");
+}
+
+#[test]
+fn long_keys_and_keys_of_many_lines_are_explicit() {
+    let long = "k".repeat(121);
+    let object = json!({long.clone(): {"a": 1}, "a\nb": [1], "c": "d"});
+    assert_eq!(
+        write_document(&object),
+        format!("? \"a\\nb\"\n:\n- 1\nc: d\n? {long}\n:\n  a: 1\n")
+    );
+    assert_eq!(value(&write_document(&object)), object);
+}
+
+#[test]
+fn numbers_are_written_as_json_has_them() {
+    let text = write_document(&json!([
+        1.0,
+        -0.0,
+        1e20,
+        1e21,
+        1.5,
+        u64::MAX,
+        i64::MIN,
+        1e-7,
+        1.152_921_504_606_847e18
+    ]));
+    assert_eq!(
+        text,
+        "- 1\n- -0.0\n- 100000000000000000000\n- 1e+21\n- 1.5\n- 18446744073709551615\n- -9223372036854775808\n- 1e-7\n- 1152921504606847000\n"
+    );
+}
+
+#[test]
+fn the_escapes_of_double_quotes_are_short() {
+    assert_eq!(
+        scalar("\"\\\n\t\r\0\u{1}\u{7f}\u{a0}\u{200b}\u{2028}\u{feff}\u{ffff}😀é"),
+        "\"\\\"\\\\\\n\\t\\r\\0\\x01\\x7f\\xa0\\u200b\\u2028\\ufeff\\uffff😀é\""
+    );
+}
