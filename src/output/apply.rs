@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::directories::Directory;
 use super::error::{Action, OutputError};
 use super::inventory::{Hash, INVENTORY, PLAN, write_line};
-use super::scan::{Directory, FILES_PER_TASK, Scan, State};
+use super::scan::{FILES_PER_TASK, Scan, State};
 use super::storage::{Storage, replace};
 use super::tree::{Tree, prefixes};
 

@@ -74,15 +74,11 @@ pub(super) fn is_safe_path(path: &str) -> bool {
         }
         parts = parts.saturating_add(1);
     }
-    // What the platform makes of it must agree: a drive letter or a backslash is a separator on some.
-    let mut normal = 0_usize;
-    for component in Path::new(path).components() {
-        if !matches!(component, Component::Normal(_)) {
-            return false;
-        }
-        normal = normal.saturating_add(1);
+    // Elsewhere a drive letter or a backslash may mean more than it says: what the platform makes of it must agree.
+    cfg!(unix) || {
+        let is_normal = |component| matches!(component, Component::Normal(_));
+        Path::new(path).components().all(is_normal) && Path::new(path).components().count() == parts
     }
-    normal == parts
 }
 
 #[cfg(test)]
