@@ -97,7 +97,7 @@ fn write_plan(
     // The rename too, where the platform can say so. One that cannot loses nothing but the guarantee after a
     // power failure.
     if let Ok(directory) = File::open(root) {
-        let _ = directory.sync_all();
+        let _ = storage.sync(&directory);
     }
     Ok(())
 }

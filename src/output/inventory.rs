@@ -117,7 +117,7 @@ impl Inventory {
         let start = self.paths.len();
         if escaped {
             unescape(path, &mut self.paths).ok_or(LineFault::Malformed)?;
-        } else if path.contains('\r') {
+        } else if path.ends_with('\r') {
             // A checkout that turned line ends into CR LF changed the files too: nothing here can be trusted.
             return Err(LineFault::Malformed);
         } else {
@@ -221,7 +221,7 @@ pub(super) fn write_line(sink: &mut impl Write, path: &str, hash: &Hash) -> io::
 }
 
 fn needs_escape(path: &str) -> bool {
-    path.contains(['\\', '\n', '\r'])
+    path.bytes().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'))
 }
 
 /// Appends the path that an escaped one stands for. `None` for an escape that `sha256sum` does not write.
@@ -241,21 +241,30 @@ fn unescape(text: &str, path: &mut String) -> Option<()> {
     Some(())
 }
 
+/// What each byte is worth as a hexadecimal digit; more than 15 for all others. A table, because the digits of a
+/// hash are random and branches on them are mispredicted.
+const DIGIT_VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
+    let mut value = 0_u8;
+    while value < 16 {
+        let lower = b"0123456789abcdef"[value as usize];
+        values[lower as usize] = value;
+        values[lower.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
+
 fn from_hex(digits: &str) -> Option<Hash> {
     let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
+    let value = |digit: u8| DIGIT_VALUES.get(usize::from(digit)).copied().unwrap_or(u8::MAX);
     let mut hash = [0; 32];
+    let mut seen = 0_u8;
     for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-        let [high, low] = pair else { return None };
-        *byte = digit(*high)? << 4 | digit(*low)?;
+        let &[high, low] = pair else { return None };
+        let (high, low) = (value(high), value(low));
+        seen |= high | low;
+        *byte = high << 4 | (low & 15);
     }
-    Some(hash)
-}
-
-fn digit(character: u8) -> Option<u8> {
-    match character {
-        b'0'..=b'9' => Some(character.wrapping_sub(b'0')),
-        b'a'..=b'f' => Some(character.wrapping_sub(b'a').wrapping_add(10)),
-        b'A'..=b'F' => Some(character.wrapping_sub(b'A').wrapping_add(10)),
-        _ => None,
-    }
+    (seen < 16).then_some(hash)
 }

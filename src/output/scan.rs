@@ -24,6 +24,9 @@ use super::tree::{Tree, directory_of, name_of, prefixes};
 /// directory between threads.
 pub(super) const FILES_PER_TASK: usize = 128;
 
+/// What the usual file systems take, in bytes. Said before anything is written, not in the middle.
+const LONGEST_NAME: usize = 255;
+
 /// What is to be done about a wanted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -306,6 +309,10 @@ impl Comparison<'_> {
         let (mut content, mut buffer) = (Vec::new(), Vec::new());
         for &index in indices {
             let path = self.tree.path(index);
+            if name_of(&path).len() > LONGEST_NAME {
+                part.offend(&path, Obstacle::NameTooLong);
+                continue;
+            }
             content.clear();
             self.tree.content(index, &mut content);
             let wanted = hash(&content);

@@ -38,7 +38,7 @@ fn child() {
         return;
     };
     for number in 0.. {
-        run(Path::new(&root), &version(number % 5)).unwrap();
+        write(Path::new(&root), &version(number % 5), Options::default()).unwrap();
     }
 }
 
