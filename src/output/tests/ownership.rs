@@ -287,6 +287,26 @@ fn a_stale_directory_that_became_a_link_is_never_pruned_through() {
 }
 
 #[test]
+fn force_does_not_pass_a_link_because_something_stale_lies_behind_it_too() {
+    let parent = root();
+    let root = parent.path().join("root");
+    run(
+        &root,
+        &Files::new([("eu-1/a.yaml", "a"), ("eu-1/old/b.yaml", "b")]),
+    )
+    .unwrap();
+    fs::rename(root.join("eu-1"), parent.path().join("outside")).unwrap();
+    symlink("../outside", root.join("eu-1")).unwrap();
+    let before = snapshot(parent.path());
+    let next = Files::new([("eu-1/a.yaml", "a2")]);
+    assert_eq!(
+        obstacles(forced(&root, &next)),
+        [("eu-1".to_owned(), Obstacle::Symlink)]
+    );
+    assert_eq!(snapshot(parent.path()), before);
+}
+
+#[test]
 fn a_name_that_no_file_system_takes_is_refused_before_anything_is_written() {
     let root = root();
     let (fits, long) = (format!("a/{}", "x".repeat(255)), format!("a/{}", "y".repeat(256)));
