@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::directories::Directory;
 use super::error::{Action, OutputError};
 use super::inventory::{Hash, INVENTORY, PLAN, write_line};
-use super::scan::{Directory, FILES_PER_TASK, Scan, State};
+use super::scan::{FILES_PER_TASK, Scan, State};
 use super::storage::{Storage, replace};
 use super::tree::{Tree, prefixes};
 
@@ -96,7 +97,7 @@ fn write_plan(
     // The rename too, where the platform can say so. One that cannot loses nothing but the guarantee after a
     // power failure.
     if let Ok(directory) = File::open(root) {
-        let _ = directory.sync_all();
+        let _ = storage.sync(&directory);
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ pub enum Obstacle {
     NotAFile,
     /// A symbolic link stands where our file or directory would: writing would go through it.
     Symlink,
+    /// Its name is longer than the 255 bytes that file systems take.
+    NameTooLong,
     /// It cannot be read, so nobody knows whose it is. Holds the operating system's reason.
     Unreadable(String),
 }
@@ -89,6 +91,11 @@ impl Offender {
                 Code::OUTPUT_SYMLINK,
                 format!("{path} is a symbolic link, and nothing is written through links"),
                 format!("remove the link: `rm {word}`"),
+            ),
+            Obstacle::NameTooLong => (
+                Code::OUTPUT_UNWRITABLE,
+                format!("{path} cannot be written: its name is longer than 255 bytes"),
+                "give the object that it is named after a shorter name".to_owned(),
             ),
             Obstacle::Unreadable(reason) => (
                 Code::OUTPUT_UNREADABLE,
@@ -368,7 +375,7 @@ mod tests {
         ]
         .into_iter()
         .chain([Obstacle::NotADirectory, Obstacle::NotAFile, Obstacle::Symlink])
-        .chain([Obstacle::Unreadable("no".to_owned())])
+        .chain([Obstacle::NameTooLong, Obstacle::Unreadable("no".to_owned())])
         .map(|obstacle| Offender {
             path: "a.yaml".to_owned(),
             obstacle,
@@ -416,7 +423,7 @@ mod tests {
         )
         .collect::<Vec<_>>();
         let findings = errors.iter().flat_map(OutputError::findings).collect::<Vec<_>>();
-        assert_eq!(findings.len(), 8 + 6 + 9);
+        assert_eq!(findings.len(), 9 + 6 + 9);
         for finding in findings {
             assert!(finding.code.name().starts_with("output/"), "{finding:?}");
             assert_eq!(finding.code.exit_status(), 5, "{finding:?}");

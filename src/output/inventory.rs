@@ -98,20 +98,26 @@ impl Inventory {
     }
 
     fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
-        if [&b"<<<<<<<"[..], b"=======", b">>>>>>>", b"|||||||"]
-            .iter()
-            .any(|mark| line.starts_with(mark))
-        {
-            return Err(LineFault::Conflict);
-        }
         let line = std::str::from_utf8(line).map_err(|_| LineFault::Malformed)?;
-        let (escaped, line) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
-        let (digits, path) = line.split_once("  ").ok_or(LineFault::Malformed)?;
-        let hash = from_hex(digits).ok_or(LineFault::Malformed)?;
+        let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
+        let split = listed
+            .split_at_checked(64)
+            .and_then(|(digits, rest)| Some((digits, rest.strip_prefix("  ")?)));
+        let Some((digits, path, hash)) =
+            split.and_then(|(digits, path)| Some((digits, path, from_hex(digits)?)))
+        else {
+            let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
+            let is_mark = marks.iter().any(|mark| line.starts_with(mark));
+            return Err(if is_mark {
+                LineFault::Conflict
+            } else {
+                LineFault::Malformed
+            });
+        };
         let start = self.paths.len();
         if escaped {
             unescape(path, &mut self.paths).ok_or(LineFault::Malformed)?;
-        } else if path.contains('\r') {
+        } else if path.ends_with('\r') {
             // A checkout that turned line ends into CR LF changed the files too: nothing here can be trusted.
             return Err(LineFault::Malformed);
         } else {
@@ -133,12 +139,15 @@ impl Inventory {
 
     fn sort(&mut self) {
         let paths = &self.paths;
-        let key = |entry: &Entry| (paths.get(entry.start..entry.end).unwrap_or_default(), entry.hash);
-        if !self.entries.is_sorted_by(|a, b| key(a) < key(b)) {
-            self.canonical = false;
-            self.entries.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-            self.entries.dedup_by(|a, b| key(a) == key(b));
+        let path = |entry: &Entry| paths.get(entry.start..entry.end).unwrap_or_default();
+        if self.entries.is_sorted_by(|a, b| path(a) < path(b)) {
+            return;
         }
+        self.canonical = false;
+        self.entries
+            .sort_unstable_by(|a, b| (path(a), a.hash).cmp(&(path(b), b.hash)));
+        self.entries
+            .dedup_by(|a, b| (path(a), a.hash) == (path(b), b.hash));
     }
 
     /// Every path with its hash, ascending.
@@ -160,18 +169,11 @@ impl Inventory {
             .map(|entry| &entry.hash)
     }
 
-    /// Whether the file holds exactly the bytes that [`write_lines`] would write for these entries.
-    pub(super) fn is_exactly<'a>(
-        &self,
-        mut wanted: impl Iterator<Item = (std::borrow::Cow<'a, str>, &'a Hash)>,
-    ) -> bool {
-        self.canonical
-            && self.iter().all(|(path, hash)| {
-                wanted
-                    .next()
-                    .is_some_and(|(wanted_path, wanted_hash)| wanted_path == path && wanted_hash == hash)
-            })
-            && wanted.next().is_none()
+    /// Whether the file holds exactly the lines that we would write for files with these hashes, in the order of
+    /// their paths. The caller knows that every listed path is one of theirs.
+    pub(super) fn is_exactly(&self, hashes: &[Hash]) -> bool {
+        // As many distinct paths as files, and all of them paths of files: the same paths in the same order.
+        self.canonical && self.entries.iter().map(|entry| &entry.hash).eq(hashes)
     }
 }
 
@@ -219,7 +221,7 @@ pub(super) fn write_line(sink: &mut impl Write, path: &str, hash: &Hash) -> io::
 }
 
 fn needs_escape(path: &str) -> bool {
-    path.contains(['\\', '\n', '\r'])
+    path.bytes().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'))
 }
 
 /// Appends the path that an escaped one stands for. `None` for an escape that `sha256sum` does not write.
@@ -239,13 +241,30 @@ fn unescape(text: &str, path: &mut String) -> Option<()> {
     Some(())
 }
 
+/// What each byte is worth as a hexadecimal digit; more than 15 for all others. A table, because the digits of a
+/// hash are random and branches on them are mispredicted.
+const DIGIT_VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
+    let mut value = 0_u8;
+    while value < 16 {
+        let lower = b"0123456789abcdef"[value as usize];
+        values[lower as usize] = value;
+        values[lower.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
+
 fn from_hex(digits: &str) -> Option<Hash> {
     let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
+    let value = |digit: u8| DIGIT_VALUES.get(usize::from(digit)).copied().unwrap_or(u8::MAX);
     let mut hash = [0; 32];
+    let mut seen = 0_u8;
     for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-        let [high, low] = pair else { return None };
-        let digit = |digit: &u8| char::from(*digit).to_digit(16);
-        *byte = u8::try_from(digit(high)? << 4 | digit(low)?).ok()?;
+        let &[high, low] = pair else { return None };
+        let (high, low) = (value(high), value(low));
+        seen |= high | low;
+        *byte = high << 4 | (low & 15);
     }
-    Some(hash)
+    (seen < 16).then_some(hash)
 }

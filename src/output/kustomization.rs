@@ -1,5 +1,7 @@
 //! The text of a `kustomization.yaml`.
 
+use std::fmt::Write as _;
+
 /// A kustomization that includes `resources` (files and directories beside it), each once, in byte order.
 ///
 /// Canonical YAML (design section 9): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
@@ -36,7 +38,8 @@ fn push_scalar(text: &mut String, name: &str) {
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
             '\r' => text.push_str("\\r"),
-            other if other.is_control() => text.push_str(&format!("\\u{:04X}", u32::from(other))),
+            // Writing into a String cannot fail.
+            other if other.is_control() => drop(write!(text, "\\u{:04X}", u32::from(other))),
             other => text.push(other),
         }
     }

@@ -10,11 +10,13 @@
 //! `write.rs` explains the state machine: what every interruption leaves, and why the next run is right.
 
 mod apply;
+mod directories;
 mod error;
 mod inside;
 mod inventory;
 mod kustomization;
 mod layout;
+mod record;
 mod scan;
 mod storage;
 mod stream;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::error::{Action, OutputError};
 use super::inventory::hash;
@@ -78,8 +78,8 @@ pub(super) fn temporary(path: &str) -> String {
 
 /// The digits that stand for a path in the name of its temporary file.
 pub(super) fn mark(path: &str) -> String {
-    let hash = hash(path.as_bytes());
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let [a, b, c, d, e, f, g, h, ..] = hash(path.as_bytes());
+    format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
 /// The mark in a name that [`temporary`] made, whichever process it was; `None` for all other names.
@@ -101,16 +101,16 @@ pub(super) fn replace(
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     let target = root.join(path);
-    let temporary: PathBuf = root.join(temporary(path));
-    let error = |error| OutputError::io(Action::Write, &target, error);
-    let mut file = storage.create(&temporary).map_err(error)?;
+    let unfinished = root.join(temporary(path));
+    let error = |cause| OutputError::io(Action::Write, &target, cause);
+    let mut file = storage.create(&unfinished).map_err(error)?;
     let filled = fill(&mut file);
     drop(file);
     filled
-        .and_then(|()| storage.rename(&temporary, &target))
+        .and_then(|()| storage.rename(&unfinished, &target))
         .map_err(|cause| {
             // The first error is the one to report; a temporary file that stays is removed by the next run.
-            let _ = storage.remove_file(&temporary);
+            let _ = storage.remove_file(&unfinished);
             error(cause)
         })
 }

@@ -40,9 +40,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::apply::apply;
+use super::directories::Directories;
 use super::error::{Action, Offender, OutputError, RootFault};
-use super::inventory::{INVENTORY, Inventory, PLAN};
-use super::scan::{Record, Scan, State, scan};
+use super::inventory::{INVENTORY, PLAN};
+use super::record::Record;
+use super::scan::{Scan, State, scan};
 use super::storage::{Disk, Storage};
 use super::tree::Tree;
 
@@ -114,15 +116,18 @@ pub(super) fn write_with(
     // A final `/` would make the system follow a link before anybody has looked at it.
     let root = &root.components().collect::<PathBuf>();
     let root_exists = look_at_root(root)?;
-    let record = if root_exists {
-        Record {
-            inventory: Inventory::read(&root.join(INVENTORY))?,
-            plan: Inventory::read(&root.join(PLAN))?,
-        }
-    } else {
-        Record::default()
-    };
-    let mut scan = scan(root, root_exists, tree, &record)?;
+    let (directories, record) = rayon::join(
+        || Directories::of(tree),
+        || {
+            if root_exists {
+                Record::read(root)
+            } else {
+                Ok(Record::default())
+            }
+        },
+    );
+    let (directories, record) = (directories?, record?);
+    let mut scan = scan(root, root_exists, tree, &record, directories);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {
@@ -196,33 +201,27 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
         path: path.clone(),
         kind: ChangeKind::Stale,
     }));
-    summary.differing.extend(bookkeeping(tree, record, scan));
+    summary.differing.extend(bookkeeping(record, scan));
     summary.differing.sort_unstable();
     summary
 }
 
 /// How inventory and plan differ from what they should be: exactly what is wanted, and absent.
-fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let wanted = (0..tree.len()).map(|index| tree.path(index)).zip(&scan.hashes);
-    match &record.inventory {
-        None => changes.push(Change {
-            path: INVENTORY.to_owned(),
-            kind: ChangeKind::Missing,
-        }),
+fn bookkeeping(record: &Record, scan: &Scan) -> Vec<Change> {
+    let inventory = match record.inventory() {
+        None => Some(ChangeKind::Missing),
         // Where something is in the way, the wanted inventory is not known.
-        Some(_) if scan.states.contains(&State::Blocked) => {}
-        Some(inventory) if inventory.is_exactly(wanted) => {}
-        Some(_) => changes.push(Change {
-            path: INVENTORY.to_owned(),
-            kind: ChangeKind::Changed,
-        }),
-    }
-    if record.plan.is_some() {
-        changes.push(Change {
-            path: PLAN.to_owned(),
-            kind: ChangeKind::Stale,
-        });
-    }
-    changes
+        Some(_) if scan.states.contains(&State::Blocked) => None,
+        Some(inventory) if !scan.is_stale_listed && inventory.is_exactly(&scan.hashes) => None,
+        Some(_) => Some(ChangeKind::Changed),
+    };
+    let inventory = inventory.map(|kind| Change {
+        path: INVENTORY.to_owned(),
+        kind,
+    });
+    let plan = record.plan().map(|_| Change {
+        path: PLAN.to_owned(),
+        kind: ChangeKind::Stale,
+    });
+    inventory.into_iter().chain(plan).collect()
 }

@@ -15,12 +15,12 @@ fn version(version: usize) -> Files {
     let mut files = BTreeMap::new();
     for cluster in 0..20_usize {
         for work in 0..30_usize {
-            if (work + version) % 10 == 0 || (cluster + version) % 7 == 0 {
+            if (work + version).is_multiple_of(10) || (cluster + version).is_multiple_of(7) {
                 continue;
             }
             let content = format!(
                 "cluster {cluster} work {work} version {}\n",
-                if work % 2 == 0 { version } else { 0 }
+                if work.is_multiple_of(2) { version } else { 0 }
             );
             files.insert(
                 format!("cluster-{cluster}/work-{work}.yaml"),
@@ -38,7 +38,7 @@ fn child() {
         return;
     };
     for number in 0.. {
-        run(Path::new(&root), &version(number % 5)).unwrap();
+        write(Path::new(&root), &version(number % 5), Options::default()).unwrap();
     }
 }
 

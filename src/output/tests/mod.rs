@@ -1,15 +1,19 @@
 //! Tests of the engine as a whole, and the disks and trees they use.
 
 mod bookkeeping;
+mod full_disk;
 mod interruption;
 mod killed;
 mod ownership;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::storage::{Disk, Storage};
+use super::write::write_with;
 use super::{ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
 
 /// A tree in memory.
@@ -114,12 +118,40 @@ pub(super) fn put(root: &Path, path: &str, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
+/// The disk, but nobody waits for the medium: thousands of runs would take minutes.
+pub(super) struct Unsynced;
+
+impl Storage for Unsynced {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        Disk.create_dir(path)
+    }
+    fn create(&self, path: &Path) -> io::Result<File> {
+        Disk.create(path)
+    }
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        Disk.write(file, bytes)
+    }
+    fn sync(&self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        Disk.remove_file(path)
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        Disk.remove_dir(path)
+    }
+}
+
 pub(super) fn run(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
-    write(root, tree, Options::default())
+    write_with(&Unsynced, root, tree, Options::default())
 }
 
 pub(super) fn forced(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
-    write(
+    write_with(
+        &Unsynced,
         root,
         tree,
         Options {
@@ -130,7 +162,8 @@ pub(super) fn forced(root: &Path, tree: &Files) -> Result<Summary, OutputError> 
 }
 
 pub(super) fn checked(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
-    write(
+    write_with(
+        &Unsynced,
         root,
         tree,
         Options {

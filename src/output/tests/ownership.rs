@@ -287,6 +287,39 @@ fn a_stale_directory_that_became_a_link_is_never_pruned_through() {
 }
 
 #[test]
+fn force_does_not_pass_a_link_because_something_stale_lies_behind_it_too() {
+    let parent = root();
+    let root = parent.path().join("root");
+    run(
+        &root,
+        &Files::new([("eu-1/a.yaml", "a"), ("eu-1/old/b.yaml", "b")]),
+    )
+    .unwrap();
+    fs::rename(root.join("eu-1"), parent.path().join("outside")).unwrap();
+    symlink("../outside", root.join("eu-1")).unwrap();
+    let before = snapshot(parent.path());
+    let next = Files::new([("eu-1/a.yaml", "a2")]);
+    assert_eq!(
+        obstacles(forced(&root, &next)),
+        [("eu-1".to_owned(), Obstacle::Symlink)]
+    );
+    assert_eq!(snapshot(parent.path()), before);
+}
+
+#[test]
+fn a_name_that_no_file_system_takes_is_refused_before_anything_is_written() {
+    let root = root();
+    let (fits, long) = (format!("a/{}", "x".repeat(255)), format!("a/{}", "y".repeat(256)));
+    run(root.path(), &Files::new([(fits.as_str(), "x")])).unwrap();
+    let before = snapshot(root.path());
+    assert_eq!(
+        obstacles(forced(root.path(), &Files::new([("a/a", "x"), (&long, "y")]))),
+        [(long.clone(), Obstacle::NameTooLong)]
+    );
+    assert_eq!(snapshot(root.path()), before);
+}
+
+#[test]
 fn a_tree_that_breaks_its_rules_is_refused_before_anything_is_written() {
     struct Raw(&'static [&'static str]);
     impl Tree for Raw {
@@ -413,9 +446,9 @@ proptest! {
         prop_assume!(snapshot(&outside) == untouched);
         let record = Inventory::read(&root.join(INVENTORY)).unwrap().unwrap_or_default();
         let before = snapshot(&root);
-        let check = write(&root, &second, Options { force, check: true }).unwrap();
+        let check = write_with(&Unsynced, &root, &second, Options { force, check: true }).unwrap();
         prop_assert_eq!(&snapshot(&root), &before);
-        let result = write(&root, &second, Options { force, check: false });
+        let result = write_with(&Unsynced, &root, &second, Options { force, check: false });
         let after = snapshot(&root);
         prop_assert_eq!(snapshot(&outside), untouched);
         match result {

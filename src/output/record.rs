@@ -1,0 +1,52 @@
+//! The record: what earlier runs wrote down about the files that are ours.
+
+use std::path::Path;
+
+use super::error::OutputError;
+use super::inventory::{Hash, INVENTORY, Inventory, PLAN};
+
+/// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    inventory: Option<Inventory>,
+    plan: Option<Inventory>,
+}
+
+impl Record {
+    /// Reads both.
+    ///
+    /// # Errors
+    /// When one of them cannot be read or trusted.
+    pub(super) fn read(root: &Path) -> Result<Self, OutputError> {
+        Ok(Self {
+            inventory: Inventory::read(&root.join(INVENTORY))?,
+            plan: Inventory::read(&root.join(PLAN))?,
+        })
+    }
+
+    /// The inventory of the last complete run.
+    pub(super) fn inventory(&self) -> Option<&Inventory> {
+        self.inventory.as_ref()
+    }
+
+    /// The plan of an interrupted run.
+    pub(super) fn plan(&self) -> Option<&Inventory> {
+        self.plan.as_ref()
+    }
+
+    /// Both.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &Inventory> {
+        self.inventory.iter().chain(&self.plan)
+    }
+
+    /// Whether a path is on record, with whatever bytes.
+    pub(super) fn mentions(&self, path: &str) -> bool {
+        self.lists().any(|list| list.hashes(path).next().is_some())
+    }
+
+    /// Whether a file with these bytes is ours.
+    pub(super) fn is_ours(&self, path: &str, hash: &Hash) -> bool {
+        self.lists()
+            .any(|list| list.hashes(path).any(|listed| listed == hash))
+    }
+}
