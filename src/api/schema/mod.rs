@@ -99,11 +99,12 @@ impl Schema {
     /// parent is present, nulls of fields that are not nullable gone. Borrowed when that changes nothing.
     #[must_use]
     pub fn complete<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
-        if !self.root.defaults_below && !complete::contains_null(value) {
+        let nulls = complete::contains_null(value);
+        if !self.root.defaults_below && !nulls {
             return Cow::Borrowed(value);
         }
         let mut copy = value.clone();
-        complete::complete(&self.root, &mut copy);
+        complete::complete(&self.root, &mut copy, nulls);
         Cow::Owned(copy)
     }
 
