@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::compile::Node;
+use super::node::Node;
 
 /// Whether anything inside is null, so that pruning has something to do.
 pub(super) fn contains_null(value: &Value) -> bool {

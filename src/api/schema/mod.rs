@@ -15,6 +15,7 @@ mod compile;
 mod complete;
 mod format;
 mod metadata;
+mod node;
 mod pattern;
 mod violation;
 
@@ -28,7 +29,7 @@ use serde_json::Value;
 pub use compile::SchemaProblem;
 pub use violation::{Violation, ViolationKind, nearest};
 
-use compile::Node;
+use node::Node;
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]
