@@ -27,6 +27,7 @@ pub(super) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violatio
         violations: Vec::new(),
         metadata,
         limit: VIOLATIONS_MAX,
+        explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
     walk.violations
@@ -43,6 +44,9 @@ struct Walk<'s> {
     violations: Vec<Violation>,
     metadata: &'s Node,
     limit: usize,
+    /// Whether a failed choice is tried again to say why. Not inside a trial, where nobody reads it and nested
+    /// choices would double the work at every level.
+    explains: bool,
 }
 
 impl Walk<'_> {
@@ -330,6 +334,7 @@ impl Walk<'_> {
             violations: Vec::new(),
             metadata: self.metadata,
             limit,
+            explains: false,
         };
         walk.value(node, value, path, Mode::ValuesOnly);
         walk.violations
@@ -337,6 +342,9 @@ impl Walk<'_> {
 
     /// What keeps a value from the choice that it comes nearest to.
     fn best_choice(&self, choices: &[Node], value: &Value, path: &Path<'_>) -> Option<String> {
+        if !self.explains {
+            return None;
+        }
         choices
             .iter()
             .map(|choice| self.trial(choice, value, path, VIOLATIONS_MAX))

@@ -312,6 +312,16 @@ fn schemas_are_shared_between_threads() {
     shared::<Schema>();
 }
 
+#[test]
+fn nested_choices_cost_no_more_than_their_number() {
+    let mut nested = json!({"type": "string"});
+    for _ in 0..60 {
+        nested = json!({"anyOf": [nested, {"type": "boolean"}]});
+    }
+    let of = schema(nested);
+    assert_eq!(texts(&of, &json!(7)).len(), 1);
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec![
         "type",
