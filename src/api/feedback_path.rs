@@ -9,6 +9,7 @@
 //! unless escaped; filters compare one path with one literal or path.
 
 mod parse;
+mod translate;
 
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,7 @@ impl FeedbackPath {
         let (start, end) = parse::inside_braces(text);
         Ok(Self {
             text: text.get(start..end).unwrap_or_default().to_owned(),
-            rfc9535: parse::rfc9535(&steps),
+            rfc9535: translate::rfc9535(&steps),
         })
     }
 

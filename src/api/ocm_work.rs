@@ -47,6 +47,8 @@ pub enum Stage {
 pub struct Refusal {
     /// Who refuses.
     pub stage: Stage,
+    /// `work/invalid`, or `work/too-large` for the size.
+    pub code: Code,
     /// RFC 6901 pointer inside the work.
     pub pointer: String,
     /// OCM's words, with the path where OCM gives one.
@@ -56,16 +58,11 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The finding `work/invalid`, or `work/too-large` for the size.
+    /// The finding about `object`.
     #[must_use]
     pub fn into_finding(self, object: &Object) -> Finding {
-        let code = if self.message.ends_with(" limit") {
-            Code::WORK_TOO_LARGE
-        } else {
-            Code::WORK_INVALID
-        };
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
-        let finding = Finding::new(code, object.place(&self.pointer), message);
+        let finding = Finding::new(self.code, object.place(&self.pointer), message);
         match self.help {
             Some(help) => finding.help(help),
             None => finding,
@@ -114,22 +111,13 @@ impl WorkValidation {
         for violation in schema.check(work) {
             refusals.push(Refusal {
                 stage: Stage::Crd,
+                code: Code::WORK_INVALID,
                 message: violation.to_string(),
                 pointer: violation.pointer,
                 help: violation.help,
             });
         }
-        let metadata = root.get("metadata");
-        for field in ["name", "namespace"] {
-            if metadata.get(field).str().is_none_or(str::is_empty) {
-                refusals.push(Refusal {
-                    stage: Stage::Crd,
-                    pointer: metadata.get(field).pointer().to_owned(),
-                    message: format!("metadata.{field}: Required value"),
-                    help: None,
-                });
-            }
-        }
+        check_identity(&root, &mut refusals);
         check_condition_rules(&template, &mut refusals);
         check_manifests(&template.get("workload").get("manifests"), &mut refusals);
         if root.get("kind").str() == Some(MANIFEST_WORK) {
@@ -142,9 +130,37 @@ impl WorkValidation {
 fn webhook(field: &Field<'_>, message: impl Into<String>) -> Refusal {
     Refusal {
         stage: Stage::Webhook,
+        code: Code::WORK_INVALID,
         pointer: field.pointer().to_owned(),
         message: message.into(),
         help: None,
+    }
+}
+
+/// What the request itself must say: a version that is served, a name, a namespace.
+fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    let mut refuse = |field: &Field<'_>, message: String, help: Option<String>| {
+        refusals.push(Refusal {
+            stage: Stage::Crd,
+            code: Code::WORK_INVALID,
+            pointer: field.pointer().to_owned(),
+            message,
+            help,
+        });
+    };
+    let kind = root.get("kind").str().unwrap_or_default();
+    let served = if kind == MANIFEST_WORK { "v1" } else { "v1alpha1" };
+    let api_version = root.get("apiVersion");
+    let written = api_version.str().unwrap_or_default();
+    if written.split_once('/') != Some((GROUP, served)) {
+        let message = format!("no matches for kind {kind:?} in version {written:?}");
+        refuse(&api_version, message, Some(format!("write {GROUP}/{served}")));
+    }
+    for (name, detail) in [("name", ": name or generateName is required"), ("namespace", "")] {
+        let field = root.get("metadata").get(name);
+        if field.str().is_none_or(str::is_empty) {
+            refuse(&field, format!("metadata.{name}: Required value{detail}"), None);
+        }
     }
 }
 
@@ -155,6 +171,7 @@ fn check_condition_rules(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
             if rule.get("type").str() == Some("CEL") && rule.get("condition").str() == Some("") {
                 refusals.push(Refusal {
                     stage: Stage::Crd,
+                    code: Code::WORK_INVALID,
                     pointer: rule.pointer().to_owned(),
                     message: format!(
                         "spec.manifestConfigs[{config_index}].conditionRules[{index}]: Invalid value: \
@@ -184,6 +201,7 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
             manifests,
             format!("the size of manifests is {size} bytes which exceeds the {WEBHOOK_LIMIT} limit"),
         );
+        refusal.code = Code::WORK_TOO_LARGE;
         refusal.help = Some("split the work".to_owned());
         refusals.push(refusal);
     }

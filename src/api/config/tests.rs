@@ -155,3 +155,10 @@ fn a_file_that_is_no_yaml_is_one_finding() {
     }
     assert_eq!(read("[]", DOCUMENT).1.len(), 1);
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_text_ever_panics(text in r"[a-zA-Z0-9{}\[\]:,'\n -]{0,60}") {
+        let _ = of(&text);
+    }
+}

@@ -62,18 +62,24 @@ fn enclosing(count: usize) -> u64 {
 
 fn string_bytes(text: &str) -> u64 {
     let mut extra = 2_u64;
+    let mut may_separate = false;
     for byte in text.bytes() {
-        extra = extra.saturating_add(match byte {
-            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-            b'<' | b'>' | b'&' | 0..=0x1f => 5,
-            _ => 0,
-        });
+        match byte {
+            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => extra = extra.saturating_add(1),
+            b'<' | b'>' | b'&' | 0..=0x1f => extra = extra.saturating_add(5),
+            // The first byte of U+2028 and U+2029, and of much else.
+            0xe2 => may_separate = true,
+            _ => {}
+        }
     }
-    // Three bytes of UTF-8 become six of escape.
-    let separators = text.matches(['\u{2028}', '\u{2029}']).count();
-    let separators = u64::try_from(separators).unwrap_or(u64::MAX).saturating_mul(3);
-    let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
-    length.saturating_add(extra).saturating_add(separators)
+    if may_separate {
+        // Three bytes of UTF-8 become six of escape.
+        let separators = text.matches(['\u{2028}', '\u{2029}']).count();
+        extra = extra.saturating_add(u64::try_from(separators).unwrap_or(u64::MAX).saturating_mul(3));
+    }
+    u64::try_from(text.len())
+        .unwrap_or(u64::MAX)
+        .saturating_add(extra)
 }
 
 fn number_bytes(number: &Number) -> u64 {

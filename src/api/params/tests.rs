@@ -295,3 +295,10 @@ fn binary_data_gets_a_hint() {
             .is_some_and(|help| help.contains("binaryData"))
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_text_ever_panics(text in r"[a-zA-Z0-9{}\[\]:,'\n -]{0,60}") {
+        let _ = read(&text);
+    }
+}

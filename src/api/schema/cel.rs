@@ -10,7 +10,8 @@
 
 use serde_json::Value;
 
-use super::compile::{Node, SchemaProblem};
+use super::compile::SchemaProblem;
+use super::node::Node;
 use super::violation::{Path, Violation};
 
 #[cfg(feature = "cel")]

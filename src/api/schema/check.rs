@@ -3,13 +3,14 @@
 //! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed
 //! value. Flows out: violations in the order of the value's fields. Must not know: how either was made.
 
-use std::cmp::Ordering;
+mod scalar;
+
 use std::collections::HashSet;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::compile::{Additional, Bound, ListType, Node, Type};
 use super::metadata;
+use super::node::{Additional, ListType, Node, Type};
 use super::violation::{Path, Violation, ViolationKind, nearest};
 use crate::object::names::{LABEL_MAX, NameRule};
 
@@ -26,6 +27,7 @@ pub(super) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violatio
         violations: Vec::new(),
         metadata,
         limit: VIOLATIONS_MAX,
+        explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
     walk.violations
@@ -42,6 +44,9 @@ struct Walk<'s> {
     violations: Vec<Violation>,
     metadata: &'s Node,
     limit: usize,
+    /// Whether a failed choice is tried again to say why. Not inside a trial, where nobody reads it and nested
+    /// choices would double the work at every level.
+    explains: bool,
 }
 
 impl Walk<'_> {
@@ -276,116 +281,6 @@ impl Walk<'_> {
         }
     }
 
-    fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
-        if node.max_length.is_some() || node.min_length.is_some() {
-            let count = text.chars().count();
-            if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
-                self.push(
-                    path,
-                    true,
-                    format!("Too long: may not be more than {limit} bytes"),
-                );
-            }
-            if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
-                let message = format!(
-                    "Invalid value: {}: {} in body should be at least {limit} chars long",
-                    quoted(text),
-                    path.field()
-                );
-                self.push(path, false, message);
-            }
-        }
-        if let Some(pattern) = &node.pattern
-            && !pattern.regex.is_match(text)
-        {
-            let message = format!(
-                "Invalid value: {}: {} in body should match '{}'",
-                quoted(text),
-                path.field(),
-                pattern.text
-            );
-            self.push(path, false, message);
-        }
-        if let Some(format) = node.format
-            && !format.accepts(text)
-        {
-            let message = format!(
-                "Invalid value: {}: {} in body must be of type {}: {}",
-                quoted(text),
-                path.field(),
-                format.name(),
-                quoted(text)
-            );
-            self.push(path, false, message);
-        }
-    }
-
-    fn number(&mut self, node: &Node, number: &Number, path: &Path<'_>) {
-        let range = match node.format {
-            Some(super::format::Format::Int32) => Some(f64::from(i32::MIN)..=f64::from(i32::MAX)),
-            _ => None,
-        };
-        let float = number.as_f64().unwrap_or(f64::NAN);
-        if range.is_some_and(|range| !range.contains(&float)) {
-            let message = format!(
-                "Invalid value: {number}: {} in body must be of type int32: {number}",
-                path.field()
-            );
-            self.push(path, false, message);
-        }
-        if let Some(bound) = &node.minimum
-            && breaks(number, bound, Ordering::Less)
-        {
-            let or_equal = if bound.exclusive { "" } else { " or equal to" };
-            let message = format!(
-                "Invalid value: {number}: {} in body should be greater than{or_equal} {}",
-                path.field(),
-                bound.limit
-            );
-            self.push(path, false, message);
-        }
-        if let Some(bound) = &node.maximum
-            && breaks(number, bound, Ordering::Greater)
-        {
-            let or_equal = if bound.exclusive { "" } else { " or equal to" };
-            let message = format!(
-                "Invalid value: {number}: {} in body should be less than{or_equal} {}",
-                path.field(),
-                bound.limit
-            );
-            self.push(path, false, message);
-        }
-        if let Some(step) = node.multiple_of
-            && step > 0.0
-        {
-            let quotient = float / step;
-            if (quotient - quotient.round()).abs() > 1e-9 {
-                let message = format!(
-                    "Invalid value: {number}: {} in body should be a multiple of {step}",
-                    path.field()
-                );
-                self.push(path, false, message);
-            }
-        }
-    }
-
-    fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
-        if allowed.iter().any(|choice| same(choice, value)) {
-            return;
-        }
-        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
-        let message = format!(
-            "Unsupported value: {}: supported values: {}",
-            shorten(&value.to_string()),
-            choices.join(", ")
-        );
-        let help = value
-            .as_str()
-            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
-            .map(|near| format!("did you mean `{near}`?"));
-        self.push_with_help(path, true, message, help);
-    }
-
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
         for choice in &node.all_of {
             self.value(choice, value, path, Mode::ValuesOnly);
@@ -439,6 +334,7 @@ impl Walk<'_> {
             violations: Vec::new(),
             metadata: self.metadata,
             limit,
+            explains: false,
         };
         walk.value(node, value, path, Mode::ValuesOnly);
         walk.violations
@@ -446,6 +342,9 @@ impl Walk<'_> {
 
     /// What keeps a value from the choice that it comes nearest to.
     fn best_choice(&self, choices: &[Node], value: &Value, path: &Path<'_>) -> Option<String> {
+        if !self.explains {
+            return None;
+        }
         choices
             .iter()
             .map(|choice| self.trial(choice, value, path, VIOLATIONS_MAX))
@@ -529,30 +428,6 @@ fn falls_short(count: usize, limit: u64) -> bool {
     u64::try_from(count).is_ok_and(|count| count < limit)
 }
 
-fn breaks(number: &Number, bound: &Bound, side: Ordering) -> bool {
-    match compare(number, &bound.limit) {
-        Some(Ordering::Equal) => bound.exclusive,
-        Some(order) => order == side,
-        None => false,
-    }
-}
-
-/// Integers exactly, everything else as floats.
-fn compare(a: &Number, b: &Number) -> Option<Ordering> {
-    match (a.as_i64(), b.as_i64()) {
-        (Some(a), Some(b)) => Some(a.cmp(&b)),
-        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
-    }
-}
-
-/// Equality of JSON values, where `1` equals `1.0`.
-fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => compare(a, b) == Some(Ordering::Equal),
-        _ => a == b,
-    }
-}
-
 fn first_repeat(items: &[Value], key: impl Fn(&Value) -> String) -> Option<usize> {
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().position(|item| !seen.insert(key(item)))
@@ -565,10 +440,6 @@ fn key_of(item: &Value, keys: &[String]) -> String {
         .filter_map(|key| Some((key.clone(), item.get(key)?.clone())))
         .collect();
     Value::Object(fields).to_string()
-}
-
-fn quoted(text: &str) -> String {
-    format!("{:?}", shorten(text))
 }
 
 fn shorten(text: &str) -> String {

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::compile::Node;
+use super::node::Node;
 
 /// Whether anything inside is null, so that pruning has something to do.
 pub(super) fn contains_null(value: &Value) -> bool {
@@ -20,7 +20,11 @@ pub(super) fn contains_null(value: &Value) -> bool {
 /// Fills in defaults whose parent is present, then drops nulls of fields that are not nullable.
 ///
 /// A null with a default becomes the default; one without disappears; one in a list stays, and is refused.
-pub(super) fn complete(node: &Node, value: &mut Value) {
+/// `nulls` says whether [`contains_null`]: without any, parts that have no defaults need no visit.
+pub(super) fn complete(node: &Node, value: &mut Value, nulls: bool) {
+    if !nulls && !node.defaults_below {
+        return;
+    }
     match value {
         Value::Object(fields) => {
             for (name, property) in &node.properties {
@@ -44,7 +48,7 @@ pub(super) fn complete(node: &Node, value: &mut Value) {
                         None => return false,
                     }
                 }
-                complete(schema, field);
+                complete(schema, field, nulls);
                 true
             });
         }
@@ -56,7 +60,7 @@ pub(super) fn complete(node: &Node, value: &mut Value) {
                 if let (true, false, Some(default)) = (item.is_null(), schema.nullable, &schema.default) {
                     *item = default.clone();
                 }
-                complete(schema, item);
+                complete(schema, item, nulls);
             }
         }
         _ => {}

@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::compile::{Node, compile};
+use super::compile::compile;
+use super::node::Node;
 use crate::object::names::NameRule;
 
 /// The most bytes that all keys and values of an object's annotations may have together.

@@ -15,6 +15,7 @@ mod compile;
 mod complete;
 mod format;
 mod metadata;
+mod node;
 mod pattern;
 mod violation;
 
@@ -28,7 +29,7 @@ use serde_json::Value;
 pub use compile::SchemaProblem;
 pub use violation::{Violation, ViolationKind, nearest};
 
-use compile::Node;
+use node::Node;
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]
@@ -99,11 +100,12 @@ impl Schema {
     /// parent is present, nulls of fields that are not nullable gone. Borrowed when that changes nothing.
     #[must_use]
     pub fn complete<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
-        if !self.root.defaults_below && !complete::contains_null(value) {
+        let nulls = complete::contains_null(value);
+        if !self.root.defaults_below && !nulls {
             return Cow::Borrowed(value);
         }
         let mut copy = value.clone();
-        complete::complete(&self.root, &mut copy);
+        complete::complete(&self.root, &mut copy, nulls);
         Cow::Owned(copy)
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::api::fixture::shared_crds;
 
 #[test]
 fn no_kind_and_no_plural_stands_twice_in_a_group() {
@@ -96,4 +97,66 @@ fn an_inserted_kind_replaces_the_built_in_row_whole() {
             .plural("kuadrant.io", "authz")
             .is_some_and(|info| info.serves("v9") && !info.serves("v1"))
     );
+}
+
+#[test]
+fn the_table_agrees_with_the_crds_of_the_projects() {
+    let Some(crds) = shared_crds() else { return };
+    let table = KindTable::built_in();
+    for (path, object) in &crds {
+        let crd = Crd::read(object).0.expect("a CRD");
+        let theirs = KindInfo::from(&crd);
+        let ours = table
+            .kind(&crd.group, &crd.kind)
+            .unwrap_or_else(|| panic!("{}", path.display()));
+        assert_eq!(
+            (&ours.plural, ours.scope, ours.targets),
+            (&theirs.plural, theirs.scope, theirs.targets),
+            "{}",
+            path.display()
+        );
+        for version in &theirs.versions {
+            // Served in the experimental channel only, and deprecated there (policy 2.3).
+            let deprecated = crd.kind == "BackendTLSPolicy" && version == "v1alpha3";
+            assert!(ours.serves(version) || deprecated, "{} {version}", path.display());
+        }
+    }
+    let with = KindTable::with_crds(
+        crds.iter()
+            .filter_map(|(_, object)| Crd::read(object).0)
+            .collect::<Vec<_>>()
+            .iter(),
+    );
+    let policy = with.kind("kuadrant.io", "AuthPolicy").expect("known");
+    assert_eq!(
+        (policy.source, policy.policy_label),
+        (KindSource::Crd, Some(PolicyLabel::Inherited))
+    );
+}
+
+#[test]
+fn the_table_answers_for_the_resources_of_parameters() {
+    let table = KindTable::built_in();
+    assert_eq!(
+        table.resource("kuadrant.io", "authpolicies"),
+        ResourceLookup::Known {
+            kind: "AuthPolicy",
+            versions: vec!["v1"],
+            has_target: true
+        }
+    );
+    assert_eq!(
+        table.resource("kuadrant.io", "authpolicy"),
+        ResourceLookup::Unknown {
+            nearest: Some(("kuadrant.io", "authpolicies")),
+            nearest_group: None
+        }
+    );
+    assert!(matches!(
+        table.resource("kuadrant.oi", "authpolicies"),
+        ResourceLookup::Unknown {
+            nearest: Some(("kuadrant.io", "authpolicies")),
+            nearest_group: Some("kuadrant.io")
+        }
+    ));
 }

@@ -1,0 +1,153 @@
+//! Strings, numbers and choices.
+//!
+//! Owns: the rules about single values. Flows in: a level of a schema and a value of the right type.
+//! Flows out: violations. Must not know: what is around the value.
+
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
+
+use super::super::format::Format;
+use super::super::node::{Bound, Node};
+use super::super::violation::{Path, nearest};
+use super::{Walk, exceeds, falls_short, shorten};
+
+impl Walk<'_> {
+    pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
+        if node.max_length.is_some() || node.min_length.is_some() {
+            let count = text.chars().count();
+            if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
+                self.push(
+                    path,
+                    true,
+                    format!("Too long: may not be more than {limit} bytes"),
+                );
+            }
+            if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
+                let message = format!(
+                    "Invalid value: {}: {} in body should be at least {limit} chars long",
+                    quoted(text),
+                    path.field()
+                );
+                self.push(path, false, message);
+            }
+        }
+        if let Some(pattern) = &node.pattern
+            && !pattern.regex.is_match(text)
+        {
+            let message = format!(
+                "Invalid value: {}: {} in body should match '{}'",
+                quoted(text),
+                path.field(),
+                pattern.text
+            );
+            self.push(path, false, message);
+        }
+        if let Some(format) = node.format
+            && !format.accepts(text)
+        {
+            let message = format!(
+                "Invalid value: {}: {} in body must be of type {}: {}",
+                quoted(text),
+                path.field(),
+                format.name(),
+                quoted(text)
+            );
+            self.push(path, false, message);
+        }
+    }
+
+    pub(super) fn number(&mut self, node: &Node, number: &Number, path: &Path<'_>) {
+        let range = match node.format {
+            Some(Format::Int32) => Some(f64::from(i32::MIN)..=f64::from(i32::MAX)),
+            _ => None,
+        };
+        let float = number.as_f64().unwrap_or(f64::NAN);
+        if range.is_some_and(|range| !range.contains(&float)) {
+            let message = format!(
+                "Invalid value: {number}: {} in body must be of type int32: {number}",
+                path.field()
+            );
+            self.push(path, false, message);
+        }
+        if let Some(bound) = &node.minimum
+            && breaks(number, bound, Ordering::Less)
+        {
+            let or_equal = if bound.exclusive { "" } else { " or equal to" };
+            let message = format!(
+                "Invalid value: {number}: {} in body should be greater than{or_equal} {}",
+                path.field(),
+                bound.limit
+            );
+            self.push(path, false, message);
+        }
+        if let Some(bound) = &node.maximum
+            && breaks(number, bound, Ordering::Greater)
+        {
+            let or_equal = if bound.exclusive { "" } else { " or equal to" };
+            let message = format!(
+                "Invalid value: {number}: {} in body should be less than{or_equal} {}",
+                path.field(),
+                bound.limit
+            );
+            self.push(path, false, message);
+        }
+        if let Some(step) = node.multiple_of
+            && step > 0.0
+        {
+            let quotient = float / step;
+            if (quotient - quotient.round()).abs() > 1e-9 {
+                let message = format!(
+                    "Invalid value: {number}: {} in body should be a multiple of {step}",
+                    path.field()
+                );
+                self.push(path, false, message);
+            }
+        }
+    }
+
+    pub(super) fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
+        if allowed.iter().any(|choice| same(choice, value)) {
+            return;
+        }
+        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            shorten(&value.to_string()),
+            choices.join(", ")
+        );
+        let help = value
+            .as_str()
+            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
+            .map(|near| format!("did you mean `{near}`?"));
+        self.push_with_help(path, true, message, help);
+    }
+}
+
+fn breaks(number: &Number, bound: &Bound, side: Ordering) -> bool {
+    match compare(number, &bound.limit) {
+        Some(Ordering::Equal) => bound.exclusive,
+        Some(order) => order == side,
+        None => false,
+    }
+}
+
+/// Integers exactly, everything else as floats.
+fn compare(a: &Number, b: &Number) -> Option<Ordering> {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+/// Equality of JSON values, where `1` equals `1.0`.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => compare(a, b) == Some(Ordering::Equal),
+        _ => a == b,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("{:?}", shorten(text))
+}
