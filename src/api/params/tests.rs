@@ -221,6 +221,8 @@ fn feedback_paths_are_checked() {
         message.contains("two feedback values are named \"a\""),
         "{message}"
     );
+    let (_, message, _) = feedback("[{name: accepted, path: .x}]");
+    assert!(message.contains("is taken"), "{message}");
     let (_, message, _) = feedback("[{name: '', path: .x}]");
     assert!(message.contains("at least 1 chars long"), "{message}");
 }

@@ -99,26 +99,42 @@ mod with_engine {
                 return (Self(None), Vec::new());
             };
             let mut problems = Vec::new();
-            let mut usable = Vec::new();
+            let mut problem = |index: usize, message: String, unsupported: bool| {
+                problems.push(SchemaProblem {
+                    pointer: format!("{at}/{VALIDATIONS}/{index}"),
+                    message,
+                    unsupported,
+                });
+            };
+            let mut kept = Vec::new();
             for (index, rule) in rules.iter().enumerate() {
-                match usable_rule(rule) {
-                    Ok(()) => usable.push(rule.clone()),
-                    Err((message, unsupported)) => problems.push(SchemaProblem {
-                        pointer: format!("{at}/{VALIDATIONS}/{index}"),
-                        message,
-                        unsupported,
-                    }),
+                match refusal(rule) {
+                    None => kept.push((index, rule.clone())),
+                    Some((message, unsupported)) => problem(index, message, unsupported),
                 }
             }
-            if usable.is_empty() {
+            let (indexes, kept): (Vec<usize>, Vec<Value>) = kept.into_iter().unzip();
+            if kept.is_empty() {
                 return (Self(None), problems);
             }
             let mut reduced = shape(schema).unwrap_or_default();
-            reduced.insert(VALIDATIONS.to_owned(), Value::Array(usable));
-            (
-                Self(compile_guarded(&Value::Object(reduced)).map(Box::new)),
-                problems,
-            )
+            reduced.insert(VALIDATIONS.to_owned(), Value::Array(kept));
+            let compiled = catch_unwind(AssertUnwindSafe(|| compile_schema(&Value::Object(reduced)))).ok();
+            let results = compiled.iter().flat_map(|compiled| &compiled.validations);
+            for (index, result) in indexes.iter().zip(results) {
+                if let Err(error) = result {
+                    let text = error.to_string();
+                    problem(*index, text.lines().next().unwrap_or_default().to_owned(), false);
+                }
+            }
+            if compiled.is_none() {
+                problem(
+                    0,
+                    "the rules of this level cannot be compiled here".to_owned(),
+                    true,
+                );
+            }
+            (Self(compiled.map(Box::new)), problems)
         }
 
         pub(in super::super) const fn is_empty(&self) -> bool {
@@ -137,8 +153,12 @@ mod with_engine {
                 return;
             };
             for error in errors {
-                // The engine lacks a function: that says nothing about the object.
-                if error.kind == ErrorKind::UnsupportedReference {
+                // That the engine lacks a function, or that a rule did not compile, which the schema's
+                // problems say once, says nothing about the object.
+                if !matches!(
+                    error.kind,
+                    ErrorKind::ValidationFailure | ErrorKind::EvaluationError | ErrorKind::InvalidResult
+                ) {
                     continue;
                 }
                 let (pointer, field) = locate(path, &steps(&error.field_path));
@@ -171,44 +191,26 @@ mod with_engine {
         }
     }
 
-    /// Whether the engine can be trusted with a rule; otherwise why not, and whether that is our limit.
-    fn usable_rule(rule: &Value) -> Result<(), (String, bool)> {
+    /// Why a rule is not given to the engine, and whether that is our limit rather than the rule's fault.
+    fn refusal(rule: &Value) -> Option<(String, bool)> {
         for keyword in ["rule", "messageExpression"] {
             let Some(text) = rule.get(keyword) else {
                 continue;
             };
             let Some(text) = text.as_str() else {
-                return Err((format!("{keyword} must be a string"), false));
+                return Some((format!("{keyword} must be a string"), false));
             };
             if text.len() > RULE_BYTES_MAX || bracket_depth(text) > RULE_DEPTH_MAX {
-                return Err((
+                return Some((
                     format!("{keyword} is too long or too deep to be checked here"),
                     true,
                 ));
             }
         }
-        if rule
-            .get("rule")
-            .and_then(Value::as_str)
-            .is_none_or(|rule| rule.trim().is_empty())
-        {
-            return Err(("rule is required".to_owned(), false));
-        }
-        let schema = json!({VALIDATIONS: [rule]});
-        let Some(compiled) = compile_guarded(&schema) else {
-            return Err(("the rule cannot be compiled here".to_owned(), true));
-        };
-        match compiled.compilation_errors().first() {
-            None => Ok(()),
-            Some(error) => {
-                let text = error.to_string();
-                Err((text.lines().next().unwrap_or_default().to_owned(), false))
-            }
-        }
-    }
-
-    fn compile_guarded(schema: &Value) -> Option<CompiledSchema> {
-        catch_unwind(AssertUnwindSafe(|| compile_schema(schema))).ok()
+        let text = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
+        text.trim()
+            .is_empty()
+            .then(|| ("rule is required".to_owned(), false))
     }
 
     fn bracket_depth(text: &str) -> usize {
