@@ -11,8 +11,8 @@ use crate::yaml::stand_in_read_all;
 #[test]
 fn both_schemas_compile_without_problems() {
     for schema in [schema::manifest_work(), schema::replica_set()] {
-        let (_, problems) = Schema::of_resource(&schema, true);
-        assert_eq!(problems, vec![]);
+        let (schema, problems) = Schema::of_resource(&schema, true);
+        assert_eq!((problems, schema.verify()), (vec![], vec![]));
     }
 }
 

@@ -57,8 +57,13 @@ mod without_engine {
     pub(in super::super) struct Rules;
 
     impl Rules {
-        pub(in super::super) fn compile(_schema: &Value, _at: &str) -> (Self, Vec<SchemaProblem>) {
+        pub(in super::super) fn read(_schema: &Value, _at: &str) -> (Self, Vec<SchemaProblem>) {
             (Self, Vec::new())
+        }
+
+        #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
+        pub(in super::super) fn verify(&self, _at: &str) -> Vec<SchemaProblem> {
+            Vec::new()
         }
 
         pub(in super::super) const fn is_empty(&self) -> bool {
@@ -73,6 +78,7 @@ mod without_engine {
 #[cfg(feature = "cel")]
 mod with_engine {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::OnceLock;
 
     use kube_cel::{CompiledSchema, ErrorKind, compile_schema};
     use serde_json::{Map, json};
@@ -87,62 +93,83 @@ mod with_engine {
     /// Deeper brackets neither.
     const RULE_DEPTH_MAX: usize = 64;
 
-    /// The rules of one level.
+    /// The rules of one level, compiled when a value first meets them: compiling costs far more than running,
+    /// and an object meets few of the levels of its schema.
     #[derive(Debug, Default)]
-    pub(in super::super) struct Rules(Option<Box<CompiledSchema>>);
+    pub(in super::super) struct Rules(Option<Box<Level>>);
+
+    #[derive(Debug)]
+    struct Level {
+        /// The reduced schema, with the rules.
+        schema: Value,
+        /// Where each of them stands in the list of the original.
+        indexes: Vec<usize>,
+        /// `None` when the engine cannot compile them at all.
+        compiled: OnceLock<Option<CompiledSchema>>,
+    }
+
+    impl Level {
+        fn compiled(&self) -> Option<&CompiledSchema> {
+            self.compiled
+                .get_or_init(|| catch_unwind(AssertUnwindSafe(|| compile_schema(&self.schema))).ok())
+                .as_ref()
+        }
+    }
 
     impl Rules {
         /// The rules of `schema` itself, not of what is below it.
-        pub(in super::super) fn compile(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
-            let Some(Value::Array(rules)) = schema.get(VALIDATIONS).filter(|rules| rules != &&json!([]))
-            else {
-                return (Self(None), Vec::new());
-            };
+        pub(in super::super) fn read(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
+            let rules = schema.get(VALIDATIONS).and_then(Value::as_array);
             let mut problems = Vec::new();
-            let mut problem = |index: usize, message: String, unsupported: bool| {
-                problems.push(SchemaProblem {
-                    pointer: format!("{at}/{VALIDATIONS}/{index}"),
-                    message,
-                    unsupported,
-                });
-            };
+            let mut indexes = Vec::new();
             let mut kept = Vec::new();
-            for (index, rule) in rules.iter().enumerate() {
+            for (index, rule) in rules.into_iter().flatten().enumerate() {
                 match refusal(rule) {
-                    None => kept.push((index, rule.clone())),
-                    Some((message, unsupported)) => problem(index, message, unsupported),
+                    None => {
+                        indexes.push(index);
+                        kept.push(rule.clone());
+                    }
+                    Some((message, unsupported)) => problems.push(problem(at, index, message, unsupported)),
                 }
             }
-            let (indexes, kept): (Vec<usize>, Vec<Value>) = kept.into_iter().unzip();
             if kept.is_empty() {
                 return (Self(None), problems);
             }
             let mut reduced = shape(schema).unwrap_or_default();
             reduced.insert(VALIDATIONS.to_owned(), Value::Array(kept));
-            let compiled = catch_unwind(AssertUnwindSafe(|| compile_schema(&Value::Object(reduced)))).ok();
-            let results = compiled.iter().flat_map(|compiled| &compiled.validations);
-            for (index, result) in indexes.iter().zip(results) {
-                if let Err(error) = result {
-                    let text = error.to_string();
-                    problem(*index, text.lines().next().unwrap_or_default().to_owned(), false);
-                }
-            }
-            if compiled.is_none() {
-                problem(
-                    0,
-                    "the rules of this level cannot be compiled here".to_owned(),
-                    true,
-                );
-            }
-            (Self(compiled.map(Box::new)), problems)
+            let level = Level {
+                schema: Value::Object(reduced),
+                indexes,
+                compiled: OnceLock::new(),
+            };
+            (Self(Some(Box::new(level))), problems)
         }
 
         pub(in super::super) const fn is_empty(&self) -> bool {
             self.0.is_none()
         }
 
+        /// Which rules do not compile.
+        pub(in super::super) fn verify(&self, at: &str) -> Vec<SchemaProblem> {
+            let Some(level) = &self.0 else {
+                return Vec::new();
+            };
+            let Some(compiled) = level.compiled() else {
+                let message = "the rules of this level cannot be compiled here".to_owned();
+                return vec![problem(at, 0, message, true)];
+            };
+            let results = level.indexes.iter().zip(&compiled.validations);
+            results
+                .filter_map(|(index, result)| {
+                    let text = result.as_ref().err()?.to_string();
+                    let line = text.lines().next().unwrap_or_default().to_owned();
+                    Some(problem(at, *index, line, false))
+                })
+                .collect()
+        }
+
         pub(super) fn run(&self, value: &Value, path: &Path<'_>, violations: &mut Vec<Violation>) {
-            let Some(compiled) = &self.0 else {
+            let Some(compiled) = self.0.as_ref().and_then(|level| level.compiled()) else {
                 return;
             };
             // A panic of the engine must not become ours: the rule then counts as passed.
@@ -188,6 +215,14 @@ mod with_engine {
         match steps.split_first() {
             None => (path.pointer(), path.field()),
             Some((step, rest)) => locate(&Path::Key(path, step), rest),
+        }
+    }
+
+    fn problem(at: &str, index: usize, message: String, unsupported: bool) -> SchemaProblem {
+        SchemaProblem {
+            pointer: format!("{at}/{VALIDATIONS}/{index}"),
+            message,
+            unsupported,
         }
     }
 
