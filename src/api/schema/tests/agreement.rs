@@ -150,7 +150,7 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
                 .should_validate_formats(true)
                 .build(&as_json_schema(raw))
                 .expect("a schema");
-            for _ in 0..150 {
+            for _ in 0..60 {
                 let value = ours.complete(&dice.value(raw, 0)).into_owned();
                 // What the other engine does not know is left out.
                 let accepts = check::check(&ours.root, &ours.metadata, &value)
@@ -199,7 +199,7 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
             let raw = &version["schema"]["openAPIV3Schema"];
             let (ours, _) = Schema::of_value(raw);
             let theirs = kube_cel::compile_schema(raw);
-            for _ in 0..40 {
+            for _ in 0..20 {
                 let value = ours.complete(&dice.value(raw, 0)).into_owned();
                 let mut violations = Vec::new();
                 super::super::cel::check_rules(&ours.root, &value, &mut violations);
