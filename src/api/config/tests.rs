@@ -99,7 +99,7 @@ fn an_unknown_field_names_the_nearest_and_stands_at_its_key() {
         (code, pointer.as_str(), part),
         (Code::CONFIG_UNKNOWN_FIELD, "/outputs", Part::Key)
     );
-    assert_eq!(help, "did you mean \"output\"?");
+    assert_eq!(help, "did you mean `output`?");
     assert_eq!(only("placement: {sauce: Auto}\n").1, "/placement/sauce");
 }
 
@@ -129,7 +129,7 @@ fn choices_are_checked_with_all_errors_at_once() {
         .iter()
         .find(|finding| finding.message.contains("secrets"))
         .expect("secrets");
-    assert_eq!(secrets.help.as_deref(), Some("did you mean \"Copy\"?"));
+    assert_eq!(secrets.help.as_deref(), Some("did you mean `Copy`?"));
     assert_eq!(config.secrets, Secrets::Omit);
 }
 

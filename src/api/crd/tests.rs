@@ -92,7 +92,7 @@ fn an_unknown_field_is_found_at_its_key_with_the_nearest_name() {
     let findings = crd.check(&bad);
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].code, Code::OBJECT_UNKNOWN_FIELD);
-    assert_eq!(findings[0].help.as_deref(), Some("did you mean \"hostname\"?"));
+    assert_eq!(findings[0].help.as_deref(), Some("did you mean `hostname`?"));
     let Place::Field { pointer, part, .. } = &findings[0].place else {
         panic!("a field")
     };

@@ -115,7 +115,7 @@ fn an_unknown_field_names_the_nearest() {
     let (code, message, help) = only("policysToSync: []");
     assert_eq!(code, Code::PARAMS_UNKNOWN_FIELD);
     assert!(message.contains("unknown field \"policysToSync\""), "{message}");
-    assert_eq!(help, "did you mean \"policiesToSync\"?");
+    assert_eq!(help, "did you mean `policiesToSync`?");
     let (code, message, _) =
         only("policiesToSync: [{group: kuadrant.io, version: v1, resource: authpolicies, feedbacks: []}]");
     assert_eq!(code, Code::PARAMS_UNKNOWN_FIELD);

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use self::scalar::same;
 use super::metadata;
 use super::node::{Additional, ListType, Node, Type};
 use super::violation::{Path, Violation, ViolationKind, nearest};
@@ -160,7 +161,7 @@ impl Walk<'_> {
         }
         let known = node.properties.keys().map(String::as_str);
         let help = match nearest(name, known.clone()) {
-            Some(near) => Some(format!("did you mean {near:?}?")),
+            Some(near) => Some(format!("did you mean `{near}`?")),
             None if node.properties.is_empty() => Some("no field is allowed here".to_owned()),
             None if node.properties.len() <= LISTED_MAX => {
                 Some(format!("known fields: {}", known.collect::<Vec<_>>().join(", ")))
@@ -279,6 +280,23 @@ impl Walk<'_> {
                 seen.insert(key);
             }
         }
+    }
+
+    fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
+        if allowed.iter().any(|choice| same(choice, value)) {
+            return;
+        }
+        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            shorten(&value.to_string()),
+            choices.join(", ")
+        );
+        let help = value
+            .as_str()
+            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
+            .map(|near| format!("did you mean `{near}`?"));
+        self.push_with_help(path, true, message, help);
     }
 
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
