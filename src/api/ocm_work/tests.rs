@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::*;
+use crate::api::fixture::shared_crds;
 use crate::yaml::stand_in_read_all;
 
 #[test]
@@ -271,7 +272,7 @@ fn essence(schema: &Value) -> Value {
 
 #[test]
 fn our_schemas_say_what_ocms_crds_say() {
-    let Some(crds) = crate::api::fixture::shared_crds() else {
+    let Some(crds) = shared_crds() else {
         return;
     };
     for (file, ours) in [

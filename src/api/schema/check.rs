@@ -9,7 +9,6 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use self::scalar::same;
 use super::metadata;
 use super::node::{Additional, ListType, Node, Type};
 use super::violation::{Path, Violation, ViolationKind, nearest};
@@ -280,23 +279,6 @@ impl Walk<'_> {
                 seen.insert(key);
             }
         }
-    }
-
-    fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
-        if allowed.iter().any(|choice| same(choice, value)) {
-            return;
-        }
-        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
-        let message = format!(
-            "Unsupported value: {}: supported values: {}",
-            shorten(&value.to_string()),
-            choices.join(", ")
-        );
-        let help = value
-            .as_str()
-            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
-            .map(|near| format!("did you mean `{near}`?"));
-        self.push_with_help(path, true, message, help);
     }
 
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {

@@ -1,4 +1,4 @@
-//! Strings and numbers.
+//! Strings, numbers and choices.
 //!
 //! Owns: the rules about single values. Flows in: a level of a schema and a value of the right type.
 //! Flows out: violations. Must not know: what is around the value.
@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 
 use super::super::format::Format;
 use super::super::node::{Bound, Node};
-use super::super::violation::Path;
+use super::super::violation::{Path, nearest};
 use super::{Walk, exceeds, falls_short, shorten};
 
 impl Walk<'_> {
@@ -33,13 +33,13 @@ impl Walk<'_> {
             }
         }
         if let Some(pattern) = &node.pattern
-            && !pattern.accepts(text)
+            && !pattern.regex.is_match(text)
         {
             let message = format!(
                 "Invalid value: {}: {} in body should match '{}'",
                 quoted(text),
                 path.field(),
-                pattern.as_str()
+                pattern.text
             );
             self.push(path, false, message);
         }
@@ -105,6 +105,23 @@ impl Walk<'_> {
             }
         }
     }
+
+    pub(super) fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
+        if allowed.iter().any(|choice| same(choice, value)) {
+            return;
+        }
+        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            shorten(&value.to_string()),
+            choices.join(", ")
+        );
+        let help = value
+            .as_str()
+            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
+            .map(|near| format!("did you mean `{near}`?"));
+        self.push_with_help(path, true, message, help);
+    }
 }
 
 fn breaks(number: &Number, bound: &Bound, side: Ordering) -> bool {
@@ -124,7 +141,7 @@ fn compare(a: &Number, b: &Number) -> Option<Ordering> {
 }
 
 /// Equality of JSON values, where `1` equals `1.0`.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
+fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => compare(a, b) == Some(Ordering::Equal),
         _ => a == b,
