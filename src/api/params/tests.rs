@@ -187,12 +187,12 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
     assert!(message.contains("Secret is no policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
     assert_eq!(help, "the group goes without a version: \"kuadrant.io\"");
-    let failure = read("policiesToSync: [{group: x, version: v1, resource: y}]")
+    let failure = read("policiesToSync: [{group: x, version: v1, resource: z}]")
         .failure
         .expect("a failure");
     assert_eq!(
         failure.to_string(),
-        "Invalid Parameters - there is no resource \"y\" in group \"x\""
+        "Invalid Parameters - there is no resource \"z\" in group \"x\""
     );
 }
 
