@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::api::schema::{Schema, SchemaProblem};
+use crate::api::schema::{Schema, SchemaProblem, ViolationKind};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::names::NameRule;
 use crate::object::{Field, Mismatch, Object};
@@ -138,7 +138,8 @@ impl Crd {
             .map(|version| version.name.as_str())
     }
 
-    /// Checks an object of this kind as an API server with strict field validation would.
+    /// Checks an object of this kind as an API server with strict field validation would, but for what every
+    /// object's name, namespace, labels and annotations must be: that is checked for all kinds alike, in `hub`.
     #[must_use]
     pub fn check(&self, object: &Object) -> Vec<Finding> {
         let Some(version) = self
@@ -165,6 +166,7 @@ impl Crd {
         schema
             .check(&object.value)
             .into_iter()
+            .filter(|violation| violation.kind != ViolationKind::Metadata)
             .map(|violation| violation.into_finding(object))
             .collect()
     }

@@ -213,6 +213,16 @@ impl Walk<'_> {
                         self.below(&here, &problem.path, problem.message, help);
                     }
                 }
+                if !node.embedded {
+                    for violation in self.violations.iter_mut().skip(before) {
+                        let general = ["name", "namespace", "labels", "annotations"]
+                            .iter()
+                            .any(|field| violation.pointer.split('/').nth(2) == Some(field));
+                        if general && violation.kind == ViolationKind::Invalid {
+                            violation.kind = ViolationKind::Metadata;
+                        }
+                    }
+                }
             }
             Value::Null => {}
             _ => self.push(&here, true, "Invalid value: must be an object".to_owned()),

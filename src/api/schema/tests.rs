@@ -251,6 +251,11 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
     assert!(check(json!({"name": "a", "labels": {"a": 1}}))[0].contains("metadata.labels.a: Invalid value"));
     assert!(check(json!({"name": "a", "labels": {"a": "b c"}}))[0].contains("label value"));
     assert!(check(json!({"name": "A"}))[0].contains("RFC 1123 subdomain"));
+    let kind = |metadata: Value| of.check(&json!({"metadata": metadata}))[0].kind;
+    assert_eq!(kind(json!({"name": "A"})), ViolationKind::Metadata);
+    assert_eq!(kind(json!({"labels": {"a": 1}})), ViolationKind::Metadata);
+    assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Invalid);
+    assert_eq!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField);
 }
 
 #[test]
