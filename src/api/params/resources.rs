@@ -156,13 +156,13 @@ impl Check<'_> {
                 nearest_group,
             } => {
                 let help = match (nearest, nearest_group, group.rsplit_once('/')) {
-                    (_, _, Some((bare, _))) => format!("the group goes without a version: {bare:?}"),
-                    (_, Some(near), None) => format!("did you mean the group {near:?}?"),
+                    (_, _, Some((bare, _))) => format!("write the group without a version: `{bare}`"),
+                    (_, Some(near), None) => format!("did you mean the group `{near}`?"),
                     (Some((near_group, near)), None, None) if near_group == group => {
-                        format!("did you mean {near:?}?")
+                        format!("did you mean `{near}`?")
                     }
                     (Some((near_group, near)), None, None) => {
-                        format!("did you mean {near:?} of group {near_group:?}?")
+                        format!("did you mean `{near}` of group `{near_group}`?")
                     }
                     (None, None, None) => "add its CustomResourceDefinition to the input".to_owned(),
                 };

@@ -176,7 +176,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
         message.contains("there is no resource \"authpolicy\" in group \"kuadrant.io\""),
         "{message}"
     );
-    assert_eq!(help, "did you mean \"authpolicies\"?");
+    assert_eq!(help, "did you mean `authpolicies`?");
     let (_, message, help) = entry("kuadrant.io", "v1beta1", "authpolicies");
     assert!(
         message.contains("does not serve version \"v1beta1\""),
@@ -186,7 +186,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
     let (_, message, _) = entry("", "v1", "secrets");
     assert!(message.contains("Secret is no policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
-    assert_eq!(help, "the group goes without a version: \"kuadrant.io\"");
+    assert_eq!(help, "write the group without a version: `kuadrant.io`");
     let failure = read("policiesToSync: [{group: x, version: v1, resource: z}]")
         .failure
         .expect("a failure");
