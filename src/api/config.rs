@@ -107,7 +107,7 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
                 Place::key(document, &*violation.pointer),
                 message,
             ),
-            ViolationKind::Invalid => Finding::new(
+            ViolationKind::Invalid | ViolationKind::Metadata => Finding::new(
                 Code::CONFIG_INVALID,
                 Place::value(document, &*violation.pointer),
                 message,

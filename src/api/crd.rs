@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::api::schema::Schema;
+use crate::api::schema::{Schema, SchemaProblem, ViolationKind};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::names::NameRule;
 use crate::object::{Field, Mismatch, Object};
@@ -55,6 +55,8 @@ impl PolicyLabel {
 pub struct CrdVersion {
     /// Such as `v1alpha1`.
     pub name: String,
+    /// Position in `spec.versions`.
+    pub index: usize,
     /// Whether the API server serves it.
     pub served: bool,
     /// Whether objects are stored in it.
@@ -99,6 +101,23 @@ impl Crd {
         (crd, reader.findings)
     }
 
+    /// Compiles every pattern and CEL rule of every version, which [`Crd::read`] leaves to the first object that
+    /// meets them, and says which cannot be used. `object` is the one that this was read from.
+    #[must_use]
+    pub fn verify(&self, object: &Object) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for version in &self.versions {
+            let problems = version.schema.as_ref().map(Schema::verify).unwrap_or_default();
+            let at = format!("/spec/versions/{}/schema/openAPIV3Schema", version.index);
+            findings.extend(
+                problems
+                    .iter()
+                    .map(|problem| schema_finding(object, &at, problem)),
+            );
+        }
+        findings
+    }
+
     /// Whether `object` is one.
     #[must_use]
     pub fn is_one(object: &Object) -> bool {
@@ -119,7 +138,8 @@ impl Crd {
             .map(|version| version.name.as_str())
     }
 
-    /// Checks an object of this kind as an API server with strict field validation would.
+    /// Checks an object of this kind as an API server with strict field validation would, but for what every
+    /// object's name, namespace, labels and annotations must be: that is checked for all kinds alike, in `hub`.
     #[must_use]
     pub fn check(&self, object: &Object) -> Vec<Finding> {
         let Some(version) = self
@@ -146,8 +166,25 @@ impl Crd {
         schema
             .check(&object.value)
             .into_iter()
+            .filter(|violation| violation.kind != ViolationKind::Metadata)
             .map(|violation| violation.into_finding(object))
             .collect()
+    }
+}
+
+fn about(object: &Object, pointer: &str, message: &str) -> Finding {
+    let message = format!("CustomResourceDefinition {}: {message}", object.name);
+    Finding::new(Code::OBJECT_SCHEMA, object.place(pointer), message)
+}
+
+fn schema_finding(object: &Object, schema: &str, problem: &SchemaProblem) -> Finding {
+    let finding = about(object, &format!("{schema}{}", problem.pointer), &problem.message);
+    if problem.unsupported {
+        finding
+            .severity(Severity::Warning)
+            .help("this rule is not checked here; the API server will check it")
+    } else {
+        finding
     }
 }
 
@@ -163,8 +200,7 @@ impl Reader<'_> {
     }
 
     fn about(&self, pointer: &str, message: &str) -> Finding {
-        let message = format!("CustomResourceDefinition {}: {message}", self.object.name);
-        Finding::new(Code::OBJECT_SCHEMA, self.object.place(pointer), message)
+        about(self.object, pointer, message)
     }
 
     fn mismatch(&mut self, mismatch: &Mismatch) {
@@ -259,7 +295,7 @@ impl Reader<'_> {
             self.mismatch(&mismatch);
         }
         let mut versions = Vec::new();
-        for entry in list.items() {
+        for (index, entry) in list.items().enumerate() {
             let Some(name) = self.required(&entry.get("name")) else {
                 continue;
             };
@@ -269,6 +305,7 @@ impl Reader<'_> {
             let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"), status_is_separate);
             versions.push(CrdVersion {
                 name,
+                index,
                 served,
                 storage,
                 schema,
@@ -294,14 +331,8 @@ impl Reader<'_> {
         let value: &Value = field.value()?;
         let (schema, problems) = Schema::of_resource(value, status_is_separate);
         for problem in problems {
-            let pointer = format!("{}{}", field.pointer(), problem.pointer);
-            let mut finding = self.about(&pointer, &problem.message);
-            if problem.unsupported {
-                finding = finding
-                    .severity(Severity::Warning)
-                    .help("this rule is not checked here; the API server will check it");
-            }
-            self.findings.push(finding);
+            self.findings
+                .push(schema_finding(self.object, field.pointer(), &problem));
         }
         Some(schema)
     }

@@ -15,7 +15,7 @@ mod status;
 mod tests;
 
 pub use file::{UpdateStrategy, WorkPer, json_schema};
-pub use resources::{Feedback, PolicyResource, ResourceCatalog, ResourceLookup};
+pub use resources::{Feedback, PolicyResource, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup};
 pub use status::InvalidParameters;
 
 use serde_json::Value;
@@ -220,7 +220,7 @@ impl Check<'_> {
         self.failure.get_or_insert(failure);
     }
 
-    fn violation(&mut self, violation: Violation) {
+    fn violation(&mut self, violation: &Violation) {
         let unknown = violation.kind == ViolationKind::UnknownField;
         self.fault(Fault {
             code: if unknown {
@@ -265,7 +265,7 @@ impl Check<'_> {
         let (schema, _) = Schema::of_value(&file::json_schema());
         let value = schema.complete(&value).into_owned();
         for violation in schema.check_completed(&value) {
-            self.violation(violation);
+            self.violation(&violation);
         }
         if value.get("resourcesToSync").is_some() {
             self.invalid(

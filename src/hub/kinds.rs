@@ -148,20 +148,15 @@ impl KindTable {
     pub fn insert(&mut self, info: KindInfo) {
         let kind_key = (info.group.to_string(), info.kind.to_string());
         let plural_key = (info.group.to_string(), info.plural.to_string());
-        let index = match self.by_kind.get(&kind_key).copied() {
-            Some(index) => {
-                if let Some(old) = self.kinds.get_mut(index) {
-                    self.by_plural
-                        .remove(&(old.group.to_string(), old.plural.to_string()));
-                    *old = info;
-                }
-                index
+        let index = self.by_kind.get(&kind_key).copied().unwrap_or(self.kinds.len());
+        match self.kinds.get_mut(index) {
+            Some(old) => {
+                self.by_plural
+                    .remove(&(old.group.to_string(), old.plural.to_string()));
+                *old = info;
             }
-            None => {
-                self.kinds.push(info);
-                self.kinds.len().saturating_sub(1)
-            }
-        };
+            None => self.kinds.push(info),
+        }
         self.by_kind.insert(kind_key, index);
         self.by_plural.insert(plural_key, index);
     }

@@ -170,7 +170,7 @@ impl fmt::Display for Problem {
             Self::PrefixTooLong(limit) => {
                 write!(formatter, "prefix part must be no more than {limit} bytes")
             }
-            Self::Prefix => write!(formatter, "prefix part {}", SUBDOMAIN_TEXT),
+            Self::Prefix => write!(formatter, "prefix part {SUBDOMAIN_TEXT}"),
             Self::EmptyName => formatter.write_str("name part must be non-empty"),
         }
     }

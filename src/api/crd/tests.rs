@@ -27,6 +27,12 @@ fn every_shared_crd_is_read_and_compiles_without_findings() {
         let (crd, findings) = Crd::read(object);
         assert_eq!(messages(&findings), Vec::<String>::new(), "{}", path.display());
         let crd = crd.expect("a CRD");
+        assert_eq!(
+            messages(&crd.verify(object)),
+            Vec::<String>::new(),
+            "{}",
+            path.display()
+        );
         assert!(crd.served_versions().count() > 0, "{}", path.display());
         schemas += crd
             .versions
@@ -196,7 +202,8 @@ fn a_malformed_crd_gives_findings_at_its_own_place_and_never_panics() {
                     "x-kubernetes-validations": [{"rule": "self.("}, {}]}}}]}),
     ] {
         let object = crd_value(spec);
-        let (_, findings) = Crd::read(&object);
+        let (crd, mut findings) = Crd::read(&object);
+        findings.extend(crd.iter().flat_map(|crd| crd.verify(&object)));
         assert!(!findings.is_empty());
         for finding in findings {
             assert!(matches!(finding.place, Place::Field { .. }));
@@ -211,4 +218,39 @@ fn a_crd_must_be_named_after_its_plural_and_group() {
     let (crd, findings) = Crd::read(&crd_value(spec));
     assert_eq!(crd.map(|crd| crd.singular).as_deref(), Some("foo"));
     assert_eq!(findings[0].help.as_deref(), Some("name it foos.example.com"));
+}
+
+#[test]
+fn a_pattern_or_rule_that_does_not_compile_is_found_at_its_place_and_never_blamed_on_objects() {
+    let spec = json!({"group": "example.com", "names": {"kind": "Test", "plural": "tests"}, "scope": "Cluster",
+        "versions": [{"name": "v1", "served": true}, {"name": "v2", "served": true, "schema": {"openAPIV3Schema":
+            {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a/b": {"type": "string",
+                "pattern": "("}}, "x-kubernetes-validations": [{"rule": "true"}, {"rule": "self.("}]}}}}}]});
+    let definition = crd_value(spec);
+    let (crd, findings) = Crd::read(&definition);
+    assert_eq!(messages(&findings), Vec::<String>::new());
+    let crd = crd.expect("a CRD");
+    let mut pointers: Vec<String> = crd
+        .verify(&definition)
+        .into_iter()
+        .filter_map(|finding| match finding.place {
+            Place::Field { pointer, .. } => Some(pointer),
+            _ => None,
+        })
+        .collect();
+    pointers.sort();
+    let at = "/spec/versions/1/schema/openAPIV3Schema/properties/spec";
+    let mut expected = vec![format!("{at}/properties/a~1b/pattern")];
+    if cfg!(feature = "cel") {
+        expected.push(format!("{at}/x-kubernetes-validations/1"));
+    }
+    assert_eq!(pointers, expected);
+    for pointer in pointers {
+        assert!(definition.value.pointer(&pointer).is_some(), "{pointer}");
+    }
+    let test = object(
+        json!({"apiVersion": "example.com/v2", "kind": "Test", "metadata": {"name": "a"},
+        "spec": {"a/b": "x"}}),
+    );
+    assert_eq!(messages(&crd.check(&test)), Vec::<String>::new());
 }

@@ -53,20 +53,19 @@ pub(super) fn inside_braces(text: &str) -> (usize, usize) {
 
 /// Reads a whole path.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, PathError> {
-    let error = |offset, problem| Err(PathError { offset, problem });
     if text.len() > PATH_MAX {
-        return error(PATH_MAX, PathProblem::TooLong);
+        return fail(PATH_MAX, PathProblem::TooLong);
     }
     if let Some(offset) = ["{range", "{ range", "{end}"]
         .iter()
         .find_map(|loop_| text.find(loop_))
     {
-        return error(offset, PathProblem::Range);
+        return fail(offset, PathProblem::Range);
     }
     let (start, end) = inside_braces(text);
     let inner = text.get(start..end).unwrap_or_default();
     if inner.trim().is_empty() {
-        return error(start, PathProblem::Empty);
+        return fail(start, PathProblem::Empty);
     }
     let mut reader = Reader {
         text: inner,
@@ -78,10 +77,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<Step>, PathError> {
     for (offset, item) in items {
         match item {
             Item::Step(step) => steps.push(step),
-            Item::Word(word) if word == "range" || word == "end" => return error(offset, PathProblem::Range),
-            Item::Word(word) => return error(offset, PathProblem::Identifier(word)),
-            Item::Text(text) => return error(offset, PathProblem::Identifier(text)),
-            Item::Literal(literal) => return error(offset, PathProblem::Identifier(literal)),
+            Item::Word(word) if word == "range" || word == "end" => return fail(offset, PathProblem::Range),
+            Item::Word(word) => return fail(offset, PathProblem::Identifier(word)),
+            Item::Text(text) => return fail(offset, PathProblem::Identifier(text)),
+            Item::Literal(literal) => return fail(offset, PathProblem::Identifier(literal)),
         }
     }
     Ok(steps)
@@ -93,6 +92,10 @@ enum Item {
     Word(String),
     Text(String),
     Literal(String),
+}
+
+fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
+    Err(PathError { offset, problem })
 }
 
 struct Reader<'t> {
@@ -129,10 +132,6 @@ impl<'t> Reader<'t> {
         self.base.saturating_add(self.position)
     }
 
-    fn fail<T>(&self, offset: usize, problem: PathProblem) -> Result<T, PathError> {
-        Err(PathError { offset, problem })
-    }
-
     fn action(&mut self) -> Result<Vec<(usize, Item)>, PathError> {
         let mut items: Vec<(usize, Item)> = Vec::new();
         while let Some(character) = self.peek() {
@@ -142,7 +141,7 @@ impl<'t> Reader<'t> {
                 Item::Step(self.filter()?)
             } else if rest.starts_with("..") {
                 if matches!(items.last(), Some((_, Item::Step(Step::Recursive)))) {
-                    return self.fail(offset, PathProblem::TwiceRecursive);
+                    return fail(offset, PathProblem::TwiceRecursive);
                 }
                 self.position = self.position.saturating_add(2);
                 items.push((offset, Item::Step(Step::Recursive)));
@@ -175,7 +174,7 @@ impl<'t> Reader<'t> {
                     }
                     '+' | '-' | '0'..='9' => Item::Literal(self.number(offset)?),
                     _ if character.is_alphanumeric() || character == '_' => self.word(),
-                    _ => return self.fail(offset, PathProblem::Character(character)),
+                    _ => return fail(offset, PathProblem::Character(character)),
                 }
             };
             items.push((offset, item));
@@ -229,7 +228,7 @@ impl<'t> Reader<'t> {
             Ok(integer) => Ok(integer.to_string()),
             Err(_) => match plain.parse::<f64>() {
                 Ok(float) if float.is_finite() && plain.contains('.') => Ok(float.to_string()),
-                _ => self.fail(offset, PathProblem::Identifier(text.to_owned())),
+                _ => fail(offset, PathProblem::Identifier(text.to_owned())),
             },
         }
     }
@@ -240,13 +239,13 @@ impl<'t> Reader<'t> {
         let mut text = String::new();
         loop {
             match self.next() {
-                None | Some('\n') => return self.fail(offset, PathProblem::Unclosed("quoted string")),
+                None | Some('\n') => return fail(offset, PathProblem::Unclosed("quoted string")),
                 Some('\\') => match self.next() {
                     Some('n') => text.push('\n'),
                     Some('t') => text.push('\t'),
                     Some('r') => text.push('\r'),
                     Some(other) => text.push(other),
-                    None => return self.fail(offset, PathProblem::Unclosed("quoted string")),
+                    None => return fail(offset, PathProblem::Unclosed("quoted string")),
                 },
                 character if character == quote => return Ok(text),
                 Some(character) => text.push(character),
@@ -260,7 +259,7 @@ impl<'t> Reader<'t> {
         self.next();
         let inside_at = self.offset();
         let Some(end) = self.rest().find(']') else {
-            return self.fail(offset, PathProblem::Unclosed("array"));
+            return fail(offset, PathProblem::Unclosed("array"));
         };
         let inside = self.rest().get(..end).unwrap_or_default();
         self.position = self.position.saturating_add(end).saturating_add(1);
@@ -273,7 +272,7 @@ impl<'t> Reader<'t> {
             let leading = part.len().saturating_sub(part.trim_start_matches(' ').len());
             let at_part = at.saturating_add(leading);
             let Ok([step]) = <[Step; 1]>::try_from(member(part.trim_matches(' '), at_part)?) else {
-                return self.fail(at_part, PathProblem::Union);
+                return fail(at_part, PathProblem::Union);
             };
             members.push(step);
             at = at.saturating_add(part.len()).saturating_add(1);
@@ -289,7 +288,7 @@ impl<'t> Reader<'t> {
         let mut previous = ' ';
         loop {
             let Some(character) = self.next().filter(|character| *character != '\n') else {
-                return self.fail(offset, PathProblem::Unclosed("filter"));
+                return fail(offset, PathProblem::Unclosed("filter"));
             };
             match (character, quote) {
                 ('"' | '\'', None) => quote = Some(character),
@@ -304,7 +303,7 @@ impl<'t> Reader<'t> {
             .get(at..self.position.saturating_sub(1))
             .unwrap_or_default();
         if self.next() != Some(']') {
-            return self.fail(offset, PathProblem::Unclosed("filter"));
+            return fail(offset, PathProblem::Unclosed("filter"));
         }
         comparison(text, self.base.saturating_add(at))
     }

@@ -110,6 +110,7 @@ fn what_the_agent_refuses_is_an_error_with_its_offset() {
     );
     assert_eq!(problem(".a}{.b"), (2, PathProblem::Character('}')));
     assert_eq!(problem(".a[0:2:-1]"), (3, PathProblem::Step));
+    assert_eq!(problem(".a[0:2:0]"), (3, PathProblem::Step));
     assert_eq!(problem(".a....b"), (4, PathProblem::TwiceRecursive));
     assert_eq!(problem("  #"), (2, PathProblem::Character('#')));
 }

@@ -13,6 +13,16 @@ use crate::api::feedback_path::FeedbackPath;
 use crate::diagnostic::Code;
 use crate::object::Field;
 
+/// Names that the renderer's own feedback rules use (design section 8); OCM refuses a name twice in one rule.
+pub const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
+    "accepted",
+    "acceptedReason",
+    "enforced",
+    "enforcedReason",
+    "programmed",
+    "programmedReason",
+];
+
 /// What a catalog knows about a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceLookup<'c> {
@@ -178,6 +188,12 @@ impl Check<'_> {
                     message,
                     Some("rename one".to_owned()),
                 );
+            }
+            if RESERVED_FEEDBACK_NAMES.contains(&name) {
+                let message =
+                    format!("the feedback name {name:?} is taken by a value that is always reported");
+                self.invalid(value.get("name").pointer(), message, Some("rename it".to_owned()));
+                continue;
             }
             match FeedbackPath::parse(path) {
                 Ok(path) => feedback.push(Feedback {

@@ -186,12 +186,12 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
     assert!(message.contains("Secret is no policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
     assert_eq!(help, "write the group without a version: `kuadrant.io`");
-    let failure = read("policiesToSync: [{group: x, version: v1, resource: y}]")
+    let failure = read("policiesToSync: [{group: x, version: v1, resource: z}]")
         .failure
         .expect("a failure");
     assert_eq!(
         failure.to_string(),
-        "Invalid Parameters - there is no resource \"y\" in group \"x\""
+        "Invalid Parameters - there is no resource \"z\" in group \"x\""
     );
 }
 
@@ -220,6 +220,8 @@ fn feedback_paths_are_checked() {
         message.contains("two feedback values are named \"a\""),
         "{message}"
     );
+    let (_, message, _) = feedback("[{name: accepted, path: .x}]");
+    assert!(message.contains("is taken"), "{message}");
     let (_, message, _) = feedback("[{name: '', path: .x}]");
     assert!(message.contains("at least 1 chars long"), "{message}");
 }

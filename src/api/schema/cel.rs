@@ -57,8 +57,13 @@ mod without_engine {
     pub(in super::super) struct Rules;
 
     impl Rules {
-        pub(in super::super) fn compile(_schema: &Value, _at: &str) -> (Self, Vec<SchemaProblem>) {
+        pub(in super::super) fn read(_schema: &Value, _at: &str) -> (Self, Vec<SchemaProblem>) {
             (Self, Vec::new())
+        }
+
+        #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
+        pub(in super::super) fn verify(&self, _at: &str) -> Vec<SchemaProblem> {
+            Vec::new()
         }
 
         pub(in super::super) const fn is_empty(&self) -> bool {
@@ -73,6 +78,7 @@ mod without_engine {
 #[cfg(feature = "cel")]
 mod with_engine {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::OnceLock;
 
     use kube_cel::{CompiledSchema, ErrorKind, compile_schema};
     use serde_json::{Map, json};
@@ -87,46 +93,83 @@ mod with_engine {
     /// Deeper brackets neither.
     const RULE_DEPTH_MAX: usize = 64;
 
-    /// The rules of one level.
+    /// The rules of one level, compiled when a value first meets them: compiling costs far more than running,
+    /// and an object meets few of the levels of its schema.
     #[derive(Debug, Default)]
-    pub(in super::super) struct Rules(Option<Box<CompiledSchema>>);
+    pub(in super::super) struct Rules(Option<Box<Level>>);
+
+    #[derive(Debug)]
+    struct Level {
+        /// The reduced schema, with the rules.
+        schema: Value,
+        /// Where each of them stands in the list of the original.
+        indexes: Vec<usize>,
+        /// `None` when the engine cannot compile them at all.
+        compiled: OnceLock<Option<CompiledSchema>>,
+    }
+
+    impl Level {
+        fn compiled(&self) -> Option<&CompiledSchema> {
+            self.compiled
+                .get_or_init(|| catch_unwind(AssertUnwindSafe(|| compile_schema(&self.schema))).ok())
+                .as_ref()
+        }
+    }
 
     impl Rules {
         /// The rules of `schema` itself, not of what is below it.
-        pub(in super::super) fn compile(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
-            let Some(Value::Array(rules)) = schema.get(VALIDATIONS).filter(|rules| rules != &&json!([]))
-            else {
-                return (Self(None), Vec::new());
-            };
+        pub(in super::super) fn read(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
+            let rules = schema.get(VALIDATIONS).and_then(Value::as_array);
             let mut problems = Vec::new();
-            let mut usable = Vec::new();
-            for (index, rule) in rules.iter().enumerate() {
-                match usable_rule(rule) {
-                    Ok(()) => usable.push(rule.clone()),
-                    Err((message, unsupported)) => problems.push(SchemaProblem {
-                        pointer: format!("{at}/{VALIDATIONS}/{index}"),
-                        message,
-                        unsupported,
-                    }),
+            let mut indexes = Vec::new();
+            let mut kept = Vec::new();
+            for (index, rule) in rules.into_iter().flatten().enumerate() {
+                match refusal(rule) {
+                    None => {
+                        indexes.push(index);
+                        kept.push(rule.clone());
+                    }
+                    Some((message, unsupported)) => problems.push(problem(at, index, message, unsupported)),
                 }
             }
-            if usable.is_empty() {
+            if kept.is_empty() {
                 return (Self(None), problems);
             }
             let mut reduced = shape(schema).unwrap_or_default();
-            reduced.insert(VALIDATIONS.to_owned(), Value::Array(usable));
-            (
-                Self(compile_guarded(&Value::Object(reduced)).map(Box::new)),
-                problems,
-            )
+            reduced.insert(VALIDATIONS.to_owned(), Value::Array(kept));
+            let level = Level {
+                schema: Value::Object(reduced),
+                indexes,
+                compiled: OnceLock::new(),
+            };
+            (Self(Some(Box::new(level))), problems)
         }
 
         pub(in super::super) const fn is_empty(&self) -> bool {
             self.0.is_none()
         }
 
+        /// Which rules do not compile.
+        pub(in super::super) fn verify(&self, at: &str) -> Vec<SchemaProblem> {
+            let Some(level) = &self.0 else {
+                return Vec::new();
+            };
+            let Some(compiled) = level.compiled() else {
+                let message = "the rules of this level cannot be compiled here".to_owned();
+                return vec![problem(at, 0, message, true)];
+            };
+            let results = level.indexes.iter().zip(&compiled.validations);
+            results
+                .filter_map(|(index, result)| {
+                    let text = result.as_ref().err()?.to_string();
+                    let line = text.lines().next().unwrap_or_default().to_owned();
+                    Some(problem(at, *index, line, false))
+                })
+                .collect()
+        }
+
         pub(super) fn run(&self, value: &Value, path: &Path<'_>, violations: &mut Vec<Violation>) {
-            let Some(compiled) = &self.0 else {
+            let Some(compiled) = self.0.as_ref().and_then(|level| level.compiled()) else {
                 return;
             };
             // A panic of the engine must not become ours: the rule then counts as passed.
@@ -137,8 +180,12 @@ mod with_engine {
                 return;
             };
             for error in errors {
-                // The engine lacks a function: that says nothing about the object.
-                if error.kind == ErrorKind::UnsupportedReference {
+                // That the engine lacks a function, or that a rule did not compile, which the schema's
+                // problems say once, says nothing about the object.
+                if !matches!(
+                    error.kind,
+                    ErrorKind::ValidationFailure | ErrorKind::EvaluationError | ErrorKind::InvalidResult
+                ) {
                     continue;
                 }
                 let (pointer, field) = locate(path, &steps(&error.field_path));
@@ -171,44 +218,34 @@ mod with_engine {
         }
     }
 
-    /// Whether the engine can be trusted with a rule; otherwise why not, and whether that is our limit.
-    fn usable_rule(rule: &Value) -> Result<(), (String, bool)> {
+    fn problem(at: &str, index: usize, message: String, unsupported: bool) -> SchemaProblem {
+        SchemaProblem {
+            pointer: format!("{at}/{VALIDATIONS}/{index}"),
+            message,
+            unsupported,
+        }
+    }
+
+    /// Why a rule is not given to the engine, and whether that is our limit rather than the rule's fault.
+    fn refusal(rule: &Value) -> Option<(String, bool)> {
         for keyword in ["rule", "messageExpression"] {
             let Some(text) = rule.get(keyword) else {
                 continue;
             };
             let Some(text) = text.as_str() else {
-                return Err((format!("{keyword} must be a string"), false));
+                return Some((format!("{keyword} must be a string"), false));
             };
             if text.len() > RULE_BYTES_MAX || bracket_depth(text) > RULE_DEPTH_MAX {
-                return Err((
+                return Some((
                     format!("{keyword} is too long or too deep to be checked here"),
                     true,
                 ));
             }
         }
-        if rule
-            .get("rule")
-            .and_then(Value::as_str)
-            .is_none_or(|rule| rule.trim().is_empty())
-        {
-            return Err(("rule is required".to_owned(), false));
-        }
-        let schema = json!({VALIDATIONS: [rule]});
-        let Some(compiled) = compile_guarded(&schema) else {
-            return Err(("the rule cannot be compiled here".to_owned(), true));
-        };
-        match compiled.compilation_errors().first() {
-            None => Ok(()),
-            Some(error) => {
-                let text = error.to_string();
-                Err((text.lines().next().unwrap_or_default().to_owned(), false))
-            }
-        }
-    }
-
-    fn compile_guarded(schema: &Value) -> Option<CompiledSchema> {
-        catch_unwind(AssertUnwindSafe(|| compile_schema(schema))).ok()
+        let text = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
+        text.trim()
+            .is_empty()
+            .then(|| ("rule is required".to_owned(), false))
     }
 
     fn bracket_depth(text: &str) -> usize {

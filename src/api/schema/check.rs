@@ -3,16 +3,15 @@
 //! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed
 //! value. Flows out: violations in the order of the value's fields. Must not know: how either was made.
 
+mod resource;
 mod scalar;
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::metadata;
 use super::node::{Additional, ListType, Node, Type};
 use super::violation::{Path, Violation, ViolationKind, nearest};
-use crate::object::names::{LABEL_MAX, NameRule};
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
@@ -177,55 +176,6 @@ impl Walk<'_> {
         });
     }
 
-    /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
-    fn resource(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>) {
-        for name in ["apiVersion", "kind"] {
-            let here = Path::Key(path, name);
-            match fields.get(name) {
-                None if node.embedded => self.push(&here, true, "Required value".to_owned()),
-                None => {}
-                Some(Value::String(text)) if node.embedded => {
-                    if let Some(problem) = type_meta_problem(name, text) {
-                        self.push(&here, false, format!("Invalid value: {text:?}: {problem}"));
-                    }
-                }
-                Some(Value::String(_)) => {}
-                Some(_) => self.push(&here, true, "Invalid value: must be a string".to_owned()),
-            }
-        }
-        let Some(metadata) = fields.get("metadata") else {
-            return;
-        };
-        let here = Path::Key(path, "metadata");
-        match metadata {
-            Value::Object(fields) => {
-                let before = self.violations.len();
-                let schema = self.metadata;
-                self.value(schema, metadata, &here, Mode::Strict);
-                if self.violations.len() == before {
-                    let rule = if node.embedded {
-                        NameRule::PathSegment
-                    } else {
-                        NameRule::Rfc1123Subdomain
-                    };
-                    for problem in metadata::problems(fields, rule) {
-                        let help = problem.suggestion.map(|name| format!("for example {name:?}"));
-                        self.below(&here, &problem.path, problem.message, help);
-                    }
-                }
-            }
-            Value::Null => {}
-            _ => self.push(&here, true, "Invalid value: must be an object".to_owned()),
-        }
-    }
-
-    fn below(&mut self, path: &Path<'_>, steps: &[&str], message: String, help: Option<String>) {
-        match steps.split_first() {
-            None => self.push_with_help(path, false, message, help),
-            Some((step, rest)) => self.below(&Path::Key(path, step), rest, message, help),
-        }
-    }
-
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
         let count = items.len();
         if let Some(limit) = node.max_items.filter(|limit| exceeds(count, *limit)) {
@@ -352,25 +302,6 @@ impl Walk<'_> {
             .and_then(|violations| violations.into_iter().next())
             .map(|violation| format!("the nearest choice says: {violation}"))
     }
-}
-
-/// What Kubernetes refuses in an embedded resource's `apiVersion` or `kind`.
-fn type_meta_problem(field: &str, text: &str) -> Option<String> {
-    if text.is_empty() {
-        return Some("must not be empty".to_owned());
-    }
-    if field == "apiVersion" {
-        return (text.matches('/').count() > 1)
-            .then(|| "must be group/version, or a version alone".to_owned());
-    }
-    let lower = text.to_ascii_lowercase();
-    if text.len() > LABEL_MAX {
-        return Some(format!("must be no more than {LABEL_MAX} bytes"));
-    }
-    NameRule::Rfc1035Label
-        .check(&lower)
-        .err()
-        .map(|error| error.to_string())
 }
 
 fn has_type(value: &Value, kind: Type) -> bool {

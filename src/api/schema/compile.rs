@@ -10,8 +10,8 @@ use serde_json::{Map, Number, Value};
 
 use super::cel::Rules;
 use super::format::Format;
-use super::node::{Additional, Bound, ListType, Node, Pattern, Type};
-use super::pattern;
+use super::node::{Additional, Bound, ListType, Node, Type};
+use super::pattern::Pattern;
 
 /// A part of a schema that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +33,23 @@ pub(super) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
     let mut compiler = Compiler { problems: Vec::new() };
     let node = compiler.node(schema, "", 0);
     (node, compiler.problems)
+}
+
+/// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
+pub(super) fn verify(node: &Node, at: &str) -> Vec<SchemaProblem> {
+    let mut problems = Vec::new();
+    if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem()) {
+        problems.push(SchemaProblem {
+            pointer: format!("{at}/pattern"),
+            message: format!("not a regular expression: {problem}"),
+            unsupported: false,
+        });
+    }
+    problems.extend(node.rules.verify(at));
+    for (step, child) in node.below() {
+        problems.extend(verify(child, &format!("{at}{step}")));
+    }
+    problems
 }
 
 struct Compiler {
@@ -71,7 +88,7 @@ impl Compiler {
         // JSON Schema's `true` accepts anything.
         let preserve_unknown =
             schema.is_boolean() || self.flag(fields, "x-kubernetes-preserve-unknown-fields", at);
-        let (rules, problems) = Rules::compile(schema, at);
+        let (rules, problems) = Rules::read(schema, at);
         self.problems.extend(problems);
 
         let mut one_of = self.list_of_nodes(fields, "oneOf", at, depth);
@@ -107,7 +124,10 @@ impl Compiler {
                 .map(|items| Box::new(self.node(items, &format!("{at}/items"), depth.saturating_add(1)))),
             list_type: self.list_type(fields, at),
             allowed,
-            pattern: self.pattern(fields, at),
+            pattern: fields
+                .get("pattern")
+                .and_then(Value::as_str)
+                .map(|text| Pattern::new(text.to_owned())),
             format: fields
                 .get("format")
                 .and_then(Value::as_str)
@@ -250,22 +270,6 @@ impl Compiler {
                 let at = format!("{at}/x-kubernetes-list-type");
                 self.problem(at, format!("there is no list type {other:?}: atomic, set or map"));
                 ListType::Atomic
-            }
-        }
-    }
-
-    fn pattern(&mut self, fields: &Map<String, Value>, at: &str) -> Option<Pattern> {
-        let text = fields.get("pattern")?.as_str()?;
-        match pattern::compile(text) {
-            Ok(regex) => Some(Pattern {
-                text: text.to_owned(),
-                regex,
-            }),
-            Err(error) => {
-                let reason = error.to_string();
-                let reason = reason.lines().last().unwrap_or("not a regular expression");
-                self.problem(format!("{at}/pattern"), format!("pattern {text:?}: {reason}"));
-                None
             }
         }
     }

@@ -46,7 +46,8 @@ impl Schema {
     ///
     /// With `status_is_separate` (the kind has the status subresource) the values below `status` are not
     /// checked, because an API server drops them from what is created; unknown fields there still count.
-    /// Whatever cannot be understood is left out of the checks and reported; the rest still works.
+    /// Whatever cannot be understood is left out of the checks and reported; the rest still works. Patterns
+    /// and CEL rules compile when a value first meets them: [`Schema::verify`] compiles them all.
     #[must_use]
     pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
         let (mut root, problems) = compile::compile(schema);
@@ -71,6 +72,12 @@ impl Schema {
             status_is_separate: false,
         };
         (schema, problems)
+    }
+
+    /// Compiles every pattern and rule, and says which cannot be used: those are not checked.
+    #[must_use]
+    pub fn verify(&self) -> Vec<SchemaProblem> {
+        compile::verify(&self.root, "")
     }
 
     /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
 use serde_json::{Number, Value};
 
 use super::cel::Rules;
 use super::format::Format;
+use super::pattern::Pattern;
 
 /// The types of JSON Schema, integers apart from other numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +73,6 @@ pub(super) struct Bound {
     pub(super) exclusive: bool,
 }
 
-/// A pattern as written, and compiled.
-#[derive(Debug)]
-pub(super) struct Pattern {
-    pub(super) text: String,
-    pub(super) regex: Regex,
-}
-
 /// One level of a compiled schema.
 #[derive(Debug)]
 #[expect(
@@ -132,5 +125,34 @@ impl Node {
             Additional::Schema(node) => Some(node),
             Additional::Any | Additional::Unknown => None,
         })
+    }
+
+    /// Every level directly below this one, with the pointer that leads there inside the schema.
+    pub(super) fn below(&self) -> impl Iterator<Item = (String, &Self)> {
+        let properties = self.properties.iter().map(|(name, node)| {
+            let escaped = name.replace('~', "~0").replace('/', "~1");
+            (format!("/properties/{escaped}"), node)
+        });
+        let additional = match &self.additional {
+            Additional::Schema(node) => Some(("/additionalProperties".to_owned(), node.as_ref())),
+            Additional::Any | Additional::Unknown => None,
+        };
+        let items = self.items.as_deref().map(|node| ("/items".to_owned(), node));
+        let not = self.not.as_deref().map(|node| ("/not".to_owned(), node));
+        let choices = [
+            ("allOf", &self.all_of),
+            ("anyOf", &self.any_of),
+            ("oneOf", &self.one_of),
+        ]
+        .into_iter()
+        .flat_map(|(keyword, nodes)| {
+            let at = move |(index, node)| (format!("/{keyword}/{index}"), node);
+            nodes.iter().enumerate().map(at)
+        });
+        properties
+            .chain(additional)
+            .chain(items)
+            .chain(not)
+            .chain(choices)
     }
 }

@@ -1,16 +1,54 @@
 //! Patterns: from Go's regular expressions, which API servers use, to this crate's engine.
 //!
-//! Owns: the few spots where RE2 and the `regex` crate read one text differently. Flows in: a pattern.
-//! Flows out: a compiled one. Must not know: schemas.
+//! Owns: [`Pattern`], which compiles when it is first needed (a schema has hundreds, an object meets a few),
+//! and the few spots where RE2 and the `regex` crate read one text differently. Flows in: a pattern.
+//! Flows out: whether a text matches. Must not know: schemas.
+
+use std::sync::OnceLock;
 
 use regex::Regex;
 
+/// A pattern as written, compiled on first use.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    text: String,
+    regex: OnceLock<Result<Regex, String>>,
+}
+
+impl Pattern {
+    pub(super) const fn new(text: String) -> Self {
+        Self {
+            text,
+            regex: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether something in `text` matches, as in Go. A pattern that is none is the schema's fault, not the
+    /// text's: [`Pattern::problem`] says so.
+    pub(super) fn accepts(&self, text: &str) -> bool {
+        self.regex().as_ref().map_or(true, |regex| regex.is_match(text))
+    }
+
+    /// Why it is no pattern.
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.regex().as_ref().err().map(String::as_str)
+    }
+
+    fn regex(&self) -> &Result<Regex, String> {
+        self.regex.get_or_init(|| compile(&self.text))
+    }
+}
+
 /// Compiles a pattern as Go would: ASCII classes, and `[`, `&`, `~` inside a class standing for themselves.
-///
-/// # Errors
-/// The engine's complaint.
-pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    Regex::new(&translate(pattern))
+fn compile(pattern: &str) -> Result<Regex, String> {
+    Regex::new(&translate(pattern)).map_err(|error| {
+        let text = error.to_string();
+        text.lines().last().unwrap_or_default().to_owned()
+    })
 }
 
 fn translate(pattern: &str) -> String {

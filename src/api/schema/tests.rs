@@ -210,6 +210,9 @@ fn nulls_are_pruned_or_defaulted_where_they_are_not_nullable() {
     let value = json!({"a": null, "n": null, "d": null, "o": {}});
     assert_eq!(texts(&of, &value), Vec::<String>::new());
     assert_eq!(*of.complete(&value), json!({"n": null, "d": 7, "o": {"e": 1}}));
+    let nullable = schema(json!({"type": "object", "properties": {"x": {"nullable": true, "default": 1}}}));
+    assert_eq!(*nullable.complete(&json!({"x": null})), json!({"x": null}));
+    assert_eq!(*nullable.complete(&json!({})), json!({"x": 1}));
     // No parent, no default: o stays absent.
     assert_eq!(*of.complete(&json!({})), json!({"d": 7}));
     assert_eq!(
@@ -248,6 +251,11 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
     assert!(check(json!({"name": "a", "labels": {"a": 1}}))[0].contains("metadata.labels.a: Invalid value"));
     assert!(check(json!({"name": "a", "labels": {"a": "b c"}}))[0].contains("label value"));
     assert!(check(json!({"name": "A"}))[0].contains("RFC 1123 subdomain"));
+    let kind = |metadata: Value| of.check(&json!({"metadata": metadata}))[0].kind;
+    assert_eq!(kind(json!({"name": "A"})), ViolationKind::Metadata);
+    assert_eq!(kind(json!({"labels": {"a": 1}})), ViolationKind::Metadata);
+    assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Invalid);
+    assert_eq!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField);
 }
 
 #[test]
@@ -256,10 +264,12 @@ fn values_below_a_separate_status_do_not_count_but_unknown_fields_do() {
         let schema = json!({"type": "object", "properties": {"status": {"type": "object", "required": ["a"],
             "properties": {"a": {"type": "string"}}}}});
         let (schema, _) = Schema::of_resource(&schema, separate);
-        texts(&schema, &json!({"status": {"a": 1, "b": 2}}))
+        let mut all = texts(&schema, &json!({"status": {"a": 1, "b": 2}}));
+        all.extend(texts(&schema, &json!({"status": 7})));
+        all
     };
     assert_eq!(of(true), ["unknown field \"status.b\""]);
-    assert_eq!(of(false).len(), 2);
+    assert_eq!(of(false).len(), 3);
 }
 
 #[cfg(feature = "cel")]

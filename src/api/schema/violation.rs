@@ -13,6 +13,9 @@ use crate::object::Object;
 pub enum ViolationKind {
     /// A value that the schema refuses: `object/schema`, at the value.
     Invalid,
+    /// A name, namespace, label or annotation of the root that no object of any kind may have: `object/schema`,
+    /// at the value. Apart from `Invalid` for who checks every object's metadata anyway.
+    Metadata,
     /// A field that the schema does not have: `object/unknown-field`, at the key.
     UnknownField,
 }
@@ -40,8 +43,8 @@ impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             ViolationKind::UnknownField => write!(formatter, "unknown field {:?}", self.field),
-            ViolationKind::Invalid if self.field.is_empty() => formatter.write_str(&self.message),
-            ViolationKind::Invalid => write!(formatter, "{}: {}", self.field, self.message),
+            _ if self.field.is_empty() => formatter.write_str(&self.message),
+            _ => write!(formatter, "{}: {}", self.field, self.message),
         }
     }
 }
@@ -52,7 +55,9 @@ impl Violation {
     pub fn into_finding(self, object: &Object) -> Finding {
         let subject = format!("{} {}: {self}", object.kind, object.key());
         let (code, place) = match self.kind {
-            ViolationKind::Invalid => (Code::OBJECT_SCHEMA, object.place(&self.pointer)),
+            ViolationKind::Invalid | ViolationKind::Metadata => {
+                (Code::OBJECT_SCHEMA, object.place(&self.pointer))
+            }
             ViolationKind::UnknownField => (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&self.pointer)),
         };
         let finding = Finding::new(code, place, subject);

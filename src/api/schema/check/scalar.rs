@@ -33,13 +33,13 @@ impl Walk<'_> {
             }
         }
         if let Some(pattern) = &node.pattern
-            && !pattern.regex.is_match(text)
+            && !pattern.accepts(text)
         {
             let message = format!(
                 "Invalid value: {}: {} in body should match '{}'",
                 quoted(text),
                 path.field(),
-                pattern.text
+                pattern.as_str()
             );
             self.push(path, false, message);
         }

@@ -150,9 +150,9 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
                 .should_validate_formats(true)
                 .build(&as_json_schema(raw))
                 .expect("a schema");
-            for _ in 0..150 {
+            for _ in 0..60 {
                 let value = ours.complete(&dice.value(raw, 0)).into_owned();
-                // What the other engine does not know is left out.
+                // What the other engine does not know is left out, embedded resources too.
                 let accepts = check::check(&ours.root, &ours.metadata, &value)
                     .iter()
                     .all(|violation| {
@@ -161,7 +161,10 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
                             || violation.message.contains("must be of type date-time")
                             || violation.message.contains("must be of type int32")
                             || violation.message.contains("must be of type byte")
-                            || violation.pointer.contains("/manifests/")
+                            || (violation.pointer.contains("/workload/manifests/")
+                                && ["apiVersion", "kind", "metadata"]
+                                    .iter()
+                                    .any(|field| violation.pointer.split('/').any(|step| step == *field)))
                     });
                 let expected = theirs.is_valid(&value);
                 assert_eq!(
@@ -199,7 +202,7 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
             let raw = &version["schema"]["openAPIV3Schema"];
             let (ours, _) = Schema::of_value(raw);
             let theirs = kube_cel::compile_schema(raw);
-            for _ in 0..40 {
+            for _ in 0..20 {
                 let value = ours.complete(&dice.value(raw, 0)).into_owned();
                 let mut violations = Vec::new();
                 super::super::cel::check_rules(&ours.root, &value, &mut violations);
