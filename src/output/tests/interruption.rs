@@ -353,7 +353,7 @@ fn files() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
 
     /// Any number of deaths at any steps, each with an input of its own: the run that is left alone completes.
     #[test]

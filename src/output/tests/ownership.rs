@@ -424,7 +424,7 @@ fn meddle(root: &Path, outside: &Path, meddling: &Meddling) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// Whatever people do to the output between runs: without force, only bytes that the inventory lists are
     /// ever overwritten or deleted, and a run that refuses changes nothing at all. With or without, nothing
