@@ -1,4 +1,4 @@
-//! Changing the disk, in the order that [`super::write`] explains.
+//! Changing the disk, in the order that `write.rs` explains.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -170,7 +170,8 @@ fn create_directory(storage: &dyn Storage, root: &Path, directory: &Directory) -
     }
     prefixes(&directory.path).try_for_each(|prefix| {
         let path = root.join(prefix);
-        if path.is_dir() {
+        // Not through a link that somebody put there since the scan.
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
             Ok(())
         } else {
             create_dir(storage, &path)

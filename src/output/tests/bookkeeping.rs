@@ -164,6 +164,23 @@ fn an_inventory_that_says_the_same_in_other_bytes_is_written_again() {
 }
 
 #[test]
+fn the_inventory_follows_a_file_that_bears_another_name_with_the_same_bytes() {
+    let root = tempfile::tempdir().unwrap();
+    let (old, new) = (
+        Files::new([("a.yaml", "kind: A\n")]),
+        Files::new([("b.yaml", "kind: A\n")]),
+    );
+    run(root.path(), &old).unwrap();
+    fs::rename(root.path().join("a.yaml"), root.path().join("b.yaml")).unwrap();
+    assert_eq!(
+        changes(&checked(root.path(), &new).unwrap()),
+        [(INVENTORY, ChangeKind::Changed)]
+    );
+    run(root.path(), &new).unwrap();
+    assert_eq!(snapshot(root.path()), expected(&new, &Files::default()));
+}
+
+#[test]
 fn without_its_inventory_an_output_is_taken_over_where_it_holds_what_is_wanted() {
     let root = tempfile::tempdir().unwrap();
     run(root.path(), &example()).unwrap();

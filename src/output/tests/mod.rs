@@ -4,6 +4,7 @@ mod bookkeeping;
 mod full_disk;
 mod interruption;
 mod killed;
+mod meddling;
 mod ownership;
 
 use std::borrow::Cow;
