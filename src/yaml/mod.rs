@@ -9,11 +9,15 @@
 //! [`read`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
 //! value; `json` makes events of JSON. Writing is [`write_document`], or its pieces.
 
+mod alias;
 mod character;
 mod compose;
 mod decode;
+mod document;
 mod error;
 mod event;
+mod fetch;
+mod fields;
 mod json;
 mod number;
 mod parser;
@@ -184,15 +188,4 @@ fn check_size(text: &str, limits: &Limits) -> Outcome<()> {
         format!("the document is larger than {} bytes", limits.document_bytes),
         "no Kubernetes object is that large: split the file, or exclude it",
     ))
-}
-
-/// STAND-IN until the callers use [`read_all`]: every document of a stream.
-///
-/// # Errors
-/// The text of the parser's complaint.
-pub fn stand_in_read_all(text: &str) -> Result<Vec<Value>, String> {
-    use serde::Deserialize as _;
-    serde_yaml_ng::Deserializer::from_str(text)
-        .map(|document| Value::deserialize(document).map_err(|error| error.to_string()))
-        .collect()
 }

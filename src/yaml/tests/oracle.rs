@@ -340,6 +340,14 @@ proptest! {
     fn random_lines_give_the_same_events(text in lines()) {
         compare(&text)?;
     }
+
+    #[test]
+    fn what_we_write_gives_the_same_events(value in super::writing::values()) {
+        let text = crate::yaml::write_document(&value);
+        let (ours, theirs) = (ours(&text), theirs(&text));
+        prop_assert_eq!(&ours.end, &End::Accepted, "{}", text);
+        prop_assert_eq!(ours, theirs, "{}", text);
+    }
 }
 
 #[test]
