@@ -343,7 +343,8 @@ proptest! {
 
     #[test]
     fn what_we_write_gives_the_same_events(value in super::writing::values()) {
-        let text = crate::yaml::write_document(&value);
+        // A text whose first byte is 0xEF is a broken byte order mark to libyaml-safer.
+        let text = format!("# c\n{}", crate::yaml::write_document(&value));
         let (ours, theirs) = (ours(&text), theirs(&text));
         prop_assert_eq!(&ours.end, &End::Accepted, "{}", text);
         prop_assert_eq!(ours, theirs, "{}", text);
