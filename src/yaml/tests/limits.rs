@@ -266,7 +266,7 @@ fn read_every_way(text: &str) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases.max(1500), failure_persistence: None, ..ProptestConfig::default()
+        cases: ProptestConfig::default().cases.max(800), failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

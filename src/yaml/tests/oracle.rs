@@ -318,11 +318,11 @@ fn lines() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 1..10).prop_map(|lines| lines.concat())
 }
 
-/// 4,000 cases, or as many as PROPTEST_CASES says if that is more.
+/// 2,000 cases, or as many as PROPTEST_CASES says if that is more.
 fn many() -> ProptestConfig {
     let config = ProptestConfig::default();
     ProptestConfig {
-        cases: config.cases.max(4000),
+        cases: config.cases.max(2000),
         failure_persistence: None,
         ..config
     }
