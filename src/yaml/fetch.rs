@@ -155,7 +155,6 @@ impl<'t> Scanner<'t> {
         if self.keys.len() > 1 {
             self.keys.pop();
         }
-        self.lowest_waiting = self.lowest_waiting.min(self.keys.len() - 1);
         self.key_allowed = false;
         self.push_indicator(kind, 1);
         Ok(())

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::character::{break_length, check, count_work};
+use super::character::{Charset, break_length, check, count_work};
 use super::error::{Error, ErrorKind, Outcome};
 use super::token::{Token, TokenKind};
 
@@ -42,7 +42,7 @@ pub(super) struct Scanner<'t> {
     head_is_final: bool,
     /// Whether the last token is in the queue.
     pub(super) ended: bool,
-    ascii: bool,
+    charset: Charset,
     /// A position and the number of characters in front of it.
     counted: (usize, usize),
 }
@@ -65,7 +65,7 @@ impl<'t> Scanner<'t> {
     /// # Errors
     /// A character in the text that must be escaped.
     pub(super) fn new(text: &'t str, joined_lines: bool) -> Outcome<Self> {
-        let ascii = check(text).map_err(|(at, character)| forbidden_character(at, character))?;
+        let charset = check(text).map_err(|(at, character)| forbidden_character(at, character))?;
         let start = if text.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
@@ -86,7 +86,7 @@ impl<'t> Scanner<'t> {
             taken: 0,
             head_is_final: false,
             ended: false,
-            ascii,
+            charset,
             counted: (0, 0),
         })
     }
@@ -187,6 +187,15 @@ impl<'t> Scanner<'t> {
     /// The first line break (or the end) from `at` on.
     pub(super) fn line_end(&self, at: usize) -> usize {
         const ENDS: super::character::ByteSet = super::character::byte_set(b"\n\r\xC2\xE2");
+        if self.charset.only_lf {
+            let end = self
+                .text
+                .get(at..)
+                .and_then(|tail| tail.find('\n'))
+                .map_or(self.bytes.len(), |found| at + found);
+            count_work(end.saturating_sub(at) + 1);
+            return end;
+        }
         let mut at = at;
         loop {
             at = super::character::find_in(self.bytes, at, &ENDS);
@@ -199,7 +208,7 @@ impl<'t> Scanner<'t> {
 
     /// The number of characters in front of `pos`; each call must be at or behind the last one.
     fn characters(&mut self) -> usize {
-        if self.ascii {
+        if self.charset.ascii {
             return self.pos;
         }
         let (from, count) = self.counted;
