@@ -71,18 +71,31 @@ pub(super) fn is_allowed(character: char) -> bool {
         | '\u{fffe}' | '\u{ffff}')
 }
 
-/// The first character of `text` that may not stand there raw, with its position; and whether all of the text
-/// is ASCII.
-pub(super) fn check(text: &str) -> Result<bool, (usize, char)> {
+/// What a whole text is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Charset {
+    /// Every character is ASCII: bytes count as characters.
+    pub(super) ascii: bool,
+    /// Every line ends in LF: nothing else has to be looked for.
+    pub(super) only_lf: bool,
+}
+
+/// What the text is made of.
+///
+/// # Errors
+/// The first character that may not stand there raw, with its position.
+pub(super) fn check(text: &str) -> Result<Charset, (usize, char)> {
     const BLOCK: usize = 64;
     let mut ascii = true;
+    let mut carriage_return = false;
     for (index, block) in text.as_bytes().chunks(BLOCK).enumerate() {
         // Written without branches, so that the compiler turns it into a few wide instructions.
         let suspicious = block.iter().fold(0u8, |seen, byte| {
             let control = u8::from(*byte < 0x20) & u8::from(!matches!(byte, b'\t' | b'\n' | b'\r'));
-            seen | control | (u8::from(*byte >= 0x7F) << 1)
+            seen | control | (u8::from(*byte >= 0x7F) << 1) | (u8::from(*byte == b'\r') << 2)
         });
-        if suspicious == 0 {
+        carriage_return |= suspicious & 4 != 0;
+        if suspicious & 3 == 0 {
             continue;
         }
         let start = index * BLOCK;
@@ -108,7 +121,11 @@ pub(super) fn check(text: &str) -> Result<bool, (usize, char)> {
             }
         }
     }
-    Ok(ascii)
+    // NEL, LS and PS are not ASCII.
+    Ok(Charset {
+        ascii,
+        only_lf: ascii && !carriage_return,
+    })
 }
 
 #[cfg(test)]
@@ -131,12 +148,13 @@ mod tests {
     proptest! {
         #[test]
         fn the_check_over_blocks_finds_what_a_look_at_each_character_finds(
-            text in "[a\u{7e}-\u{a1}é\u{fffd}-\u{ffff}\u{1F600}\n\t\u{1}]{0,200}|[ -~]{60,70}\u{85}?\u{7f}?"
+            text in "[a\r\u{7e}-\u{a1}é\u{fffd}-\u{ffff}\u{1F600}\n\t\u{1}]{0,200}|[ -~]{60,70}\u{85}?\u{7f}?"
         ) {
             let expected = text.char_indices().find(|(_, character)| !is_allowed(*character));
             prop_assert_eq!(check(&text).err(), expected);
             if expected.is_none() {
-                prop_assert_eq!(check(&text), Ok(text.is_ascii()));
+                let only_lf = text.is_ascii() && !text.contains('\r');
+                prop_assert_eq!(check(&text), Ok(Charset { ascii: text.is_ascii(), only_lf }));
             }
         }
     }

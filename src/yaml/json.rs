@@ -305,7 +305,6 @@ impl<'t> JsonParser<'t> {
             return Ok((character, 6));
         }
         if let Some((second @ 0xDC00..=0xDFFF, 4)) = unit(self.pos + 6)
-            && first < 0xDC00
             && let Some(character) = char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
         {
             return Ok((character, 12));

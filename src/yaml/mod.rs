@@ -9,11 +9,15 @@
 //! [`read`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
 //! value; `json` makes events of JSON. Writing is [`write_document`], or its pieces.
 
+mod alias;
 mod character;
 mod compose;
 mod decode;
+mod document;
 mod error;
 mod event;
+mod fetch;
+mod fields;
 mod json;
 mod number;
 mod parser;

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::error::{Error, ErrorKind, Outcome};
+use super::error::Outcome;
 use super::event::{Event, Events, Properties};
 use super::scan_property::resolve_tag;
 use super::scanner::Scanner;
@@ -16,7 +16,7 @@ use super::token::{TagText, TokenKind};
 
 /// What the parser expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// Directives, `---` or the root node.
     DocumentStart,
     /// Nothing but the end.
@@ -44,7 +44,7 @@ enum State {
 
 /// Which nodes may stand at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Allowed {
+pub(super) enum Allowed {
     /// Scalars and flow collections.
     Flow,
     /// Block collections too.
@@ -56,12 +56,12 @@ enum Allowed {
 /// Reads the events of one document.
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
-    scanner: Scanner<'t>,
+    pub(super) scanner: Scanner<'t>,
     state: State,
     outer: Vec<State>,
     /// Where the open flow collections begin, for the message that one is never closed.
-    open_flow: Vec<usize>,
-    tag_directives: Vec<TagText<'t>>,
+    pub(super) open_flow: Vec<usize>,
+    pub(super) tag_directives: Vec<TagText<'t>>,
     /// The end of the last token that was text, where an absent node is said to stand.
     last_end: usize,
 }
@@ -79,17 +79,17 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn peek(&mut self) -> Outcome<&TokenKind<'t>> {
+    pub(super) fn peek(&mut self) -> Outcome<&TokenKind<'t>> {
         Ok(&self.scanner.peek()?.kind)
     }
 
-    fn peek_range(&mut self) -> Outcome<Range<usize>> {
+    pub(super) fn peek_range(&mut self) -> Outcome<Range<usize>> {
         let token = self.scanner.peek()?;
         Ok(token.start..token.end)
     }
 
     /// Takes an indicator.
-    fn skip(&mut self) -> Outcome<Range<usize>> {
+    pub(super) fn skip(&mut self) -> Outcome<Range<usize>> {
         let token = self.scanner.take()?;
         if token.end > token.start {
             self.last_end = token.end;
@@ -102,13 +102,13 @@ impl<'t> Parser<'t> {
     }
 
     /// The node after which `then` holds.
-    fn node_then(&mut self, then: State, allowed: Allowed) -> Outcome<Event<'t>> {
+    pub(super) fn node_then(&mut self, then: State, allowed: Allowed) -> Outcome<Event<'t>> {
         self.outer.push(then);
         self.node(allowed)
     }
 
     /// An absent node, after which `then` holds.
-    fn absent_then(&mut self, then: State) -> Event<'t> {
+    pub(super) fn absent_then(&mut self, then: State) -> Event<'t> {
         self.state = then;
         self.absent(None)
     }
@@ -215,86 +215,6 @@ impl<'t> Parser<'t> {
                 _ => {}
             }
         }
-    }
-
-    fn document_start(&mut self) -> Outcome<Event<'t>> {
-        let mut has_directives = false;
-        let mut has_version = false;
-        loop {
-            match self.peek()? {
-                TokenKind::VersionDirective | TokenKind::TagDirective(_) => {
-                    let token = self.scanner.take()?;
-                    let is_repeated = if let TokenKind::TagDirective(directive) = token.kind {
-                        let is_known = self
-                            .tag_directives
-                            .iter()
-                            .any(|known| known.handle == directive.handle);
-                        self.tag_directives.push(*directive);
-                        is_known
-                    } else {
-                        std::mem::replace(&mut has_version, true)
-                    };
-                    if is_repeated {
-                        return Err(Error::syntax(
-                            token.start..token.end,
-                            "this directive is there already",
-                            "remove one of the two",
-                        ));
-                    }
-                }
-                TokenKind::DocumentStart => {
-                    self.skip()?;
-                    break;
-                }
-                TokenKind::StreamEnd if !has_directives => break,
-                _ if has_directives => {
-                    let range = self.peek_range()?;
-                    return Err(Error::syntax(
-                        range,
-                        "a `%` directive has to be followed by its document, behind `---` in the same chunk",
-                        "remove the line that starts with `%`",
-                    ));
-                }
-                _ => return self.node_then(State::DocumentEnd, Allowed::Block),
-            }
-            has_directives = true;
-        }
-        match self.peek()? {
-            TokenKind::StreamEnd
-            | TokenKind::DocumentStart
-            | TokenKind::DocumentEnd
-            | TokenKind::VersionDirective
-            | TokenKind::TagDirective(_) => Ok(self.absent_then(State::DocumentEnd)),
-            _ => self.node_then(State::DocumentEnd, Allowed::Block),
-        }
-    }
-
-    fn document_end(&mut self) -> Outcome<Event<'t>> {
-        let mut after_marker = false;
-        loop {
-            match self.peek()? {
-                TokenKind::StreamEnd => return Ok(Event::DocumentEnd),
-                TokenKind::DocumentEnd => {
-                    after_marker = true;
-                    self.skip()?;
-                }
-                _ => break,
-            }
-        }
-        let start = self.peek_range()?.start;
-        let end = self.scanner.line_end(start);
-        let (message, help) = if after_marker {
-            (
-                "Kubernetes silently drops the text behind `...`",
-                "separate documents with `---`, or remove what follows",
-            )
-        } else {
-            (
-                "Kubernetes silently drops the text behind the end of the document's value",
-                "indent it to fit the value above, separate it with `---`, or remove it",
-            )
-        };
-        Err(Error::new(ErrorKind::Dropped, start..end, message, help))
     }
 
     fn block_entry(&mut self) -> Outcome<Event<'t>> {
@@ -454,64 +374,6 @@ impl<'t> Parser<'t> {
             TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => Ok(self.absent_then(State::PairEnd)),
             _ => self.node_then(State::PairEnd, Allowed::Flow),
         }
-    }
-
-    fn no_node(&mut self) -> Outcome<Event<'t>> {
-        let range = self.peek_range()?;
-        let message = match self.peek()? {
-            TokenKind::FlowEntry => "a value is missing in front of `,`",
-            TokenKind::FlowSequenceEnd | TokenKind::FlowMappingEnd => {
-                "a value is missing in front of the bracket"
-            }
-            TokenKind::BlockEntry => "a list of `- ` entries cannot stand inside `[ ]` or `{ }`",
-            TokenKind::Value => "a key is missing in front of `:`",
-            TokenKind::StreamEnd => return self.flow_not_closed("a value"),
-            TokenKind::DocumentEnd => "`...` ends a document that has not begun",
-            _ => "no value can stand here",
-        };
-        Err(Error::syntax(
-            range,
-            message,
-            "quote what is meant as text, or remove it",
-        ))
-    }
-
-    fn flow_not_closed(&mut self, expected: &str) -> Outcome<Event<'t>> {
-        let range = self.peek_range()?;
-        let at_end = matches!(
-            self.peek()?,
-            TokenKind::StreamEnd | TokenKind::DocumentStart | TokenKind::DocumentEnd
-        );
-        let Some(start) = self.open_flow.last().copied() else {
-            return self.not_expected(
-                "no value can stand here",
-                "quote what is meant as text, or remove it",
-            );
-        };
-        let (range, message) = if at_end {
-            (
-                start..start + 1,
-                format!("this bracket is never closed: {expected} is missing at the end"),
-            )
-        } else {
-            (range, format!("{expected} is missing in front of this"))
-        };
-        Err(Error::syntax(
-            range,
-            message,
-            "separate entries with `,`, close the bracket, or quote the text",
-        )
-        .with_related(start..start + 1, "the bracket opens here"))
-    }
-
-    fn not_expected(&mut self, message: &str, help: &str) -> Outcome<Event<'t>> {
-        let range = self.peek_range()?;
-        let end = if range.is_empty() {
-            self.scanner.line_end(range.start)
-        } else {
-            range.end
-        };
-        Err(Error::syntax(range.start..end, message, help))
     }
 }
 

@@ -10,12 +10,12 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::character::{break_length, check, count_work};
+use super::character::{Charset, break_length, check, count_work};
 use super::error::{Error, ErrorKind, Outcome};
 use super::token::{Token, TokenKind};
 
 /// A key without `?` ends at most this many characters after its start (yaml.md 4).
-const LONGEST_SIMPLE_KEY: usize = 1024;
+pub(super) const LONGEST_SIMPLE_KEY: usize = 1024;
 
 /// Reads tokens from one document.
 #[derive(Debug)]
@@ -32,29 +32,30 @@ pub(super) struct Scanner<'t> {
     pub(super) indent: isize,
     outer_indents: Vec<isize>,
     /// One for each open flow collection and one for the block context.
-    keys: Vec<PossibleKey>,
+    pub(super) keys: Vec<PossibleKey>,
     /// No possible key below this level of `keys` is still in the queue.
-    lowest_waiting: usize,
+    pub(super) lowest_waiting: usize,
     /// Whether a key may begin here.
     pub(super) key_allowed: bool,
-    queue: VecDeque<Token<'t>>,
+    pub(super) queue: VecDeque<Token<'t>>,
     taken: usize,
     head_is_final: bool,
-    ended: bool,
-    ascii: bool,
+    /// Whether the last token is in the queue.
+    pub(super) ended: bool,
+    charset: Charset,
     /// A position and the number of characters in front of it.
     counted: (usize, usize),
 }
 
 /// A place where a key without `?` may have begun.
 #[derive(Clone, Copy, Debug, Default)]
-struct PossibleKey {
-    possible: bool,
+pub(super) struct PossibleKey {
+    pub(super) possible: bool,
     /// It stands where only a key can stand: at the indentation of the mapping around it.
     required: bool,
-    token: usize,
-    pos: usize,
-    line_start: usize,
+    pub(super) token: usize,
+    pub(super) pos: usize,
+    pub(super) line_start: usize,
     characters: usize,
 }
 
@@ -64,7 +65,7 @@ impl<'t> Scanner<'t> {
     /// # Errors
     /// A character in the text that must be escaped.
     pub(super) fn new(text: &'t str, joined_lines: bool) -> Outcome<Self> {
-        let ascii = check(text).map_err(|(at, character)| forbidden_character(at, character))?;
+        let charset = check(text).map_err(|(at, character)| forbidden_character(at, character))?;
         let start = if text.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
@@ -85,7 +86,7 @@ impl<'t> Scanner<'t> {
             taken: 0,
             head_is_final: false,
             ended: false,
-            ascii,
+            charset,
             counted: (0, 0),
         })
     }
@@ -186,6 +187,15 @@ impl<'t> Scanner<'t> {
     /// The first line break (or the end) from `at` on.
     pub(super) fn line_end(&self, at: usize) -> usize {
         const ENDS: super::character::ByteSet = super::character::byte_set(b"\n\r\xC2\xE2");
+        if self.charset.only_lf {
+            let end = self
+                .text
+                .get(at..)
+                .and_then(|tail| tail.find('\n'))
+                .map_or(self.bytes.len(), |found| at + found);
+            count_work(end.saturating_sub(at) + 1);
+            return end;
+        }
         let mut at = at;
         loop {
             at = super::character::find_in(self.bytes, at, &ENDS);
@@ -198,7 +208,7 @@ impl<'t> Scanner<'t> {
 
     /// The number of characters in front of `pos`; each call must be at or behind the last one.
     fn characters(&mut self) -> usize {
-        if self.ascii {
+        if self.charset.ascii {
             return self.pos;
         }
         let (from, count) = self.counted;
@@ -227,7 +237,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Whether the possible key at `level` is on this line and short enough; forgets it otherwise.
-    fn key_still_fits(&mut self, level: usize) -> Outcome<bool> {
+    pub(super) fn key_still_fits(&mut self, level: usize) -> Outcome<bool> {
         let characters = self.characters();
         let line_start = self.line_start;
         let Some(key) = self.keys.get_mut(level) else {
@@ -249,7 +259,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Notes that a key may begin at `pos`.
-    fn save_key(&mut self) -> Outcome<()> {
+    pub(super) fn save_key(&mut self) -> Outcome<()> {
         if !self.key_allowed {
             return Ok(());
         }
@@ -271,7 +281,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Forgets the possible key of this level.
-    fn remove_key(&mut self) -> Outcome<()> {
+    pub(super) fn remove_key(&mut self) -> Outcome<()> {
         if let Some(place) = self.keys.last_mut() {
             let key = *place;
             place.possible = false;
@@ -302,7 +312,13 @@ impl<'t> Scanner<'t> {
 
     /// Opens a block collection when `column` is deeper than the ones around; `token` counts from the first
     /// token ever.
-    fn roll_indent(&mut self, column: isize, token: Option<usize>, kind: TokenKind<'t>, pos: usize) {
+    pub(super) fn roll_indent(
+        &mut self,
+        column: isize,
+        token: Option<usize>,
+        kind: TokenKind<'t>,
+        pos: usize,
+    ) {
         if self.in_flow() || self.indent >= column {
             return;
         }
@@ -319,14 +335,14 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn insert(&mut self, number: usize, token: Token<'t>) {
+    pub(super) fn insert(&mut self, number: usize, token: Token<'t>) {
         let index = number.saturating_sub(self.taken).min(self.queue.len());
         count_work(self.queue.len() - index);
         self.queue.insert(index, token);
     }
 
     /// Closes the block collections that are indented deeper than `column`.
-    fn unroll_indent(&mut self, column: isize) {
+    pub(super) fn unroll_indent(&mut self, column: isize) {
         if self.in_flow() {
             return;
         }
@@ -339,285 +355,6 @@ impl<'t> Scanner<'t> {
             });
             self.indent = self.outer_indents.pop().unwrap_or(-1);
         }
-    }
-
-    // ---- one token after the other
-
-    /// Skips blanks, comments and line breaks.
-    fn skip_to_token(&mut self) {
-        loop {
-            // A byte order mark at the start of a line is skipped, as one column.
-            if self.pos == self.line_start && self.at(self.pos) == 0xEF {
-                let mark = '\u{feff}'.len_utf8();
-                if self
-                    .text
-                    .get(self.pos..)
-                    .is_some_and(|tail| tail.starts_with('\u{feff}'))
-                {
-                    self.pos += mark;
-                    self.line_start = self.pos - 1;
-                }
-            }
-            // A tab never indents what could be a block collection.
-            let tabs = self.in_flow() || !self.key_allowed;
-            while self.at(self.pos) == b' ' || (tabs && self.at(self.pos) == b'\t') {
-                self.pos += 1;
-            }
-            if self.at(self.pos) == b'#' {
-                self.pos = self.line_end(self.pos);
-            }
-            let length = self.break_at(self.pos);
-            if length == 0 {
-                return;
-            }
-            self.pos += length;
-            self.line_start = self.pos;
-            if !self.in_flow() {
-                self.key_allowed = true;
-            }
-        }
-    }
-
-    /// Puts at least one more token into the queue, unless the text has ended.
-    fn fetch(&mut self) -> Outcome<()> {
-        self.skip_to_token();
-        self.unroll_indent(self.column());
-        let byte = self.at(self.pos);
-        if self.pos == self.line_start {
-            if byte == b'%' {
-                return self.fetch_directive();
-            }
-            if self.at_document_indicator() {
-                return self.fetch_document_indicator(byte);
-            }
-        }
-        match byte {
-            0 => self.fetch_stream_end(),
-            b'[' => self.fetch_flow_start(TokenKind::FlowSequenceStart),
-            b'{' => self.fetch_flow_start(TokenKind::FlowMappingStart),
-            b']' => self.fetch_flow_end(TokenKind::FlowSequenceEnd),
-            b'}' => self.fetch_flow_end(TokenKind::FlowMappingEnd),
-            b',' => self.fetch_flow_entry(),
-            b'-' if self.is_gap(self.pos + 1) => self.fetch_block_entry(),
-            b'?' if self.in_flow() || self.is_gap(self.pos + 1) => self.fetch_key(),
-            b':' if self.in_flow() || self.is_gap(self.pos + 1) => self.fetch_value(),
-            b'*' | b'&' => self.fetch_anchor(byte),
-            b'!' => {
-                self.save_key()?;
-                self.key_allowed = false;
-                let token = self.scan_tag()?;
-                self.queue.push_back(token);
-                Ok(())
-            }
-            b'|' | b'>' if !self.in_flow() => {
-                self.remove_key()?;
-                self.key_allowed = true;
-                let token = self.scan_block_scalar(byte == b'|')?;
-                self.queue.push_back(token);
-                Ok(())
-            }
-            b'\'' | b'"' => {
-                self.save_key()?;
-                self.key_allowed = false;
-                let token = self.scan_quoted(byte)?;
-                self.queue.push_back(token);
-                Ok(())
-            }
-            b'\t' | b'#' | b'|' | b'>' | b'%' | b'@' | b'`' => Err(self.cannot_start(byte)),
-            _ => {
-                self.save_key()?;
-                self.key_allowed = false;
-                let token = self.scan_plain()?;
-                self.queue.push_back(token);
-                Ok(())
-            }
-        }
-    }
-
-    fn push_indicator(&mut self, kind: TokenKind<'t>, length: usize) {
-        let start = self.pos;
-        self.pos += length;
-        self.queue.push_back(Token {
-            kind,
-            start,
-            end: self.pos,
-        });
-    }
-
-    fn fetch_stream_end(&mut self) -> Outcome<()> {
-        self.unroll_indent(-1);
-        self.remove_key()?;
-        self.key_allowed = false;
-        self.ended = true;
-        self.push_indicator(TokenKind::StreamEnd, 0);
-        Ok(())
-    }
-
-    fn fetch_directive(&mut self) -> Outcome<()> {
-        self.unroll_indent(-1);
-        self.remove_key()?;
-        self.key_allowed = false;
-        if let Some(token) = self.scan_directive()? {
-            self.queue.push_back(token);
-        }
-        Ok(())
-    }
-
-    fn fetch_document_indicator(&mut self, byte: u8) -> Outcome<()> {
-        self.unroll_indent(-1);
-        self.remove_key()?;
-        self.key_allowed = false;
-        let kind = if byte == b'-' {
-            TokenKind::DocumentStart
-        } else {
-            TokenKind::DocumentEnd
-        };
-        self.push_indicator(kind, 3);
-        Ok(())
-    }
-
-    fn fetch_flow_start(&mut self, kind: TokenKind<'t>) -> Outcome<()> {
-        self.save_key()?;
-        self.keys.push(PossibleKey::default());
-        self.key_allowed = true;
-        self.push_indicator(kind, 1);
-        Ok(())
-    }
-
-    fn fetch_flow_end(&mut self, kind: TokenKind<'t>) -> Outcome<()> {
-        self.remove_key()?;
-        if self.keys.len() > 1 {
-            self.keys.pop();
-        }
-        self.lowest_waiting = self.lowest_waiting.min(self.keys.len() - 1);
-        self.key_allowed = false;
-        self.push_indicator(kind, 1);
-        Ok(())
-    }
-
-    fn fetch_flow_entry(&mut self) -> Outcome<()> {
-        self.remove_key()?;
-        self.key_allowed = true;
-        self.push_indicator(TokenKind::FlowEntry, 1);
-        Ok(())
-    }
-
-    fn fetch_block_entry(&mut self) -> Outcome<()> {
-        if !self.in_flow() {
-            if !self.key_allowed {
-                return Err(Error::syntax(
-                    self.pos..self.pos + 1,
-                    "a list cannot begin on the line of its key",
-                    "put each `- ` on a line of its own; quote the text if `-` is meant as text",
-                ));
-            }
-            self.roll_indent(self.column(), None, TokenKind::BlockSequenceStart, self.pos);
-        }
-        self.remove_key()?;
-        self.key_allowed = true;
-        self.push_indicator(TokenKind::BlockEntry, 1);
-        Ok(())
-    }
-
-    fn fetch_key(&mut self) -> Outcome<()> {
-        if !self.in_flow() {
-            if !self.key_allowed {
-                return Err(Error::syntax(
-                    self.pos..self.pos + 1,
-                    "`? ` starts a key, and no key can begin here",
-                    "quote the text if `?` is meant as text",
-                ));
-            }
-            self.roll_indent(self.column(), None, TokenKind::BlockMappingStart, self.pos);
-        }
-        self.remove_key()?;
-        self.key_allowed = !self.in_flow();
-        self.push_indicator(TokenKind::Key, 1);
-        Ok(())
-    }
-
-    fn fetch_value(&mut self) -> Outcome<()> {
-        let level = self.keys.len().saturating_sub(1);
-        if self.key_still_fits(level)? {
-            let key = self.keys.get(level).copied().unwrap_or_default();
-            self.insert(
-                key.token,
-                Token {
-                    kind: TokenKind::Key,
-                    start: key.pos,
-                    end: key.pos,
-                },
-            );
-            let column = isize::try_from(key.pos - key.line_start).unwrap_or(isize::MAX);
-            self.roll_indent(column, Some(key.token), TokenKind::BlockMappingStart, key.pos);
-            if let Some(key) = self.keys.last_mut() {
-                key.possible = false;
-            }
-            // A key cannot follow a key on the same line.
-            self.key_allowed = false;
-        } else {
-            if !self.in_flow() {
-                if !self.key_allowed {
-                    return Err(self.colon_out_of_place());
-                }
-                self.roll_indent(self.column(), None, TokenKind::BlockMappingStart, self.pos);
-            }
-            self.key_allowed = !self.in_flow();
-        }
-        self.push_indicator(TokenKind::Value, 1);
-        Ok(())
-    }
-
-    fn fetch_anchor(&mut self, byte: u8) -> Outcome<()> {
-        self.save_key()?;
-        self.key_allowed = false;
-        let token = self.scan_anchor(byte)?;
-        self.queue.push_back(token);
-        Ok(())
-    }
-
-    fn colon_out_of_place(&self) -> Box<Error> {
-        let place = self.pos..self.pos + 1;
-        let key = self.keys.last().copied().unwrap_or_default();
-        if self.line_start == key.line_start && self.pos.saturating_sub(key.pos) > LONGEST_SIMPLE_KEY {
-            return Error::syntax(
-                place,
-                "a key ends at most 1,024 characters after its start",
-                "write `? ` in front of a key this long, and `: ` in front of its value on the next line",
-            );
-        }
-        Error::syntax(
-            place,
-            "`: ` starts a value, and no value can begin here",
-            "quote the whole text if `: ` is part of it; otherwise look at the indentation of this line and the \
-             one above",
-        )
-    }
-
-    fn cannot_start(&self, byte: u8) -> Box<Error> {
-        let shown = char::from(byte);
-        let place = self.pos..self.pos + 1;
-        if byte == b'\t' {
-            return Error::syntax(place, "a tab cannot indent", "indent with spaces");
-        }
-        let word = self.word_here();
-        Error::syntax(
-            place,
-            format!("a text without quotes cannot start with `{shown}`"),
-            format!("quote the text: {}", super::style::double_quoted(&word)),
-        )
-    }
-
-    /// The rest of this line up to a comment, for help lines; at most 60 characters.
-    pub(super) fn word_here(&self) -> String {
-        let line = self.slice(self.pos, self.line_end(self.pos));
-        let mut end = line.find(" #").unwrap_or(line.len());
-        if self.in_flow() {
-            end = end.min(line.find([',', ']', '}']).unwrap_or(line.len()));
-        }
-        let word = line.get(..end).unwrap_or(line).trim_end();
-        let word = word.strip_suffix(':').unwrap_or(word);
-        word.chars().take(60).collect()
     }
 
     /// A scalar that stands in the text as it is.

@@ -102,6 +102,22 @@ fn the_last_line_of_a_chunk_ends_even_without_a_newline() {
 }
 
 #[test]
+fn crlf_is_read_as_lf_everywhere() {
+    let text = "a: |\n  x\n\n  y\nb: \"p\n  q\n\n  r\"\nc: s\n  t\n\n  u\n# c\nd: [1,\n2]\n";
+    let expected = value(text);
+    assert_eq!(
+        expected,
+        json!({"a": "x\n\ny\n", "b": "p q\nr", "c": "s t\nu", "d": [1, 2]})
+    );
+    assert_eq!(value(&text.replace('\n', "\r\n")), expected);
+    assert_eq!(value(&text.replace('\n', "\r")), expected);
+    assert_eq!(
+        read_all(&text.replace('\n', "\r\n"), &Limits::default()),
+        Ok(vec![expected])
+    );
+}
+
+#[test]
 fn lists_may_stand_at_the_indentation_of_their_key() {
     assert_eq!(
         value("a:\n- b\n-\n- - c\n  - d: 1\n    e: 2\nf: 1\n"),

@@ -81,7 +81,7 @@ fn has_separator_line(text: &str) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases.max(2000), failure_persistence: None, ..ProptestConfig::default()
+        cases: ProptestConfig::default().cases.max(1000), failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

@@ -1,0 +1,182 @@
+//! Anchors and aliases.
+//!
+//! Owns: what an alias stands for, and how much all of them may expand to (yaml.md 3, design.md 4). Flows in:
+//! anchored nodes and aliases, from the composer. Flows out: copies of the nodes. Must not know: tokens.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::compose::{Complete, Composer, collection_as_key};
+use super::error::{Error, ErrorKind, Outcome};
+use super::position::Record;
+use super::resolve::Scalar;
+use super::scan_property::is_name_byte;
+
+/// Bytes of text that weigh as much as one value, when aliases are counted.
+pub(super) const BYTES_PER_VALUE: usize = 64;
+
+/// A node that an alias may ask for.
+pub(super) struct Anchored<N> {
+    /// `Err` when JSON cannot hold it; `None` while it is still open.
+    pub(super) value: Option<Outcome<Value>>,
+    /// The text as a key, when it is a scalar.
+    pub(super) key: Option<Outcome<String>>,
+    pub(super) node: N,
+    /// How many steps Kubernetes' reader takes through it.
+    pub(super) steps: u64,
+    pub(super) weight: usize,
+    pub(super) height: usize,
+}
+
+impl<'t, R: Record> Composer<'t, '_, R> {
+    /// A place for an anchored node, known by its name from now on; `None` when no alias asks for it.
+    pub(super) fn open_anchor(&mut self, name: &'t str) -> Option<usize> {
+        let text = self.text;
+        let wanted = self.wanted.get_or_insert_with(|| alias_names(text));
+        if !wanted.contains(name) {
+            return None;
+        }
+        self.names.insert(name, self.anchors.len());
+        self.anchors.push(Anchored {
+            value: None,
+            key: None,
+            node: R::Node::default(),
+            steps: 0,
+            weight: 0,
+            height: 0,
+        });
+        Some(self.anchors.len() - 1)
+    }
+
+    pub(super) fn take_anchored_scalar(
+        &mut self,
+        scalar: Scalar<'t>,
+        name: Option<&'t str>,
+        range: Range<usize>,
+    ) -> Outcome<()> {
+        if let Some(index) = name.and_then(|name| self.open_anchor(name))
+            && let Some(anchored) = self.anchors.get_mut(index)
+        {
+            anchored.key = Some(scalar.clone().into_key(&range));
+            anchored.value = Some(scalar.clone().into_value(&range));
+            anchored.node = R::scalar(&range);
+            anchored.steps = 1;
+            anchored.weight = match &scalar {
+                Scalar::Text(text) => 1 + text.len() / BYTES_PER_VALUE,
+                _ => 1,
+            };
+        }
+        if self.key_is_next() {
+            let key = scalar.into_key(&range)?;
+            self.set_key(key, range);
+            return Ok(());
+        }
+        let value = scalar.into_value(&range)?;
+        self.complete_scalar(value, range)
+    }
+
+    pub(super) fn take_alias(&mut self, name: &'t str, range: Range<usize>) -> Outcome<()> {
+        let anchored = self.names.get(name).and_then(|index| self.anchors.get(*index));
+        let Some(anchored) = anchored else {
+            return Err(Error::new(
+                ErrorKind::Alias,
+                range,
+                format!("no `&{name}` stands in front of this alias"),
+                format!("define it with `&{name}`, or quote the text if `*` is part of it: \"*{name}\""),
+            ));
+        };
+        let Some(value) = &anchored.value else {
+            return Err(Error::new(
+                ErrorKind::Alias,
+                range,
+                format!("`*{name}` stands inside the value that `&{name}` names"),
+                "a value cannot contain itself",
+            ));
+        };
+        self.steps = self.steps.saturating_add(1 + anchored.steps);
+        self.alias_steps = self.alias_steps.saturating_add(anchored.steps);
+        self.weight = self.weight.saturating_add(anchored.weight);
+        self.expanded = self.expanded.saturating_add(anchored.weight);
+        if self.expanded > self.limits.alias_nodes {
+            return Err(self.too_many_aliases(range));
+        }
+        if self.key_is_next() {
+            let key = match &anchored.key {
+                Some(Ok(key)) => key.clone(),
+                Some(Err(error)) => return Err(at_alias(error, range)),
+                None => return Err(collection_as_key(range)),
+            };
+            self.check_alias_share(range.clone())?;
+            self.set_key(key, range);
+            return Ok(());
+        }
+        if self.frames.len() + anchored.height > self.depth {
+            return Err(self.too_deep(range));
+        }
+        let value = match value {
+            Ok(value) => value.clone(),
+            Err(error) => return Err(at_alias(error, range)),
+        };
+        let complete = Complete {
+            value,
+            node: anchored.node.clone(),
+            range: range.clone(),
+            height: anchored.height,
+            from_alias: true,
+        };
+        self.check_alias_share(range)?;
+        self.complete(complete)
+    }
+
+    /// Kubernetes' own limit (yaml.md 3): how much of a document may come from aliases.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn check_alias_share(&self, range: Range<usize>) -> Outcome<()> {
+        const FEW: u64 = 400_000;
+        const MANY: u64 = 4_000_000;
+        if self.alias_steps <= 100 || self.steps <= 1000 {
+            return Ok(());
+        }
+        let allowed = match self.steps {
+            ..=FEW => 0.99,
+            MANY.. => 0.10,
+            steps => 0.99 - 0.89 * ((steps - FEW) as f64 / (MANY - FEW) as f64),
+        };
+        if self.alias_steps as f64 / self.steps as f64 > allowed {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                range,
+                "nearly all of the document comes from aliases: Kubernetes refuses that",
+                "write the values out, or use fewer aliases inside of anchors",
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn too_many_aliases(&self, range: Range<usize>) -> Box<Error> {
+        Error::new(
+            ErrorKind::Limit,
+            range,
+            format!("aliases expand to more than {} values", self.limits.alias_nodes),
+            "use fewer aliases inside of anchors",
+        )
+    }
+}
+
+/// The fault of an anchored scalar, told at the alias that uses it.
+fn at_alias(error: &Error, range: Range<usize>) -> Box<Error> {
+    Error::new(error.kind, range, error.message.clone(), error.help.clone())
+}
+
+/// Every name that follows a `*` in the text: all aliases, and perhaps more.
+fn alias_names(text: &str) -> HashSet<&str> {
+    text.split('*')
+        .skip(1)
+        .filter_map(|tail| {
+            let end = tail.bytes().take_while(|byte| is_name_byte(*byte)).count();
+            tail.get(..end)
+        })
+        .filter(|name| !name.is_empty())
+        .collect()
+}

@@ -1,0 +1,127 @@
+//! How fields come into a mapping: written ones and merged ones, and which of them exclude each other.
+//!
+//! Owns: duplicate keys, `<<`, and the strictness of design.md 4. Flows in: a field or a merged value. Flows out:
+//! the mapping with it, or the two places that exclude each other. Must not know: events, anchors.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::map::Entry;
+use serde_json::{Map, Value};
+
+use super::compose::Complete;
+use super::error::{Error, ErrorKind, Outcome};
+use super::position::Record;
+
+/// The keys of a mapping that came through a merge and were not written again since.
+pub(super) type Merged = Option<Box<BTreeMap<String, Range<usize>>>>;
+
+/// Puts a written field into a mapping. It may replace a merged one, never a written one.
+pub(super) fn insert<R: Record>(
+    map: &mut Map<String, Value>,
+    fields: &mut R::Fields,
+    merged: &mut Merged,
+    key: String,
+    range: &Range<usize>,
+    value: Value,
+    node: R::Node,
+) -> Outcome<()> {
+    match map.entry(key) {
+        Entry::Vacant(vacant) => {
+            R::insert(fields, vacant.key(), range, node);
+            vacant.insert(value);
+            Ok(())
+        }
+        Entry::Occupied(mut occupied) => {
+            let overrides = merged
+                .as_mut()
+                .is_some_and(|merged| merged.remove(occupied.key()).is_some());
+            if overrides {
+                R::insert(fields, occupied.key(), range, node);
+                occupied.insert(value);
+                return Ok(());
+            }
+            let key = occupied.key();
+            let error = Error::new(
+                ErrorKind::DuplicateKey,
+                range.clone(),
+                format!("the key `{key}` is already in this mapping"),
+                "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key",
+            );
+            Err(match R::key_of(fields, key) {
+                Some(first) => error.with_related(first, format!("`{key}` stands here first")),
+                None => error,
+            })
+        }
+    }
+}
+
+/// Merges a mapping, or each mapping of a list, into the one around `<<`. No key may be there already.
+pub(super) fn merge<R: Record>(
+    map: &mut Map<String, Value>,
+    fields: &mut R::Fields,
+    merged: &mut Merged,
+    key_range: &Range<usize>,
+    complete: Complete<R::Node>,
+) -> Outcome<()> {
+    let refuse = || {
+        Err(Error::new(
+            ErrorKind::Merge,
+            complete.range.clone(),
+            "`<<` merges a mapping or a list of mappings, and this is neither",
+            "quote the key if it is meant as text: \"<<\"",
+        ))
+    };
+    let sources = match complete.value {
+        Value::Object(source) => vec![(source, complete.node)],
+        Value::Array(items) if !complete.from_alias => {
+            let mut nodes = R::into_entries(complete.node).into_iter();
+            let mut sources = Vec::with_capacity(items.len());
+            for item in items {
+                let Value::Object(source) = item else {
+                    return refuse();
+                };
+                sources.push((source, nodes.next().unwrap_or_default()));
+            }
+            sources
+        }
+        _ => return refuse(),
+    };
+    let merged = merged.get_or_insert_default();
+    for (source, node) in sources {
+        for (key, value) in source {
+            match map.entry(key) {
+                Entry::Vacant(vacant) => {
+                    merged.insert(vacant.key().clone(), key_range.clone());
+                    vacant.insert(value);
+                }
+                Entry::Occupied(occupied) => {
+                    let key = occupied.key();
+                    let earlier = merged.get(key);
+                    let message = if earlier.is_some() {
+                        format!("two merged mappings have the key `{key}`")
+                    } else {
+                        format!("the merge would overwrite the key `{key}` in front of it")
+                    };
+                    let place = if complete.range.is_empty() {
+                        key_range.clone()
+                    } else {
+                        complete.range.clone()
+                    };
+                    let error = Error::new(
+                        ErrorKind::Merge,
+                        place,
+                        message,
+                        "put `<<` in front of the keys that differ, and merge mappings without a key in common",
+                    );
+                    return Err(match R::key_of(fields, key) {
+                        Some(first) => error.with_related(first, format!("`{key}` comes from here")),
+                        None => error,
+                    });
+                }
+            }
+        }
+        R::merge(fields, node);
+    }
+    Ok(())
+}
