@@ -4,6 +4,8 @@
 //! [`yaml`], [`diagnostic`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
 //! [`output`], [`report`].
 
+pub mod api;
 pub mod diagnostic;
 pub mod object;
+pub mod placement;
 pub mod yaml;
