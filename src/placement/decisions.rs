@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::groups::{Group, Groups};
-use crate::api::ocm::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL};
+use super::plan::Plan;
+use crate::api::ocm::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL, Placement};
+use crate::object::Field;
 
 /// Clusters in one PlacementDecision.
 pub(super) const CHUNK: usize = 100;
@@ -43,6 +45,77 @@ pub(super) fn chunks(groups: &Groups) -> Vec<Chunk> {
     chunks
 }
 
+/// A PlacementDecision at one time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ObjectState {
+    pub(super) labels: ObjectLabels,
+    pub(super) content: Content,
+}
+
+/// Where the labels of an object come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ObjectLabels {
+    /// From the PlacementDecision at this position of the inventory.
+    Given(usize),
+    /// From a group: which of `decisionGroups`, and its position.
+    Made {
+        named: Option<usize>,
+        index: usize,
+    },
+}
+
+/// What an object holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Content {
+    /// What the PlacementDecision at this position of the inventory holds.
+    Given(usize),
+    /// A part of the Placement's clusters.
+    Run { start: usize, end: usize },
+}
+
+impl ObjectLabels {
+    /// As text, for the Placement at this position of the inventory.
+    pub(super) fn resolve(self, plan: &Plan<'_>, placement: usize) -> BTreeMap<String, String> {
+        let inventory = plan.input.inventory;
+        match self {
+            Self::Given(position) => {
+                let labels = inventory
+                    .decisions
+                    .get(position)
+                    .map(|decision| decision.object.root().get("metadata").get("labels"));
+                let entries = labels.iter().flat_map(Field::entries);
+                entries.filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned()))).collect()
+            }
+            Self::Made { named, index } => inventory
+                .placements
+                .get(placement)
+                .map(|placement| labels(placement.name, group_name(placement, named), index))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Whether two sources give the same labels.
+    pub(super) fn same(&self, other: &Self, plan: &Plan<'_>, placement: usize) -> bool {
+        match (self, other) {
+            (Self::Made { named, index }, Self::Made { named: others, index: at }) => index == at && named == others,
+            _ => self.resolve(plan, placement) == other.resolve(plan, placement),
+        }
+    }
+}
+
+/// The name of a group.
+pub(super) fn group_name<'a>(placement: &Placement<'a>, named: Option<usize>) -> &'a str {
+    let group = named.and_then(|index| placement.group_strategy.groups.get(index));
+    group.map(|group| group.name).unwrap_or_default()
+}
+
+/// Placement and number of an object's name; `None` when it is not of that form.
+pub(super) fn object_number(name: &str) -> Option<(&str, usize)> {
+    let (placement, number) = name.rsplit_once("-decision-")?;
+    let parsed: usize = number.parse().ok()?;
+    (parsed.to_string() == number).then_some((placement, parsed))
+}
+
 /// `<placement>-decision-<number>`.
 pub(super) fn object_name(placement: &str, number: usize) -> String {
     format!("{placement}-decision-{number}")
@@ -78,6 +151,14 @@ mod tests {
         let shape: Vec<_> =
             chunks.iter().map(|chunk| (chunk.number, chunk.group, chunk.end - chunk.start)).collect();
         assert_eq!(shape, [(1, 0, 100), (2, 0, 50), (3, 1, 100), (4, 2, 1)]);
+    }
+
+    #[test]
+    fn names_of_objects_are_read_back() {
+        assert_eq!(object_number(&object_name("a-decision-b", 12)), Some(("a-decision-b", 12)));
+        for name in ["a-decision-", "a-decision-01", "a-decision-+1", "a-decision-x", "a"] {
+            assert_eq!(object_number(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::conditions::{Condition, ConditionStatus, Facts, conditions};
-use super::decisions::{chunks, labels, object_name};
+use super::decisions::{ObjectLabels, chunks, group_name, object_name};
 use super::input::Options;
 use super::run::Evaluation;
 use super::schedule::{Outcome, SchedulerStatus, Trace};
-use crate::api::ocm::Placement;
+use crate::api::ocm::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Placement};
 use crate::object::Field;
 
 /// What `spokewright placement -o json` prints.
@@ -219,7 +219,7 @@ impl Evaluation<'_> {
         if let Some(trace) = &outcome.trace {
             self.trace(trace, &mut report);
         }
-        self.decide(placement, outcome, &mut report);
+        self.decide(index, placement, outcome, &mut report);
         let fault = outcome.fault.as_ref().map(|fault| (fault.plugin, fault.message.as_str()));
         report.conditions = conditions(&Facts {
             bound: eligible.bound,
@@ -280,14 +280,15 @@ impl Evaluation<'_> {
         });
     }
 
-    fn decide(&self, placement: &Placement<'_>, outcome: &Outcome, report: &mut PlacementReport) {
+    fn decide(&self, index: usize, placement: &Placement<'_>, outcome: &Outcome, report: &mut PlacementReport) {
+        let results = self.results.get(index);
         let ranking = outcome.trace.as_ref().and_then(|trace| trace.ranking.as_ref());
         let scores: HashMap<u32, i64> =
             ranking.into_iter().flatten().map(|(score, cluster)| (*cluster, score.0)).collect();
         let groups = &outcome.groups;
-        for (index, group) in groups.groups.iter().enumerate() {
+        for (position, group) in groups.groups.iter().enumerate() {
             report.decision_groups.push(DecisionGroupReport {
-                decision_group_index: index,
+                decision_group_index: position,
                 decision_group_name: group_name(placement, group.named).to_owned(),
                 decisions: Vec::new(),
                 cluster_count: group.end.saturating_sub(group.start),
@@ -300,30 +301,32 @@ impl Evaluation<'_> {
             let object = object_name(placement.name, chunk.number);
             group.decisions.push(object.clone());
             let clusters = groups.order.get(chunk.start..chunk.end).unwrap_or_default();
+            let object_state = results.and_then(|results| results.objects.get(&chunk.number));
+            let labels = object_state.map(|object| object.labels.resolve(&self.plan, index)).unwrap_or_default();
+            let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
             for cluster in clusters {
                 report.decisions.push(Decision {
                     cluster_name: self.name(*cluster),
                     score: scores.get(cluster).copied().unwrap_or_default(),
-                    decision_group_name: group.decision_group_name.clone(),
-                    decision_group_index: chunk.group.to_string(),
+                    decision_group_name: label(GROUP_NAME_LABEL),
+                    decision_group_index: label(GROUP_INDEX_LABEL),
                     placement_decision: object.clone(),
                 });
             }
             report.placement_decisions.push(DecisionObject {
-                labels: labels(placement.name, &group.decision_group_name, chunk.group),
                 name: object,
                 clusters: clusters.iter().map(|cluster| self.name(*cluster)).collect(),
+                labels,
             });
         }
     }
 
     /// A Placement that is not synced keeps the decisions and the conditions of the input.
     fn keep(&self, placement: &Placement<'_>, outcome: &Outcome, report: &mut PlacementReport) {
-        let given = self.plan.input.inventory.decisions.iter();
-        let given = given.filter(|decision| {
-            decision.namespace == placement.namespace && decision.placement == Some(placement.name)
-        });
-        for decision in given {
+        for (position, decision) in self.plan.input.inventory.decisions.iter().enumerate() {
+            if decision.namespace != placement.namespace || decision.placement != Some(placement.name) {
+                continue;
+            }
             let clusters: Vec<String> = decision.clusters.iter().map(|name| (*name).to_owned()).collect();
             let (group, index) = (
                 decision.group_name.unwrap_or_default(),
@@ -338,13 +341,9 @@ impl Evaluation<'_> {
                     placement_decision: decision.name.to_owned(),
                 });
             }
-            let labels = decision.object.root().get("metadata").get("labels");
             report.placement_decisions.push(DecisionObject {
                 name: decision.name.to_owned(),
-                labels: labels
-                    .entries()
-                    .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
-                    .collect(),
+                labels: ObjectLabels::Given(position).resolve(&self.plan, 0),
                 clusters,
             });
         }
@@ -354,12 +353,6 @@ impl Evaluation<'_> {
             report.conditions = conditions.items().map(|condition| kept(&condition)).collect();
         }
     }
-}
-
-/// The name of a group.
-pub(super) fn group_name<'a>(placement: &Placement<'a>, named: Option<usize>) -> &'a str {
-    let group = named.and_then(|index| placement.group_strategy.groups.get(index));
-    group.map(|group| group.name).unwrap_or_default()
 }
 
 fn kept(condition: &Field<'_>) -> Condition {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::parse_time;
+use super::schema::whole_number;
 use crate::object::{Field, Object, Quantity};
 
 /// A ManagedCluster (cluster.open-cluster-management.io/v1).
@@ -162,7 +163,7 @@ fn quantities<'a>(field: &Field<'a>) -> BTreeMap<&'a str, Quantity> {
         .into_iter()
         .flatten()
         .filter_map(|(key, value)| {
-            let quantity = match value.as_i64() {
+            let quantity = match whole_number(value) {
                 Some(number) => Quantity::from_integer(number),
                 None => Quantity::parse(value.as_str()?).ok()?,
             };

@@ -3,6 +3,7 @@
 //! Owns: the fields that the scheduler reads, with the defaults of the CRD (OCM placement 0). Flows in: objects.
 //! Flows out: views. Must not know: whether a Placement makes sense to the scheduler.
 
+use super::schema::whole_number;
 use super::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL, SCHEDULING_DISABLED_ANNOTATION, TaintEffect};
 use crate::object::{Field, LabelSelector, Object};
 
@@ -185,13 +186,8 @@ impl<'a> Placement<'a> {
     }
 }
 
-/// An integer, also one written `3.0`.
 fn integer(field: &Field<'_>) -> Option<i64> {
-    let value = field.value()?;
-    #[allow(clippy::cast_possible_truncation)]
-    value
-        .as_i64()
-        .or_else(|| value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64))
+    whole_number(field.value()?)
 }
 
 fn prioritizer_policy<'a>(field: &Field<'a>) -> PrioritizerPolicy<'a> {
@@ -271,12 +267,15 @@ pub struct PlacementDecision<'a> {
     pub group_index: Option<&'a str>,
     /// `status.decisions[].clusterName`, in order, as written.
     pub clusters: Vec<&'a str>,
+    /// Every decision is as OCM writes it: no reason, no score.
+    pub plain: bool,
 }
 
 impl<'a> PlacementDecision<'a> {
     /// The view of an object that [`super::validate`] accepts.
     #[must_use]
     pub fn read(object: &'a Object) -> Self {
+        let decisions = object.root().get("status").get("decisions");
         Self {
             object,
             namespace: object.namespace_or_empty(),
@@ -284,13 +283,13 @@ impl<'a> PlacementDecision<'a> {
             placement: object.label(PLACEMENT_LABEL),
             group_name: object.label(GROUP_NAME_LABEL),
             group_index: object.label(GROUP_INDEX_LABEL),
-            clusters: object
-                .root()
-                .get("status")
-                .get("decisions")
+            clusters: decisions
                 .items()
                 .map(|decision| decision.get("clusterName").str().unwrap_or_default())
                 .collect(),
+            plain: decisions
+                .items()
+                .all(|decision| decision.get("reason").str() == Some("") && !decision.get("score").is_present()),
         }
     }
 }

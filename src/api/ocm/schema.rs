@@ -109,6 +109,16 @@ pub fn validate(object: &Object) -> Vec<Finding> {
     walk.findings
 }
 
+/// An integer as an API server sees it: a number without a fraction, so `3.0` and `3e1` as well.
+pub(super) fn whole_number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
+        #[allow(clippy::cast_possible_truncation)]
+        let integer = float as i64;
+        Some(integer)
+    })
+}
+
 struct Walk<'a> {
     object: &'a Object,
     findings: Vec<Finding>,
@@ -184,7 +194,7 @@ impl Walk<'_> {
                 other => self.wrong_type("an integer or a string", other),
             },
             Shape::Quantity => match value {
-                Value::Number(number) if number.is_i64() || number.is_u64() => {}
+                Value::Number(_) if whole_number(value).is_some() => {}
                 Value::String(text) => {
                     if let Err(error) = Quantity::parse(text) {
                         self.refuse("must be a quantity", error.to_string());
@@ -216,14 +226,7 @@ impl Walk<'_> {
     }
 
     fn integer(&mut self, value: &Value, least: i64, most: i64) {
-        // A float without a fraction is an integer to an API server: 3.0 is 3.
-        let number = value.as_i64().or_else(|| {
-            let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
-            #[allow(clippy::cast_possible_truncation)]
-            let integer = float as i64;
-            Some(integer)
-        });
-        match number {
+        match whole_number(value) {
             Some(number) if number < least => {
                 self.refuse(&format!("is {number}, but must be at least {least}"), format!("write {least} or more"));
             }

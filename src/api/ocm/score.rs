@@ -5,6 +5,7 @@
 use jiff::Timestamp;
 
 use super::parse_time;
+use super::schema::whole_number;
 use crate::object::Object;
 
 /// An AddOnPlacementScore (cluster.open-cluster-management.io/v1alpha1).
@@ -35,7 +36,7 @@ impl<'a> AddOnPlacementScore<'a> {
                 .get("scores")
                 .items()
                 .filter_map(|score| {
-                    let value = score.get("value").integer().ok().flatten()?;
+                    let value = whole_number(score.get("value").value()?)?;
                     Some((score.get("name").str()?, i32::try_from(value).ok()?))
                 })
                 .collect(),
