@@ -24,6 +24,9 @@ mod signatures;
 #[cfg(feature = "cel")]
 mod view;
 
+#[cfg(all(test, feature = "cel"))]
+mod tests;
+
 use super::Input;
 use super::bits::Bits;
 use super::fleet::Fleet;
