@@ -26,15 +26,6 @@ impl Bits {
         bits
     }
 
-    /// These members.
-    pub(super) fn of(len: usize, members: &[u32]) -> Self {
-        let mut bits = Self::none(len);
-        for member in members {
-            bits.insert(*member);
-        }
-        bits
-    }
-
     /// Clears what lies beyond `len`.
     fn trim(&mut self) {
         let used = self.len % 64;
@@ -141,7 +132,10 @@ mod tests {
 
     #[test]
     fn members_come_back_in_ascending_order() {
-        let bits = Bits::of(200, &[199, 0, 64, 63, 64]);
+        let mut bits = Bits::none(200);
+        for member in [199, 0, 64, 63, 64] {
+            bits.insert(member);
+        }
         assert_eq!(bits.to_list(), [0, 63, 64, 199]);
         assert!(bits.contains(63) && !bits.contains(65));
     }

@@ -13,6 +13,7 @@ mod bits;
 mod cel;
 mod conditions;
 mod decisions;
+mod findings;
 mod fleet;
 mod groups;
 mod input;
@@ -26,12 +27,18 @@ mod run;
 mod schedule;
 mod sets;
 mod taints;
+#[cfg(test)]
+mod tests;
 mod weights;
+mod why;
+mod write;
 
 pub use conditions::{Condition, ConditionStatus};
+pub use findings::Difference;
 pub use input::{Detail, Input, Mode, Options};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked, Report,
 };
 pub use run::{Evaluation, evaluate};
 pub use schedule::{NeedsNow, SchedulerStatus};
+pub use why::{Bearing, Explanation, Room, Step};

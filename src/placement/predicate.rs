@@ -186,3 +186,20 @@ fn answers(asked: &[Asked], input: &Input<'_>, fleet: &Fleet<'_>) -> Vec<Bits> {
     }
     answers
 }
+
+impl super::Evaluation<'_> {
+    /// The first of some expressions that is not true for a cluster.
+    pub(super) fn failing_expression(&self, expressions: &[&str], cluster: u32) -> Option<usize> {
+        let mut candidates = Bits::none(self.plan.fleet.len());
+        candidates.insert(cluster);
+        expressions.iter().position(|expression| {
+            let Ok(compiled) = Expressions::compile(&[expression]) else { return true };
+            let question = cel::Question {
+                index: 0,
+                expressions: &compiled,
+                candidates: candidates.clone(),
+            };
+            cel::ask(&[question], &self.plan.input, &self.plan.fleet).iter().all(|(_, bits)| bits.is_empty())
+        })
+    }
+}

@@ -8,9 +8,9 @@ mod add_on;
 mod balance;
 mod resource;
 
-pub(super) use add_on::{AddOnColumn, AddOnColumns};
-pub(super) use balance::{Balance, balance};
-pub(super) use resource::{Range, Resource, Resources, resource};
+pub(super) use add_on::AddOnColumns;
+pub(super) use balance::Balance;
+pub(super) use resource::{Resource, Resources};
 
 use super::bits::Bits;
 

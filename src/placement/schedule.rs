@@ -3,7 +3,6 @@
 //! Owns: the order of the rooms, where the pipeline stops, what is kept of it. Flows in: the plan, the decisions
 //! as they are. Flows out: an [`Outcome`]. Must not know: other Placements, but for the counts of their decisions.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -122,6 +121,10 @@ pub(super) struct Scores {
     pub(super) scores: Arc<[i64]>,
     /// A prioritizer of resources: clusters without them have no score.
     pub(super) resource: Option<Resource>,
+    /// Balance: how often each candidate stands in the decisions of others, and the largest such count of all.
+    pub(super) counts: Option<(Arc<[u32]>, u32)>,
+    /// Which of the policy's configurations asks for it; `None`: a default.
+    pub(super) configuration: Option<usize>,
 }
 
 /// Where a worker keeps what changes from Placement to Placement.
@@ -283,6 +286,8 @@ impl<'r, 'a> Run<'r, 'a> {
                     weight: prioritizer.weight,
                     scores,
                     resource: resource_of(&prioritizer.kind),
+                    counts: (prioritizer.kind == Kind::Balance).then(|| self.counts(&candidates)),
+                    configuration: prioritizer.configuration,
                 })
                 .collect(),
         );
@@ -411,6 +416,12 @@ impl<'r, 'a> Run<'r, 'a> {
             .collect()
     }
 
+    fn counts(&self, candidates: &[u32]) -> (Arc<[u32]>, u32) {
+        let count = |cluster: &u32| super::fleet::at(&self.scratch.counts, *cluster).copied().unwrap_or_default();
+        let max = self.scratch.counts.iter().copied().max().unwrap_or_default();
+        (candidates.iter().map(count).collect(), max)
+    }
+
     /// Shared by all Placements with the same candidates: least and most depend on nothing else.
     fn resource_scores(&self, resource: Resource, pool: &Pool, candidates: &Arc<[u32]>) -> Arc<[i64]> {
         let scores = || self.plan.resources.scores(resource, candidates).into();
@@ -459,9 +470,4 @@ fn resource_of(kind: &Kind<'_>) -> Option<Resource> {
         Kind::AllocatableMemory => Some(Resource::Memory),
         _ => None,
     }
-}
-
-/// The clusters of decisions as indices; also names that are no cluster.
-pub(super) fn indices<'n>(plan: &Plan<'_>, names: impl IntoIterator<Item = &'n str>) -> Cow<'static, [u32]> {
-    names.into_iter().filter_map(|name| plan.fleet.id(name)).collect::<Vec<_>>().into()
 }

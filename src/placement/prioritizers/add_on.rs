@@ -77,8 +77,10 @@ impl<'a> AddOnColumns<'a> {
     }
 
     /// The object of a cluster.
-    pub(in crate::placement) fn object(&self, cluster: &'a str, name: &'a str) -> Option<&'a AddOnPlacementScore<'a>> {
-        self.objects.get(&(cluster, name)).copied()
+    pub(in crate::placement) fn object(&self, cluster: &str, name: &str) -> Option<&'a AddOnPlacementScore<'a>> {
+        // A map with shorter lived keys: the names asked for need not live as long as the input.
+        let objects: &HashMap<(&str, &str), &'a AddOnPlacementScore<'a>> = &self.objects;
+        objects.get(&(cluster, name)).copied()
     }
 }
 
