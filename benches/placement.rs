@@ -26,7 +26,14 @@ impl Dice {
     }
 }
 
-fn object(version: &str, kind: &str, namespace: Option<&str>, name: &str, index: u32, mut value: Value) -> Object {
+fn object(
+    version: &str,
+    kind: &str,
+    namespace: Option<&str>,
+    name: &str,
+    index: u32,
+    mut value: Value,
+) -> Object {
     value["apiVersion"] = json!(format!("{GROUP}/{version}"));
     value["kind"] = json!(kind);
     value["metadata"]["name"] = json!(name);
@@ -79,10 +86,14 @@ fn cluster(dice: &mut Dice, number: usize) -> Value {
 fn placement(dice: &mut Dice, number: usize) -> Value {
     let selector = match dice.roll(5) {
         0 => json!({"labelSelector": {"matchLabels": {"env": "prod"}}}),
-        1 => json!({"labelSelector": {"matchExpressions": [{"key": "ring", "operator": "In", "values": ["1", "2"]}]}}),
+        1 => {
+            json!({"labelSelector": {"matchExpressions": [{"key": "ring", "operator": "In", "values": ["1", "2"]}]}})
+        }
         2 => json!({"labelSelector": {"matchExpressions": [
             {"key": "site", "operator": "NotIn", "values": [format!("site{}", number % 200)]}]}}),
-        3 => json!({"claimSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu", "us"]}]}}),
+        3 => {
+            json!({"claimSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu", "us"]}]}})
+        }
         _ => json!({}),
     };
     let mut spec = json!({
@@ -94,7 +105,9 @@ fn placement(dice: &mut Dice, number: usize) -> Value {
         ]},
     });
     if dice.roll(4) > 0 {
-        let sets: Vec<String> = (0..1 + dice.roll(SETS)).map(|_| format!("set{}", dice.roll(SETS))).collect();
+        let sets: Vec<String> = (0..1 + dice.roll(SETS))
+            .map(|_| format!("set{}", dice.roll(SETS)))
+            .collect();
         spec["clusterSets"] = json!(sets);
     }
     if dice.roll(4) > 0 {
@@ -114,13 +127,31 @@ fn fleet(clusters: usize, placements: usize) -> Vec<Object> {
     for set in 0..SETS {
         let name = format!("set{set}");
         add("v1beta2", "ManagedClusterSet", None, &name, json!({"spec": {}}));
-        add("v1beta2", "ManagedClusterSetBinding", Some("fleet"), &name, json!({"spec": {"clusterSet": name}}));
+        add(
+            "v1beta2",
+            "ManagedClusterSetBinding",
+            Some("fleet"),
+            &name,
+            json!({"spec": {"clusterSet": name}}),
+        );
     }
     for number in 0..clusters {
-        add("v1", "ManagedCluster", None, &format!("cluster-{number:05}"), cluster(&mut dice, number));
+        add(
+            "v1",
+            "ManagedCluster",
+            None,
+            &format!("cluster-{number:05}"),
+            cluster(&mut dice, number),
+        );
     }
     for number in 0..placements {
-        add("v1beta1", "Placement", Some("fleet"), &format!("p-{number:04}"), placement(&mut dice, number));
+        add(
+            "v1beta1",
+            "Placement",
+            Some("fleet"),
+            &format!("p-{number:04}"),
+            placement(&mut dice, number),
+        );
     }
     objects
 }
@@ -145,13 +176,21 @@ fn best(runs: usize, mut work: impl FnMut() -> usize) -> (f64, usize) {
 }
 
 fn main() {
-    println!("{:>8} {:>10} {:>10} {:>12} {:>10} {:>9}", "clusters", "placements", "mode", "time", "decisions", "peak");
+    println!(
+        "{:>8} {:>10} {:>10} {:>12} {:>10} {:>9}",
+        "clusters", "placements", "mode", "time", "decisions", "peak"
+    );
     for (clusters, placements) in [(1_000, 100), (1_000, 1_000), (10_000, 100), (10_000, 1_000)] {
         let objects = fleet(clusters, placements);
         let (views, _) = best(3, || Inventory::read(&objects).0.clusters.len());
         let (inventory, findings) = Inventory::read(&objects);
         assert!(findings.is_empty(), "{findings:?}");
-        println!("{clusters:>8} {placements:>10} {:>10} {views:>9.1} ms {:>10} {:>5.0} MiB", "read", "", peak());
+        println!(
+            "{clusters:>8} {placements:>10} {:>10} {views:>9.1} ms {:>10} {:>5.0} MiB",
+            "read",
+            "",
+            peak()
+        );
         for mode in [Mode::Snapshot, Mode::Sequential, Mode::Fixpoint] {
             let input = Input {
                 inventory: &inventory,

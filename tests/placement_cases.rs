@@ -65,10 +65,16 @@ fn cases() -> Vec<Case> {
         .map(|entry| entry.expect("readable").path())
         .filter(|path| path.is_dir())
         .map(|path| Case {
-            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            name: path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             objects: objects(&fs::read_to_string(path.join("input.yaml")).expect("input.yaml")),
-            expected: serde_json::from_str(&fs::read_to_string(path.join("expected.json")).expect("expected.json"))
-                .expect("JSON"),
+            expected: serde_json::from_str(
+                &fs::read_to_string(path.join("expected.json")).expect("expected.json"),
+            )
+            .expect("JSON"),
         })
         .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
@@ -79,7 +85,9 @@ fn report(case: &Case, objects: &[Object]) -> Value {
     let (inventory, _) = Inventory::read(objects);
     let input = Input {
         inventory: &inventory,
-        now: case.expected["now"].as_str().map(|now| now.parse().expect("a time")),
+        now: case.expected["now"]
+            .as_str()
+            .map(|now| now.parse().expect("a time")),
         mode: mode(case.expected["mode"].as_str().expect("a mode")),
         options: Options::default(),
     };
@@ -121,7 +129,11 @@ fn normal(mut report: Value) -> Value {
                 placement[list] = json!([]);
             }
         }
-        for inner in [("filters", "filteredClusters"), ("placementDecisions", "clusters"), ("decisionGroups", "decisions")] {
+        for inner in [
+            ("filters", "filteredClusters"),
+            ("placementDecisions", "clusters"),
+            ("decisionGroups", "decisions"),
+        ] {
             for item in placement[inner.0].as_array_mut().into_iter().flatten() {
                 if item[inner.1].is_null() {
                     item[inner.1] = json!([]);
@@ -179,7 +191,12 @@ fn every_case_comes_out_as_in_ocm() {
             failures.push(format!("{}:\n  {}", case.name, found.join("\n  ")));
         }
     }
-    assert!(failures.is_empty(), "{} cases differ\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} cases differ\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 #[test]

@@ -14,8 +14,8 @@ pub use field::{Field, Mismatch};
 pub use identity::{ApiVersion, GroupKind, Identity};
 pub use quantity::{Quantity, QuantityError};
 pub use selector::{
-    LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError, key_complaints,
-    value_complaints,
+    LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
+    key_complaints, value_complaints,
 };
 
 use serde_json::Value;

@@ -16,10 +16,14 @@ const CAP: i128 = i64::MAX as i128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum QuantityError {
     /// Nothing that looks like a number.
-    #[error("quantities are a sign, digits with an optional decimal point, and a suffix such as m, k, Mi or e3")]
+    #[error(
+        "quantities are a sign, digits with an optional decimal point, and a suffix such as m, k, Mi or e3"
+    )]
     Format,
     /// The suffix is none of Kubernetes'.
-    #[error("the suffix of a quantity is one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent such as e3")]
+    #[error(
+        "the suffix of a quantity is one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent such as e3"
+    )]
     Suffix,
     /// More digits, or a larger exponent, than any machine has.
     #[error("the number is out of range")]
@@ -62,10 +66,7 @@ impl Quantity {
             Some(b'+') => (false, text.get(1..).unwrap_or_default()),
             _ => (false, text),
         };
-        let split = |text: &'_ str| {
-            text.find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(text.len())
-        };
+        let split = |text: &'_ str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (whole, rest) = rest.split_at(split(rest));
         let (fraction, suffix) = match rest.strip_prefix('.') {
             Some(rest) => rest.split_at(split(rest)),
@@ -243,7 +244,9 @@ fn bounded(unscaled: i128, exponent: i32) -> Result<(i128, i32), QuantityError> 
     }
     if exponent >= 0 {
         let power = exponent.unsigned_abs();
-        let value = 10i128.checked_pow(power).and_then(|factor| factor.checked_mul(unscaled));
+        let value = 10i128
+            .checked_pow(power)
+            .and_then(|factor| factor.checked_mul(unscaled));
         return Ok(match value {
             Some(value) if value <= CAP => (unscaled, exponent),
             _ => (CAP, 0),
@@ -308,8 +311,27 @@ mod tests {
     #[test]
     fn malformed_text_is_refused() {
         for text in [
-            "", "-", "+", ".", "m", "Ki", "1 Gi", "1GI", "1gi", "1K", "1e", "1e1.5", "--1", "1..5", "1.5.5", "0x10", "1_000",
-            "1e99999999999", "abc", "½", "1µ",
+            "",
+            "-",
+            "+",
+            ".",
+            "m",
+            "Ki",
+            "1 Gi",
+            "1GI",
+            "1gi",
+            "1K",
+            "1e",
+            "1e1.5",
+            "--1",
+            "1..5",
+            "1.5.5",
+            "0x10",
+            "1_000",
+            "1e99999999999",
+            "abc",
+            "½",
+            "1µ",
         ] {
             assert!(Quantity::parse(text).is_err(), "{text:?}");
         }

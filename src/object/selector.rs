@@ -60,8 +60,11 @@ impl LabelSelector {
     /// # Errors
     /// [`SelectorError`] with Kubernetes' own text.
     pub fn compile(&self) -> Result<Selector, SelectorError> {
-        let mut requirements =
-            Vec::with_capacity(self.match_labels.len().saturating_add(self.match_expressions.len()));
+        let mut requirements = Vec::with_capacity(
+            self.match_labels
+                .len()
+                .saturating_add(self.match_expressions.len()),
+        );
         for (key, value) in &self.match_labels {
             let origin = RequirementOrigin::MatchLabels(key.clone());
             let values = vec![value.clone()];
@@ -165,11 +168,16 @@ impl Requirement {
         let mut problems = Vec::new();
         let complaints = key_complaints(key);
         if !complaints.is_empty() {
-            problems.push(format!("key: Invalid value: {}: {}", go_quoted(key), complaints.join("; ")));
+            problems.push(format!(
+                "key: Invalid value: {}: {}",
+                go_quoted(key),
+                complaints.join("; ")
+            ));
         }
         match operator {
             Operator::In | Operator::NotIn if values.is_empty() => problems.push(
-                "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty".to_owned(),
+                "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
+                    .to_owned(),
             ),
             Operator::Exists | Operator::DoesNotExist if !values.is_empty() => problems.push(format!(
                 "values: Invalid value: {}: values set must be empty for exists and does not exist",
@@ -205,7 +213,11 @@ impl Requirement {
     /// Whether the value of the requirement's key, `None` when the key is missing, meets it.
     #[must_use]
     pub fn accepts(&self, value: Option<&str>) -> bool {
-        let listed = |value: &str| self.values.binary_search_by(|known| known.as_str().cmp(value)).is_ok();
+        let listed = |value: &str| {
+            self.values
+                .binary_search_by(|known| known.as_str().cmp(value))
+                .is_ok()
+        };
         match self.operator {
             Operator::In => value.is_some_and(listed),
             Operator::NotIn => !value.is_some_and(listed),
@@ -256,8 +268,7 @@ const SUBDOMAIN_LIMIT: usize = 253;
 #[must_use]
 pub fn key_complaints(key: &str) -> Vec<String> {
     const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
-    const RULE: &str =
-        "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+    const RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     let mut complaints = Vec::new();
     let name = match key.split_once('/') {
         None => key,
@@ -286,7 +297,10 @@ pub fn key_complaints(key: &str) -> Vec<String> {
         complaints.push(format!("name part {}", length_complaint(NAME_LIMIT)));
     }
     if !is_name(name) {
-        complaints.push(format!("name part {}", pattern_complaint(RULE, NAME_FORMAT, &EXAMPLES)));
+        complaints.push(format!(
+            "name part {}",
+            pattern_complaint(RULE, NAME_FORMAT, &EXAMPLES)
+        ));
     }
     complaints
 }
@@ -351,7 +365,10 @@ fn length_complaint(limit: usize) -> String {
 
 fn pattern_complaint(rule: &str, pattern: &str, examples: &[&str]) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
-    format!("{rule} (e.g. {}regex used for validation is '{pattern}')", examples.join(" or "))
+    format!(
+        "{rule} (e.g. {}regex used for validation is '{pattern}')",
+        examples.join(" or ")
+    )
 }
 
 /// One problem is its own message; several are `[a, b]`, each once.
@@ -447,7 +464,10 @@ mod tests {
     fn not_in_and_does_not_exist_match_when_the_key_is_missing() {
         assert!(matches(&expression("env", "NotIn", &["prod"]), &[]));
         assert!(matches(&expression("env", "NotIn", &["prod"]), &[("env", "dev")]));
-        assert!(!matches(&expression("env", "NotIn", &["prod"]), &[("env", "prod")]));
+        assert!(!matches(
+            &expression("env", "NotIn", &["prod"]),
+            &[("env", "prod")]
+        ));
         assert!(matches(&expression("env", "DoesNotExist", &[]), &[]));
         assert!(!matches(&expression("env", "DoesNotExist", &[]), &[("env", "")]));
     }
@@ -495,7 +515,10 @@ mod tests {
 
     #[test]
     fn keys_are_qualified_names() {
-        assert_eq!(complaint(&expression("example.com/env", "Exists", &[])), "accepted");
+        assert_eq!(
+            complaint(&expression("example.com/env", "Exists", &[])),
+            "accepted"
+        );
         for key in [
             "",
             "/env",
@@ -507,7 +530,10 @@ mod tests {
             "e nv",
             &"x".repeat(64),
         ] {
-            assert!(complaint(&expression(key, "Exists", &[])).starts_with("key: Invalid value: "), "{key:?}");
+            assert!(
+                complaint(&expression(key, "Exists", &[])).starts_with("key: Invalid value: "),
+                "{key:?}"
+            );
         }
         assert_eq!(
             complaint(&expression("/env", "Exists", &[])),
@@ -518,8 +544,14 @@ mod tests {
     #[test]
     fn several_problems_of_one_requirement_are_listed_in_brackets() {
         let text = complaint(&expression("env", "Exists", &["no good"]));
-        assert!(text.starts_with("[values: Invalid value: [\"no good\"]: "), "{text}");
-        assert!(text.contains(", values[0][env]: Invalid value: \"no good\": a valid label"), "{text}");
+        assert!(
+            text.starts_with("[values: Invalid value: [\"no good\"]: "),
+            "{text}"
+        );
+        assert!(
+            text.contains(", values[0][env]: Invalid value: \"no good\": a valid label"),
+            "{text}"
+        );
         assert!(text.ends_with(']'), "{text}");
     }
 

@@ -68,7 +68,12 @@ fn misconfigured(facts: &Facts<'_>) -> Condition {
     const KIND: &str = "PlacementMisconfigured";
     match facts.misconfigured {
         Some((plugin, message)) => condition(KIND, true, "Misconfigured", format!("{plugin}:{message}")),
-        None => condition(KIND, false, "Succeedconfigured", "Placement configurations check pass"),
+        None => condition(
+            KIND,
+            false,
+            "Succeedconfigured",
+            "Placement configurations check pass",
+        ),
     }
 }
 
@@ -88,7 +93,11 @@ fn satisfied(facts: &Facts<'_>) -> Condition {
         let message = "No ManagedCluster matches any of the cluster predicate".to_owned();
         (false, "NoManagedClusterMatched", message)
     } else if facts.unscheduled == 0 {
-        (true, "AllDecisionsScheduled", "All cluster decisions scheduled".to_owned())
+        (
+            true,
+            "AllDecisionsScheduled",
+            "All cluster decisions scheduled".to_owned(),
+        )
     } else {
         let message = format!("{} cluster decisions unscheduled", facts.unscheduled);
         (false, "NotAllDecisionsScheduled", message)

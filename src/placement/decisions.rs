@@ -58,10 +58,7 @@ pub(super) enum ObjectLabels {
     /// From the PlacementDecision at this position of the inventory.
     Given(usize),
     /// From a group: which of `decisionGroups`, and its position.
-    Made {
-        named: Option<usize>,
-        index: usize,
-    },
+    Made { named: Option<usize>, index: usize },
 }
 
 /// What an object holds.
@@ -84,7 +81,9 @@ impl ObjectLabels {
                     .get(position)
                     .map(|decision| decision.object.root().get("metadata").get("labels"));
                 let entries = labels.iter().flat_map(Field::entries);
-                entries.filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned()))).collect()
+                entries
+                    .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
+                    .collect()
             }
             Self::Made { named, index } => inventory
                 .placements
@@ -97,7 +96,13 @@ impl ObjectLabels {
     /// Whether two sources give the same labels.
     pub(super) fn same(&self, other: &Self, plan: &Plan<'_>, placement: usize) -> bool {
         match (self, other) {
-            (Self::Made { named, index }, Self::Made { named: others, index: at }) => index == at && named == others,
+            (
+                Self::Made { named, index },
+                Self::Made {
+                    named: others,
+                    index: at,
+                },
+            ) => index == at && named == others,
             _ => self.resolve(plan, placement) == other.resolve(plan, placement),
         }
     }
@@ -139,7 +144,11 @@ mod tests {
         let mut start = 0usize;
         for size in sizes {
             let end = start.saturating_add(*size);
-            groups.groups.push(Group { named: None, start, end });
+            groups.groups.push(Group {
+                named: None,
+                start,
+                end,
+            });
             start = end;
         }
         groups
@@ -148,15 +157,26 @@ mod tests {
     #[test]
     fn the_number_in_the_name_runs_on_across_groups() {
         let chunks = chunks(&groups(&[150, 100, 1]));
-        let shape: Vec<_> =
-            chunks.iter().map(|chunk| (chunk.number, chunk.group, chunk.end - chunk.start)).collect();
+        let shape: Vec<_> = chunks
+            .iter()
+            .map(|chunk| (chunk.number, chunk.group, chunk.end - chunk.start))
+            .collect();
         assert_eq!(shape, [(1, 0, 100), (2, 0, 50), (3, 1, 100), (4, 2, 1)]);
     }
 
     #[test]
     fn names_of_objects_are_read_back() {
-        assert_eq!(object_number(&object_name("a-decision-b", 12)), Some(("a-decision-b", 12)));
-        for name in ["a-decision-", "a-decision-01", "a-decision-+1", "a-decision-x", "a"] {
+        assert_eq!(
+            object_number(&object_name("a-decision-b", 12)),
+            Some(("a-decision-b", 12))
+        );
+        for name in [
+            "a-decision-",
+            "a-decision-01",
+            "a-decision-+1",
+            "a-decision-x",
+            "a",
+        ] {
             assert_eq!(object_number(name), None, "{name}");
         }
     }
@@ -165,7 +185,12 @@ mod tests {
     fn an_empty_group_is_one_empty_object() {
         assert_eq!(
             chunks(&groups(&[0])),
-            [Chunk { number: 1, group: 0, start: 0, end: 0 }]
+            [Chunk {
+                number: 1,
+                group: 0,
+                start: 0,
+                end: 0
+            }]
         );
         assert_eq!(chunks(&groups(&[])), []);
     }

@@ -107,10 +107,15 @@ impl Evaluation<'_> {
         let mut given: std::collections::BTreeMap<(&str, &str), (&Object, BTreeSet<&str>)> =
             std::collections::BTreeMap::new();
         for decision in &inventory.decisions {
-            let Some(placement) = decision.placement else { continue };
-            let entry =
-                given.entry((decision.namespace, placement)).or_insert_with(|| (decision.object, BTreeSet::new()));
-            entry.1.extend(decision.clusters.iter().filter(|name| !name.is_empty()));
+            let Some(placement) = decision.placement else {
+                continue;
+            };
+            let entry = given
+                .entry((decision.namespace, placement))
+                .or_insert_with(|| (decision.object, BTreeSet::new()));
+            entry
+                .1
+                .extend(decision.clusters.iter().filter(|name| !name.is_empty()));
         }
         for (placement, outcome) in inventory.placements.iter().zip(&self.outcomes) {
             let Some((object, given)) = given.get(&(placement.namespace, placement.name)) else {
@@ -119,8 +124,12 @@ impl Evaluation<'_> {
             if outcome.keeps() {
                 continue;
             }
-            let evaluated: BTreeSet<&str> =
-                outcome.groups.order.iter().map(|cluster| self.plan.fleet.name(*cluster)).collect();
+            let evaluated: BTreeSet<&str> = outcome
+                .groups
+                .order
+                .iter()
+                .map(|cluster| self.plan.fleet.name(*cluster))
+                .collect();
             let names = |difference: &mut dyn Iterator<Item = &&str>| -> Vec<String> {
                 difference.map(|name| (**name).to_owned()).collect()
             };
@@ -168,7 +177,9 @@ fn fault_finding(placement: &Placement<'_>, outcome: &Outcome) -> Option<Finding
         format!("OCM would call Placement {key} misconfigured")
     };
     let help = match (outcome.status, outcome.group_fault) {
-        (SchedulerStatus::Error, _) => "correct the set's selector; until then earlier decisions stay as they are",
+        (SchedulerStatus::Error, _) => {
+            "correct the set's selector; until then earlier decisions stay as they are"
+        }
         (_, true) => "correct the decision groups; the clusters of this group and of those after it are lost",
         _ => "correct the Placement; until then it selects nothing and earlier decisions are wiped",
     };

@@ -87,9 +87,12 @@ impl<'a> Fleet<'a> {
                 .map(move |entry| (id, entry))
         });
         let labels = KeyIndex::new(clusters.len(), &wanted.labels, label_entries);
-        let claim_entries = (0u32..)
-            .zip(&clusters)
-            .flat_map(|(id, cluster)| cluster.claims.iter().map(move |(key, claim)| (id, (*key, claim.value))));
+        let claim_entries = (0u32..).zip(&clusters).flat_map(|(id, cluster)| {
+            cluster
+                .claims
+                .iter()
+                .map(move |(key, claim)| (id, (*key, claim.value)))
+        });
         let claims = KeyIndex::new(clusters.len(), &wanted.claims, claim_entries);
         Self {
             clusters,
@@ -158,15 +161,22 @@ pub(super) fn at<T>(list: &[T], id: u32) -> Option<&T> {
 
 /// The set that an unlabelled cluster joins.
 fn joined_set<'a>(cluster: &ManagedCluster<'a>, joins_default: bool) -> Option<&'a str> {
-    let unlabelled = cluster.labels.get(CLUSTER_SET_LABEL).is_none_or(|set| set.is_empty());
+    let unlabelled = cluster
+        .labels
+        .get(CLUSTER_SET_LABEL)
+        .is_none_or(|set| set.is_empty());
     (joins_default && unlabelled).then_some(DEFAULT_SET)
 }
 
 fn effective_taints<'a>(cluster: &ManagedCluster<'a>, derive: bool) -> Vec<FleetTaint<'a>> {
-    let own = cluster.taints.iter().enumerate().map(|(index, taint)| FleetTaint {
-        taint: *taint,
-        index: Some(index),
-    });
+    let own = cluster
+        .taints
+        .iter()
+        .enumerate()
+        .map(|(index, taint)| FleetTaint {
+            taint: *taint,
+            index: Some(index),
+        });
     if !derive {
         return own.collect();
     }
@@ -211,7 +221,11 @@ impl<'a> WantedKeys<'a> {
             }
         }
         for placement in &input.inventory.placements {
-            let groups = placement.group_strategy.groups.iter().map(|group| &group.selector);
+            let groups = placement
+                .group_strategy
+                .groups
+                .iter()
+                .map(|group| &group.selector);
             for selector in placement.predicates.iter().chain(groups) {
                 wanted.selector(selector);
             }
@@ -226,8 +240,15 @@ impl<'a> WantedKeys<'a> {
 }
 
 fn keys(selector: &LabelSelector) -> impl Iterator<Item = &str> {
-    let expressions = selector.match_expressions.iter().map(|expression| &expression.key);
-    selector.match_labels.keys().chain(expressions).map(String::as_str)
+    let expressions = selector
+        .match_expressions
+        .iter()
+        .map(|expression| &expression.key);
+    selector
+        .match_labels
+        .keys()
+        .chain(expressions)
+        .map(String::as_str)
 }
 
 /// For each key and value the clusters that have it.
@@ -276,7 +297,13 @@ impl<'a> KeyIndex<'a> {
                 }
             }
             Operator::Exists | Operator::DoesNotExist => {
-                for id in self.keys.get(requirement.key.as_str()).into_iter().flat_map(HashMap::values).flatten() {
+                for id in self
+                    .keys
+                    .get(requirement.key.as_str())
+                    .into_iter()
+                    .flat_map(HashMap::values)
+                    .flatten()
+                {
                     bits.insert(*id);
                 }
             }

@@ -71,11 +71,19 @@ fn clusters_per_group(per_group: ClustersPerGroup<'_>, selected: usize) -> Resul
             }
         }
     };
-    Ok(if number == 0 || number > selected { selected } else { number })
+    Ok(if number == 0 || number > selected {
+        selected
+    } else {
+        number
+    })
 }
 
 /// Cuts the selected clusters (ascending) into groups.
-pub(super) fn group(strategy: &GroupStrategy<'_>, selected: Vec<u32>, selectors: &GroupSelectors<'_>) -> Groups {
+pub(super) fn group(
+    strategy: &GroupStrategy<'_>,
+    selected: Vec<u32>,
+    selectors: &GroupSelectors<'_>,
+) -> Groups {
     let size = match clusters_per_group(strategy.clusters_per_group, selected.len()) {
         Ok(size) => size.max(1),
         Err(message) => {
@@ -95,14 +103,19 @@ pub(super) fn group(strategy: &GroupStrategy<'_>, selected: Vec<u32>, selectors:
         match selectors.results.get(&spec.selector) {
             Some(Ok(bits)) => {
                 let start = groups.order.len();
-                groups.order.extend(rest.iter().copied().filter(|cluster| bits.contains(*cluster)));
+                groups
+                    .order
+                    .extend(rest.iter().copied().filter(|cluster| bits.contains(*cluster)));
                 rest.retain(|cluster| !bits.contains(*cluster));
                 groups.cut(Some(index), start, size);
             }
             Some(Err(fault)) => {
                 groups.fault = Some(SelectorFault {
                     message: fault.message.clone(),
-                    pointer: format!("{STRATEGY}/decisionGroups/{index}/groupClusterSelector{}", fault.pointer),
+                    pointer: format!(
+                        "{STRATEGY}/decisionGroups/{index}/groupClusterSelector{}",
+                        fault.pointer
+                    ),
                 });
                 return groups;
             }

@@ -37,7 +37,8 @@ pub use conditions::{Condition, ConditionStatus};
 pub use findings::Difference;
 pub use input::{Detail, Input, Mode, Options};
 pub use report::{
-    Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked, Report,
+    Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
+    Report,
 };
 pub use run::{Evaluation, evaluate};
 pub use schedule::{NeedsNow, SchedulerStatus};

@@ -73,7 +73,12 @@ impl<'a> Plan<'a> {
         Some(pool.get_or_init(|| {
             let list = self.predicates.of_placement.get(placement).copied().flatten();
             let predicate = list.and_then(|list| self.predicates.results.get(list)?.as_ref().ok());
-            let tolerations = self.taints.of_placement.get(placement).copied().unwrap_or(usize::MAX);
+            let tolerations = self
+                .taints
+                .of_placement
+                .get(placement)
+                .copied()
+                .unwrap_or(usize::MAX);
             Pool::new(available, predicate, tolerations, &self.taints, &self.fleet)
         }))
     }

@@ -33,7 +33,11 @@ impl Pool {
         fleet: &Fleet<'_>,
     ) -> Self {
         let passed: Arc<[u32]> = match predicate {
-            Some(bits) => available.iter().copied().filter(|id| bits.contains(*id)).collect(),
+            Some(bits) => available
+                .iter()
+                .copied()
+                .filter(|id| bits.contains(*id))
+                .collect(),
             None => available.clone(),
         };
         let mut if_selected = Vec::new();

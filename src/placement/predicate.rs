@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
+use super::Input;
 use super::bits::Bits;
 use super::cel::{self, Expressions};
 use super::fleet::Fleet;
 use super::sets::Sets;
-use super::Input;
 use crate::api::ocm::ClusterSelector;
 use crate::object::Selector;
 
@@ -91,7 +91,10 @@ impl Predicates {
                 lists.len().saturating_sub(1)
             });
             of_placement.push(Some(id));
-            let available = sets.available.get(eligible.available).map(|available| &available.clusters);
+            let available = sets
+                .available
+                .get(eligible.available)
+                .map(|available| &available.clusters);
             if let (Some((_, needed)), Some(Ok(clusters))) = (lists.get_mut(id), available) {
                 for cluster in clusters.iter() {
                     needed.insert(*cluster);
@@ -144,7 +147,10 @@ impl Predicates {
                 Ok(any)
             })
             .collect();
-        Self { results, of_placement }
+        Self {
+            results,
+            of_placement,
+        }
     }
 }
 
@@ -193,13 +199,17 @@ impl super::Evaluation<'_> {
         let mut candidates = Bits::none(self.plan.fleet.len());
         candidates.insert(cluster);
         expressions.iter().position(|expression| {
-            let Ok(compiled) = Expressions::compile(&[expression]) else { return true };
+            let Ok(compiled) = Expressions::compile(&[expression]) else {
+                return true;
+            };
             let question = cel::Question {
                 index: 0,
                 expressions: &compiled,
                 candidates: candidates.clone(),
             };
-            cel::ask(&[question], &self.plan.input, &self.plan.fleet).iter().all(|(_, bits)| bits.is_empty())
+            cel::ask(&[question], &self.plan.input, &self.plan.fleet)
+                .iter()
+                .all(|(_, bits)| bits.is_empty())
         })
     }
 }

@@ -173,7 +173,9 @@ impl Evaluation<'_> {
             converged: self.converged,
             options: input.options,
             rejected: input.inventory.rejected.iter().map(ToString::to_string).collect(),
-            placements: (0..self.outcomes.len()).filter_map(|index| self.placement_report(index)).collect(),
+            placements: (0..self.outcomes.len())
+                .filter_map(|index| self.placement_report(index))
+                .collect(),
         }
     }
 
@@ -185,7 +187,9 @@ impl Evaluation<'_> {
         let eligible = self.plan.sets.eligible.get(index)?;
         let sets = self.plan.sets.available.get(eligible.available)?;
         let eligible_cluster_sets = self.plan.sets.names(&sets.sets);
-        let names = |clusters: &[u32]| -> Vec<String> { clusters.iter().map(|cluster| self.name(*cluster)).collect() };
+        let names = |clusters: &[u32]| -> Vec<String> {
+            clusters.iter().map(|cluster| self.name(*cluster)).collect()
+        };
         let message = outcome.fault.as_ref().map(|fault| fault.message.clone());
         let misconfigured = outcome.status == SchedulerStatus::Misconfigured;
         let mut report = PlacementReport {
@@ -220,7 +224,10 @@ impl Evaluation<'_> {
             self.trace(trace, &mut report);
         }
         self.decide(index, placement, outcome, &mut report);
-        let fault = outcome.fault.as_ref().map(|fault| (fault.plugin, fault.message.as_str()));
+        let fault = outcome
+            .fault
+            .as_ref()
+            .map(|fault| (fault.plugin, fault.message.as_str()));
         report.conditions = conditions(&Facts {
             bound: eligible.bound,
             named_sets: &placement.cluster_sets,
@@ -260,9 +267,9 @@ impl Evaluation<'_> {
                         .iter()
                         .zip(prioritizer.scores.iter())
                         .filter(|(cluster, _)| {
-                            prioritizer
-                                .resource
-                                .is_none_or(|resource| self.plan.resources.amount(resource, **cluster).is_some())
+                            prioritizer.resource.is_none_or(|resource| {
+                                self.plan.resources.amount(resource, **cluster).is_some()
+                            })
                         })
                         .map(|(cluster, score)| (self.name(*cluster), *score))
                         .collect(),
@@ -280,11 +287,20 @@ impl Evaluation<'_> {
         });
     }
 
-    fn decide(&self, index: usize, placement: &Placement<'_>, outcome: &Outcome, report: &mut PlacementReport) {
+    fn decide(
+        &self,
+        index: usize,
+        placement: &Placement<'_>,
+        outcome: &Outcome,
+        report: &mut PlacementReport,
+    ) {
         let results = self.results.get(index);
         let ranking = outcome.trace.as_ref().and_then(|trace| trace.ranking.as_ref());
-        let scores: HashMap<u32, i64> =
-            ranking.into_iter().flatten().map(|(score, cluster)| (*cluster, score.0)).collect();
+        let scores: HashMap<u32, i64> = ranking
+            .into_iter()
+            .flatten()
+            .map(|(score, cluster)| (*cluster, score.0))
+            .collect();
         let groups = &outcome.groups;
         for (position, group) in groups.groups.iter().enumerate() {
             report.decision_groups.push(DecisionGroupReport {
@@ -302,7 +318,9 @@ impl Evaluation<'_> {
             group.decisions.push(object.clone());
             let clusters = groups.order.get(chunk.start..chunk.end).unwrap_or_default();
             let object_state = results.and_then(|results| results.objects.get(&chunk.number));
-            let labels = object_state.map(|object| object.labels.resolve(&self.plan, index)).unwrap_or_default();
+            let labels = object_state
+                .map(|object| object.labels.resolve(&self.plan, index))
+                .unwrap_or_default();
             let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
             for cluster in clusters {
                 report.decisions.push(Decision {

@@ -67,8 +67,9 @@ fn given(plan: &Plan<'_>) -> State {
     let inventory = plan.input.inventory;
     let mut counts = vec![0u32; plan.fleet.names.len()];
     let keys = inventory.placements.iter().enumerate();
-    let by_key: HashMap<(&str, &str), usize> =
-        keys.map(|(index, placement)| ((placement.namespace, placement.name), index)).collect();
+    let by_key: HashMap<(&str, &str), usize> = keys
+        .map(|(index, placement)| ((placement.namespace, placement.name), index))
+        .collect();
     let mut clusters: Vec<Vec<u32>> = vec![Vec::new(); inventory.placements.len()];
     let mut objects: Vec<BTreeMap<usize, ObjectState>> = vec![BTreeMap::new(); inventory.placements.len()];
     for (position, decision) in inventory.decisions.iter().enumerate() {
@@ -82,7 +83,9 @@ fn given(plan: &Plan<'_>) -> State {
             };
             objects.insert(number, state);
         }
-        let owner = decision.placement.and_then(|name| by_key.get(&(decision.namespace, name)));
+        let owner = decision
+            .placement
+            .and_then(|name| by_key.get(&(decision.namespace, name)));
         let mut owner = owner.and_then(|index| clusters.get_mut(*index));
         for id in decision.clusters.iter().filter_map(|name| plan.fleet.id(name)) {
             let slot = usize::try_from(id).ok().and_then(|id| counts.get_mut(id));
@@ -94,10 +97,13 @@ fn given(plan: &Plan<'_>) -> State {
             }
         }
     }
-    let own = clusters.into_iter().zip(objects).map(|(clusters, objects)| Existing {
-        clusters: clusters.into(),
-        objects: Arc::new(objects),
-    });
+    let own = clusters
+        .into_iter()
+        .zip(objects)
+        .map(|(clusters, objects)| Existing {
+            clusters: clusters.into(),
+            objects: Arc::new(objects),
+        });
     State {
         own: own.collect(),
         counts,
@@ -218,11 +224,20 @@ fn after(plan: &Plan<'_>, index: usize, outcome: &Outcome, before: &Existing) ->
 fn holds(plan: &Plan<'_>, object: &ObjectState, before: &Existing, clusters: &[u32]) -> bool {
     match object.content {
         Content::Run { start, end } => before.clusters.get(start..end) == Some(clusters),
-        Content::Given(position) => plan.input.inventory.decisions.get(position).is_some_and(|decision| {
-            decision.plain
-                && decision.clusters.len() == clusters.len()
-                && decision.clusters.iter().zip(clusters).all(|(name, id)| plan.fleet.name(*id) == *name)
-        }),
+        Content::Given(position) => plan
+            .input
+            .inventory
+            .decisions
+            .get(position)
+            .is_some_and(|decision| {
+                decision.plain
+                    && decision.clusters.len() == clusters.len()
+                    && decision
+                        .clusters
+                        .iter()
+                        .zip(clusters)
+                        .all(|(name, id)| plan.fleet.name(*id) == *name)
+            }),
     }
 }
 
@@ -230,7 +245,11 @@ impl Evaluation<'_> {
     /// Every time that would decide something, when the input has no clock; sorted.
     #[must_use]
     pub fn needs_now(&self) -> Vec<NeedsNow> {
-        let mut needs: Vec<NeedsNow> = self.outcomes.iter().flat_map(|outcome| outcome.needs_now.clone()).collect();
+        let mut needs: Vec<NeedsNow> = self
+            .outcomes
+            .iter()
+            .flat_map(|outcome| outcome.needs_now.clone())
+            .collect();
         needs.sort();
         needs.dedup();
         needs

@@ -162,7 +162,9 @@ impl Scratch {
 
     fn adjust(&mut self, names: &[u32], change: impl Fn(u32) -> u32) {
         for name in names {
-            let slot = usize::try_from(*name).ok().and_then(|name| self.counts.get_mut(name));
+            let slot = usize::try_from(*name)
+                .ok()
+                .and_then(|name| self.counts.get_mut(name));
             if let Some(slot) = slot {
                 *slot = change(*slot);
             }
@@ -191,7 +193,10 @@ pub(super) fn schedule(
         Ok(available) => available,
         Err(bad) => {
             let mut outcome = Outcome::new(SchedulerStatus::Error);
-            let pointer = format!("/spec/clusterSelector/labelSelector{}", bad.error.origin.pointer());
+            let pointer = format!(
+                "/spec/clusterSelector/labelSelector{}",
+                bad.error.origin.pointer()
+            );
             outcome.fault = Some(Fault {
                 plugin: "",
                 message: bad.error.message.clone(),
@@ -253,11 +258,12 @@ impl<'r, 'a> Run<'r, 'a> {
         trace.predicate = Some(pool.predicate.clone());
         let candidates = self.tolerations(pool, outcome)?;
         trace.tolerated = Some(candidates.clone());
-        let prioritizers = weights::prioritizers(&self.placement.prioritizer_policy).map_err(|fault| Fault {
-            plugin: "",
-            message: fault.message,
-            place: self.placement.object.place(&fault.pointer),
-        })?;
+        let prioritizers =
+            weights::prioritizers(&self.placement.prioritizer_policy).map_err(|fault| Fault {
+                plugin: "",
+                message: fault.message,
+                place: self.placement.object.place(&fault.pointer),
+            })?;
         let number = self.placement.number_of_clusters.unwrap_or(candidates.len());
         let cuts = number < candidates.len();
         self.expired_scores(&prioritizers, &candidates, cuts, outcome);
@@ -296,7 +302,13 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     fn predicates(&self) -> Result<&'r Pool, Fault> {
-        let list = self.plan.predicates.of_placement.get(self.index).copied().flatten();
+        let list = self
+            .plan
+            .predicates
+            .of_placement
+            .get(self.index)
+            .copied()
+            .flatten();
         let result = list.and_then(|list| self.plan.predicates.results.get(list));
         // Without clusters nothing is even compiled.
         if let (false, Some(Err(fault))) = (self.available.is_empty(), result) {
@@ -342,7 +354,13 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     fn unsure_tolerations(&self, pool: &Pool, outcome: &mut Outcome) {
-        let list = self.plan.taints.of_placement.get(self.index).copied().unwrap_or(usize::MAX);
+        let list = self
+            .plan
+            .taints
+            .of_placement
+            .get(self.index)
+            .copied()
+            .unwrap_or(usize::MAX);
         for cluster in &pool.unsure {
             let verdict = self.plan.taints.verdict(list, *cluster);
             let [new, selected] = verdict.unsure;
@@ -356,7 +374,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 outcome.needs_now.push(NeedsNow {
                     placement: self.key(),
                     place: self.placement.object.place(&pointer),
-                    decides: format!("whether the taints of {} are tolerated", self.plan.fleet.name(*cluster)),
+                    decides: format!(
+                        "whether the taints of {} are tolerated",
+                        self.plan.fleet.name(*cluster)
+                    ),
                 });
             }
         }
@@ -371,15 +392,22 @@ impl<'r, 'a> Run<'r, 'a> {
         outcome: &mut Outcome,
     ) {
         for prioritizer in prioritizers {
-            let Kind::AddOn(score) = prioritizer.kind else { continue };
-            let Some(column) = self.plan.add_ons.column(&score) else { continue };
+            let Kind::AddOn(score) = prioritizer.kind else {
+                continue;
+            };
+            let Some(column) = self.plan.add_ons.column(&score) else {
+                continue;
+            };
             if candidates.iter().any(|cluster| column.expired.contains(*cluster)) {
                 outcome.status = SchedulerStatus::Warning;
             }
             if !cuts && self.detail == Detail::Decisions {
                 continue;
             }
-            for cluster in candidates.iter().filter(|cluster| column.unsure.contains(**cluster)) {
+            for cluster in candidates
+                .iter()
+                .filter(|cluster| column.unsure.contains(**cluster))
+            {
                 let name = self.plan.fleet.name(*cluster);
                 if let Some(object) = self.plan.add_ons.object(name, score.resource_name) {
                     outcome.needs_now.push(NeedsNow {
@@ -392,7 +420,12 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    fn scores(&self, prioritizers: &[Prioritizer<'a>], pool: &Pool, candidates: &Arc<[u32]>) -> Vec<Arc<[i64]>> {
+    fn scores(
+        &self,
+        prioritizers: &[Prioritizer<'a>],
+        pool: &Pool,
+        candidates: &Arc<[u32]>,
+    ) -> Vec<Arc<[i64]>> {
         prioritizers
             .iter()
             .map(|prioritizer| match prioritizer.kind {
@@ -402,14 +435,16 @@ impl<'r, 'a> Run<'r, 'a> {
                     let score = |cluster| balance.score(count(cluster).unwrap_or_default());
                     candidates.iter().map(score).collect()
                 }
-                Kind::Steady => {
-                    candidates.iter().map(|cluster| steady(&self.scratch.mine, *cluster)).collect()
-                }
+                Kind::Steady => candidates
+                    .iter()
+                    .map(|cluster| steady(&self.scratch.mine, *cluster))
+                    .collect(),
                 Kind::AllocatableCpu => self.resource_scores(Resource::Cpu, pool, candidates),
                 Kind::AllocatableMemory => self.resource_scores(Resource::Memory, pool, candidates),
                 Kind::AddOn(score) => {
                     let column = self.plan.add_ons.column(&score);
-                    let score = |cluster: &u32| column.map(|column| column.score(*cluster)).unwrap_or_default();
+                    let score =
+                        |cluster: &u32| column.map(|column| column.score(*cluster)).unwrap_or_default();
                     candidates.iter().map(score).collect()
                 }
             })
@@ -417,7 +452,11 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     fn counts(&self, candidates: &[u32]) -> (Arc<[u32]>, u32) {
-        let count = |cluster: &u32| super::fleet::at(&self.scratch.counts, *cluster).copied().unwrap_or_default();
+        let count = |cluster: &u32| {
+            super::fleet::at(&self.scratch.counts, *cluster)
+                .copied()
+                .unwrap_or_default()
+        };
         let max = self.scratch.counts.iter().copied().max().unwrap_or_default();
         (candidates.iter().map(count).collect(), max)
     }
@@ -438,7 +477,11 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     fn group(&self, outcome: &mut Outcome, selected: Vec<u32>) {
-        outcome.groups = groups::group(&self.placement.group_strategy, selected, &self.plan.group_selectors);
+        outcome.groups = groups::group(
+            &self.placement.group_strategy,
+            selected,
+            &self.plan.group_selectors,
+        );
         if let (Some(fault), None) = (&outcome.groups.fault, &outcome.fault) {
             outcome.group_fault = true;
             outcome.fault = Some(Fault {
@@ -454,13 +497,21 @@ impl<'r, 'a> Run<'r, 'a> {
         self.plan.input.now?;
         let list = self.plan.taints.of_placement.get(self.index).copied()?;
         let fleet = &self.plan.fleet;
-        let expiries = self.existing.iter().filter(|cluster| fleet.tainted.contains(**cluster));
-        let first = expiries.filter_map(|cluster| self.plan.taints.verdict(list, *cluster).expires).min()?;
+        let expiries = self
+            .existing
+            .iter()
+            .filter(|cluster| fleet.tainted.contains(**cluster));
+        let first = expiries
+            .filter_map(|cluster| self.plan.taints.verdict(list, *cluster).expires)
+            .min()?;
         Timestamp::from_nanosecond(first).ok()
     }
 
     fn key(&self) -> (String, String) {
-        (self.placement.namespace.to_owned(), self.placement.name.to_owned())
+        (
+            self.placement.namespace.to_owned(),
+            self.placement.name.to_owned(),
+        )
     }
 }
 

@@ -55,7 +55,11 @@ impl<'a> Sets<'a> {
         let mut all: Vec<&ManagedClusterSet<'_>> = inventory.cluster_sets.iter().collect();
         all.sort_by(|a, b| a.name.cmp(b.name));
         all.dedup_by(|later, first| later.name == first.name);
-        let by_name: HashMap<&str, usize> = all.iter().enumerate().map(|(index, set)| (set.name, index)).collect();
+        let by_name: HashMap<&str, usize> = all
+            .iter()
+            .enumerate()
+            .map(|(index, set)| (set.name, index))
+            .collect();
         let mut bound: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         for binding in &inventory.bindings {
             if let Some(set) = by_name.get(binding.name) {
@@ -89,9 +93,18 @@ impl<'a> Sets<'a> {
             .all
             .iter()
             .enumerate()
-            .map(|(index, set)| if used.contains(&index) { members(set, fleet) } else { Ok(Vec::new()) })
+            .map(|(index, set)| {
+                if used.contains(&index) {
+                    members(set, fleet)
+                } else {
+                    Ok(Vec::new())
+                }
+            })
             .collect();
-        sets.available = choices.into_iter().map(|chosen| sets.union(chosen, fleet)).collect();
+        sets.available = choices
+            .into_iter()
+            .map(|chosen| sets.union(chosen, fleet))
+            .collect();
         sets
     }
 
@@ -130,12 +143,20 @@ impl<'a> Sets<'a> {
 }
 
 /// The bound sets, or those of them that the Placement names; by name, each once.
-fn eligible_sets(placement: &Placement<'_>, bound: &BTreeSet<usize>, by_name: &HashMap<&str, usize>) -> Vec<usize> {
+fn eligible_sets(
+    placement: &Placement<'_>,
+    bound: &BTreeSet<usize>,
+    by_name: &HashMap<&str, usize>,
+) -> Vec<usize> {
     if placement.cluster_sets.is_empty() {
         return bound.iter().copied().collect();
     }
-    let named: BTreeSet<usize> =
-        placement.cluster_sets.iter().filter_map(|name| by_name.get(name)).copied().collect();
+    let named: BTreeSet<usize> = placement
+        .cluster_sets
+        .iter()
+        .filter_map(|name| by_name.get(name))
+        .copied()
+        .collect();
     named.intersection(bound).copied().collect()
 }
 

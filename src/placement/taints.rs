@@ -99,7 +99,11 @@ pub(super) fn bearing(taint: &Taint<'_>, tolerations: &[Toleration<'_>], now: Op
         return Bearing::Always;
     }
     let mut unsure = None;
-    for (index, toleration) in tolerations.iter().enumerate().filter(|(_, toleration)| covers(toleration, taint)) {
+    for (index, toleration) in tolerations
+        .iter()
+        .enumerate()
+        .filter(|(_, toleration)| covers(toleration, taint))
+    {
         let expires = expiry(toleration, taint);
         let holds = match (expires, now) {
             (None, _) => true,
@@ -210,7 +214,12 @@ impl Taints {
         for placement in &input.inventory.placements {
             let list = placement.tolerations.as_slice();
             of_placement.push(*lists.entry(list).or_insert_with(|| {
-                verdicts.push(examples.iter().map(|taints| verdict(taints, list, input.now)).collect());
+                verdicts.push(
+                    examples
+                        .iter()
+                        .map(|taints| verdict(taints, list, input.now))
+                        .collect(),
+                );
                 verdicts.len().saturating_sub(1)
             }));
         }

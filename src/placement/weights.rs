@@ -98,7 +98,11 @@ pub(super) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Pri
             None => entries.push(entry),
         }
     }
-    entries.iter().filter(|entry| entry.weight != 0).map(prioritizer).collect()
+    entries
+        .iter()
+        .filter(|entry| entry.weight != 0)
+        .map(prioritizer)
+        .collect()
 }
 
 fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, PolicyFault> {
@@ -117,7 +121,10 @@ fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, PolicyFault> {
         (false, _, "ResourceAllocatableCPU") => Kind::AllocatableCpu,
         (false, _, "ResourceAllocatableMemory") => Kind::AllocatableMemory,
         (false, _, other) => {
-            return Err(fault(format!("incorrect builtin prioritizer: {other}"), "/builtIn"));
+            return Err(fault(
+                format!("incorrect builtin prioritizer: {other}"),
+                "/builtIn",
+            ));
         }
     };
     Ok(Prioritizer {

@@ -139,15 +139,30 @@ impl Why<'_, '_> {
         if let Some(reason) = self.outcome.left_alone {
             let (text, pointer) = match reason {
                 LeftAlone::Deleting => ("the Placement is being deleted", "/metadata/deletionTimestamp"),
-                LeftAlone::SchedulingDisabled => ("scheduling is disabled by an annotation", "/metadata/annotations"),
+                LeftAlone::SchedulingDisabled => {
+                    ("scheduling is disabled by an annotation", "/metadata/annotations")
+                }
             };
             let text = format!("{text}: its decisions stay as they are");
-            steps.push(Step::new(Room::Scheduler, Bearing::Neutral, text, self.placement.object.place(pointer)));
+            steps.push(Step::new(
+                Room::Scheduler,
+                Bearing::Neutral,
+                text,
+                self.placement.object.place(pointer),
+            ));
             return steps;
         }
         if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
-            let text = format!("the Placement cannot be synced, its decisions stay as they are: {}", fault.message);
-            steps.push(Step::new(Room::Scheduler, Bearing::Neutral, text, fault.place.clone()));
+            let text = format!(
+                "the Placement cannot be synced, its decisions stay as they are: {}",
+                fault.message
+            );
+            steps.push(Step::new(
+                Room::Scheduler,
+                Bearing::Neutral,
+                text,
+                fault.place.clone(),
+            ));
             return steps;
         }
         if !self.cluster_set(&mut steps) {
@@ -175,15 +190,25 @@ impl Why<'_, '_> {
         if self.outcome.status != SchedulerStatus::Misconfigured {
             return false;
         }
-        let Some(fault) = &self.outcome.fault else { return false };
+        let Some(fault) = &self.outcome.fault else {
+            return false;
+        };
         let here = match room {
             Room::Predicate => fault.plugin == PREDICATE,
             Room::TaintToleration => fault.plugin == TAINT_TOLERATION,
             _ => fault.plugin.is_empty(),
         };
         if here {
-            let text = format!("the Placement is misconfigured and selects nothing: {}", fault.message);
-            steps.push(Step::new(Room::Scheduler, Bearing::Against, text, fault.place.clone()));
+            let text = format!(
+                "the Placement is misconfigured and selects nothing: {}",
+                fault.message
+            );
+            steps.push(Step::new(
+                Room::Scheduler,
+                Bearing::Against,
+                text,
+                fault.place.clone(),
+            ));
         }
         here
     }

@@ -58,6 +58,10 @@ impl Evaluation<'_> {
         let clusters = &self.results.get(index)?.clusters;
         let mut seen = std::collections::HashSet::new();
         let names = clusters.iter().map(|cluster| self.plan.fleet.name(*cluster));
-        Some(names.filter(|name| !name.is_empty() && seen.insert(*name)).collect())
+        Some(
+            names
+                .filter(|name| !name.is_empty() && seen.insert(*name))
+                .collect(),
+        )
     }
 }

@@ -112,7 +112,10 @@ impl<'a> ManagedCluster<'a> {
                 .enumerate()
                 .map(|(index, claim)| {
                     let value = claim.get("value").str().unwrap_or_default();
-                    (claim.get("name").str().unwrap_or_default(), ClusterClaim { value, index })
+                    (
+                        claim.get("name").str().unwrap_or_default(),
+                        ClusterClaim { value, index },
+                    )
                 })
                 .collect(),
             taints: spec

@@ -68,7 +68,12 @@ impl<'a> ManagedClusterSetBinding<'a> {
             object,
             namespace: object.namespace_or_empty(),
             name: &object.name,
-            cluster_set: object.root().get("spec").get("clusterSet").str().unwrap_or_default(),
+            cluster_set: object
+                .root()
+                .get("spec")
+                .get("clusterSet")
+                .str()
+                .unwrap_or_default(),
         }
     }
 }

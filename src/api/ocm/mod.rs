@@ -16,8 +16,8 @@ pub use cluster::{Availability, ClusterClaim, ManagedCluster, Taint, TaintEffect
 pub use cluster_set::{ManagedClusterSet, ManagedClusterSetBinding, SetMembership};
 pub use inventory::Inventory;
 pub use placement::{
-    AddOnScore, ClusterSelector, ClustersPerGroup, Configuration, DecisionGroupSpec, GroupStrategy, LeftAlone,
-    Placement, PlacementDecision, PrioritizerPolicy, ScoreCoordinate, Toleration,
+    AddOnScore, ClusterSelector, ClustersPerGroup, Configuration, DecisionGroupSpec, GroupStrategy,
+    LeftAlone, Placement, PlacementDecision, PrioritizerPolicy, ScoreCoordinate, Toleration,
 };
 pub use schema::validate;
 pub use score::AddOnPlacementScore;

@@ -4,7 +4,9 @@
 //! Flows out: views. Must not know: whether a Placement makes sense to the scheduler.
 
 use super::schema::whole_number;
-use super::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL, SCHEDULING_DISABLED_ANNOTATION, TaintEffect};
+use super::{
+    GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL, SCHEDULING_DISABLED_ANNOTATION, TaintEffect,
+};
 use crate::object::{Field, LabelSelector, Object};
 
 /// A Placement (cluster.open-cluster-management.io/v1beta1).
@@ -170,14 +172,22 @@ impl<'a> Placement<'a> {
             object,
             namespace: object.namespace_or_empty(),
             name: &object.name,
-            cluster_sets: spec.get("clusterSets").items().filter_map(|name| name.str()).collect(),
+            cluster_sets: spec
+                .get("clusterSets")
+                .items()
+                .filter_map(|name| name.str())
+                .collect(),
             predicates: spec
                 .get("predicates")
                 .items()
                 .map(|predicate| ClusterSelector::read(&predicate.get("requiredClusterSelector")))
                 .collect(),
             prioritizer_policy: prioritizer_policy(&spec.get("prioritizerPolicy")),
-            tolerations: spec.get("tolerations").items().map(|item| toleration(&item)).collect(),
+            tolerations: spec
+                .get("tolerations")
+                .items()
+                .map(|item| toleration(&item))
+                .collect(),
             number_of_clusters: integer(&spec.get("numberOfClusters"))
                 .map(|number| usize::try_from(number).unwrap_or_default()),
             group_strategy: group_strategy(&spec.get("decisionStrategy").get("groupStrategy")),
@@ -287,9 +297,9 @@ impl<'a> PlacementDecision<'a> {
                 .items()
                 .map(|decision| decision.get("clusterName").str().unwrap_or_default())
                 .collect(),
-            plain: decisions
-                .items()
-                .all(|decision| decision.get("reason").str() == Some("") && !decision.get("score").is_present()),
+            plain: decisions.items().all(|decision| {
+                decision.get("reason").str() == Some("") && !decision.get("score").is_present()
+            }),
         }
     }
 }

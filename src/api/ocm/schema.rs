@@ -97,7 +97,10 @@ pub fn validate(object: &Object) -> Vec<Finding> {
             Finding::new(
                 Code::OBJECT_SCHEMA,
                 object.place("/apiVersion"),
-                format!("{} is served as {served}, not {}", object.kind, object.api_version),
+                format!(
+                    "{} is served as {served}, not {}",
+                    object.kind, object.api_version
+                ),
             )
             .help(format!("write `apiVersion: {served}`")),
         );
@@ -112,7 +115,9 @@ pub fn validate(object: &Object) -> Vec<Finding> {
 /// An integer as an API server sees it: a number without a fraction, so `3.0` and `3e1` as well.
 pub(super) fn whole_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
-        let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
+        let float = value
+            .as_f64()
+            .filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
         #[allow(clippy::cast_possible_truncation)]
         let integer = float as i64;
         Some(integer)
@@ -228,10 +233,16 @@ impl Walk<'_> {
     fn integer(&mut self, value: &Value, least: i64, most: i64) {
         match whole_number(value) {
             Some(number) if number < least => {
-                self.refuse(&format!("is {number}, but must be at least {least}"), format!("write {least} or more"));
+                self.refuse(
+                    &format!("is {number}, but must be at least {least}"),
+                    format!("write {least} or more"),
+                );
             }
             Some(number) if number > most => {
-                self.refuse(&format!("is {number}, but must be at most {most}"), format!("write {most} or less"));
+                self.refuse(
+                    &format!("is {number}, but must be at most {most}"),
+                    format!("write {most} or less"),
+                );
             }
             Some(_) => {}
             None => self.wrong_type("an integer", value),
@@ -279,10 +290,15 @@ impl Walk<'_> {
         let mut place = self.pointer.clone();
         place.push('/');
         place.push_str(&key.replace('~', "~0").replace('/', "~1"));
-        let parent = if self.path.is_empty() { "the object" } else { &self.path };
+        let parent = if self.path.is_empty() {
+            "the object"
+        } else {
+            &self.path
+        };
         let message = format!("{}: {parent} has no field `{key}`", self.object.identity());
-        self.findings
-            .push(Finding::new(Code::OBJECT_UNKNOWN_FIELD, self.object.key_place(&place), message).help(help));
+        self.findings.push(
+            Finding::new(Code::OBJECT_UNKNOWN_FIELD, self.object.key_place(&place), message).help(help),
+        );
     }
 
     fn labels(&mut self, mapping: &Map<String, Value>) {
@@ -306,7 +322,10 @@ impl Walk<'_> {
     fn list(&mut self, items: &[Value], list: &'static List) {
         if items.len() > list.longest {
             let (length, longest) = (items.len(), list.longest);
-            self.refuse(&format!("has {length} items, but at most {longest} are allowed"), "remove some".to_owned());
+            self.refuse(
+                &format!("has {length} items, but at most {longest} are allowed"),
+                "remove some".to_owned(),
+            );
         }
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
@@ -316,11 +335,17 @@ impl Walk<'_> {
                 if list.keys.is_empty() {
                     return;
                 }
-                let identity: Vec<Option<&str>> =
-                    list.keys.iter().map(|key| item.get(key).and_then(Value::as_str)).collect();
+                let identity: Vec<Option<&str>> = list
+                    .keys
+                    .iter()
+                    .map(|key| item.get(key).and_then(Value::as_str))
+                    .collect();
                 if identity.iter().any(Option::is_some) && !seen.insert(identity) {
                     let keys = list.keys.join(", ");
-                    walk.refuse(&format!("repeats the {keys} of an earlier item"), "remove one of the two".to_owned());
+                    walk.refuse(
+                        &format!("repeats the {keys} of an earlier item"),
+                        "remove one of the two".to_owned(),
+                    );
                 }
             });
         }

@@ -47,6 +47,9 @@ impl<'a> AddOnPlacementScore<'a> {
     /// The value of the score of this name.
     #[must_use]
     pub fn value(&self, score: &str) -> Option<i32> {
-        self.scores.iter().find(|(name, _)| *name == score).map(|(_, value)| *value)
+        self.scores
+            .iter()
+            .find(|(name, _)| *name == score)
+            .map(|(_, value)| *value)
     }
 }

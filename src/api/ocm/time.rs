@@ -10,7 +10,9 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
     let at = |index: usize, expected: u8| bytes.get(index) == Some(&expected);
-    let shaped = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18].into_iter().all(digit)
+    let shaped = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
+        .into_iter()
+        .all(digit)
         && at(4, b'-')
         && at(7, b'-')
         && at(10, b'T')
@@ -21,7 +23,8 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
         Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
         None => tail,
     };
-    let zoned = zone == "Z" || (zone.len() == 6 && zone.starts_with(['+', '-']) && zone.as_bytes().get(3) == Some(&b':'));
+    let zoned = zone == "Z"
+        || (zone.len() == 6 && zone.starts_with(['+', '-']) && zone.as_bytes().get(3) == Some(&b':'));
     if shaped && zoned { text.parse().ok() } else { None }
 }
 

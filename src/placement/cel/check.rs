@@ -39,7 +39,8 @@ fn type_of(expression: &IdedExpr, scope: &mut Scope) -> Result<Type, String> {
                 Type::Optional(inner) => select_from(inner).map(|field| Type::Optional(Box::new(field))),
                 other => select_from(other),
             };
-            let field = selected.ok_or_else(|| format!("type '{}' does not support field selection", name(&operand)))?;
+            let field = selected
+                .ok_or_else(|| format!("type '{}' does not support field selection", name(&operand)))?;
             Ok(if select.test { Type::Bool } else { field })
         }
         Expr::List(list) => {
@@ -147,17 +148,26 @@ fn resolve(function: &str, receiver: Option<&Type>, arguments: &[Type]) -> Resul
     if known.is_empty() {
         return Err(format!("undeclared reference to '{function}' (in container '')"));
     }
-    let results: Vec<Type> = known.iter().filter_map(|overload| result(overload, receiver, arguments)).collect();
+    let results: Vec<Type> = known
+        .iter()
+        .filter_map(|overload| result(overload, receiver, arguments))
+        .collect();
     let Some((first, rest)) = results.split_first() else {
         let list: Vec<String> = arguments.iter().map(name).collect();
-        let receiver = receiver.map(|receiver| format!("{}.", name(receiver))).unwrap_or_default();
+        let receiver = receiver
+            .map(|receiver| format!("{}.", name(receiver)))
+            .unwrap_or_default();
         return Err(format!(
             "found no matching overload for '{function}' applied to '{receiver}({})'",
             list.join(", ")
         ));
     };
     // Several overloads fit because something is dynamic: so is the result, unless they agree.
-    Ok(if rest.iter().all(|other| other == first) { first.clone() } else { Type::Dyn })
+    Ok(if rest.iter().all(|other| other == first) {
+        first.clone()
+    } else {
+        Type::Dyn
+    })
 }
 
 /// The result of an overload; `None` when the call does not fit it.
@@ -171,7 +181,11 @@ fn result(overload: &Overload, receiver: Option<&Type>, arguments: &[Type]) -> O
     if overload.parameters.len() != arguments.len() {
         return None;
     }
-    let fit = overload.parameters.iter().zip(arguments).all(|(wanted, given)| fits(wanted, given, &mut bound));
+    let fit = overload
+        .parameters
+        .iter()
+        .zip(arguments)
+        .all(|(wanted, given)| fits(wanted, given, &mut bound));
     fit.then(|| substitute(&overload.result, &bound))
 }
 
@@ -208,7 +222,9 @@ fn agree(one: &Type, other: &Type) -> bool {
         (Type::Dyn, _) | (_, Type::Dyn) => true,
         (Type::Null, Type::Null | Type::Named(_) | Type::Optional(_))
         | (Type::Named(_) | Type::Optional(_), Type::Null) => true,
-        (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => agree(one, other),
+        (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => {
+            agree(one, other)
+        }
         (Type::Map(key, value), Type::Map(other_key, other_value)) => {
             agree(key, other_key) && agree(value, other_value)
         }
@@ -221,7 +237,10 @@ fn substitute(result: &Type, bound: &HashMap<char, Type>) -> Type {
         Type::Parameter(parameter) => bound.get(parameter).cloned().unwrap_or(Type::Dyn),
         Type::List(inner) => Type::List(Box::new(substitute(inner, bound))),
         Type::Optional(inner) => Type::Optional(Box::new(substitute(inner, bound))),
-        Type::Map(key, value) => Type::Map(Box::new(substitute(key, bound)), Box::new(substitute(value, bound))),
+        Type::Map(key, value) => Type::Map(
+            Box::new(substitute(key, bound)),
+            Box::new(substitute(value, bound)),
+        ),
         other => other.clone(),
     }
 }
@@ -237,7 +256,10 @@ fn comprehension_type(comprehension: &ComprehensionExpr, scope: &mut Scope) -> R
         Type::List(element) => *element,
         Type::Map(key, _) => *key,
         other => {
-            return Err(format!("expression of type '{}' cannot be range of a comprehension", name(&other)));
+            return Err(format!(
+                "expression of type '{}' cannot be range of a comprehension",
+                name(&other)
+            ));
         }
     };
     let accumulator = type_of(&comprehension.accu_init, scope)?;
@@ -252,11 +274,18 @@ fn comprehension_type(comprehension: &ComprehensionExpr, scope: &mut Scope) -> R
 fn inside(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, String> {
     let condition = type_of(&comprehension.loop_cond, scope)?;
     if !agree(&condition, &Type::Bool) {
-        return Err(format!("found no matching overload: a condition is '{}'", name(&condition)));
+        return Err(format!(
+            "found no matching overload: a condition is '{}'",
+            name(&condition)
+        ));
     }
     let step = type_of(&comprehension.loop_step, scope)?;
     // What a loop collects is known only after its first turn: `map` starts with an empty list.
-    if let Some((_, accumulator)) = scope.iter_mut().rev().find(|(known, _)| *known == comprehension.accu_var) {
+    if let Some((_, accumulator)) = scope
+        .iter_mut()
+        .rev()
+        .find(|(known, _)| *known == comprehension.accu_var)
+    {
         *accumulator = step;
     }
     type_of(&comprehension.result, scope)

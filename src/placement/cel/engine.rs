@@ -48,7 +48,12 @@ pub(super) struct Compiled {
 
 /// Compiles each expression, on a thread with a large stack.
 pub(super) fn compile_all(sources: &[&str]) -> Vec<Result<Compiled, String>> {
-    let crashed = || sources.iter().map(|_| Err("the expression cannot be compiled".to_owned())).collect();
+    let crashed = || {
+        sources
+            .iter()
+            .map(|_| Err("the expression cannot be compiled".to_owned()))
+            .collect()
+    };
     thread::scope(|scope| {
         let work = || sources.iter().map(|source| compile(source)).collect();
         match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
@@ -60,7 +65,9 @@ pub(super) fn compile_all(sources: &[&str]) -> Vec<Result<Compiled, String>> {
 
 fn compile(source: &str) -> Result<Compiled, String> {
     measure(source)?;
-    let parser = Parser::new().max_recursion_depth(250).enable_optional_syntax(true);
+    let parser = Parser::new()
+        .max_recursion_depth(250)
+        .enable_optional_syntax(true);
     let parsed = catch_unwind(AssertUnwindSafe(|| parser.parse(source)))
         .map_err(|_| "the expression cannot be parsed".to_owned())?
         .map_err(|errors| errors.to_string())?;
@@ -103,7 +110,9 @@ fn measure(source: &str) -> Result<(), String> {
             return Err(format!("expression recursion limit exceeded: {DEEPEST}"));
         }
         if operators > MOST_OPERATORS {
-            return Err(format!("expression too complex: more than {MOST_OPERATORS} operators"));
+            return Err(format!(
+                "expression too complex: more than {MOST_OPERATORS} operators"
+            ));
         }
     }
     Ok(())
@@ -116,13 +125,20 @@ pub(super) fn ask(questions: &[Question<'_>], input: &Input<'_>, fleet: &Fleet<'
         wanted.add(&question.candidates);
     }
     let clusters = wanted.to_list();
-    let mut answers: Vec<(usize, Bits)> =
-        questions.iter().map(|question| (question.index, Bits::none(fleet.len()))).collect();
+    let mut answers: Vec<(usize, Bits)> = questions
+        .iter()
+        .map(|question| (question.index, Bits::none(fleet.len())))
+        .collect();
     if clusters.is_empty() {
         return answers;
     }
-    let compiled = questions.iter().flat_map(|question| &question.expressions.compiled);
-    let scores = compiled.clone().any(|compiled| compiled.scores).then(|| Scores::new(input));
+    let compiled = questions
+        .iter()
+        .flat_map(|question| &question.expressions.compiled);
+    let scores = compiled
+        .clone()
+        .any(|compiled| compiled.scores)
+        .then(|| Scores::new(input));
     let scores = Arc::new(scores.unwrap_or_default());
     let threads = rayon::current_num_threads().clamp(1, clusters.len());
     let share = clusters.len().div_ceil(threads);
@@ -135,7 +151,8 @@ pub(super) fn ask(questions: &[Question<'_>], input: &Input<'_>, fleet: &Fleet<'
                 thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)
             })
             .collect();
-        let join = |handle: thread::ScopedJoinHandle<'_, Vec<(usize, u32)>>| handle.join().unwrap_or_default();
+        let join =
+            |handle: thread::ScopedJoinHandle<'_, Vec<(usize, u32)>>| handle.join().unwrap_or_default();
         handles.into_iter().flatten().map(join).collect()
     });
     for (question, cluster) in parts.into_iter().flatten() {
@@ -147,18 +164,26 @@ pub(super) fn ask(questions: &[Question<'_>], input: &Input<'_>, fleet: &Fleet<'
 }
 
 /// Position of the question and cluster of every match.
-fn matches(questions: &[Question<'_>], clusters: &[u32], fleet: &Fleet<'_>, scores: Arc<Scores>) -> Vec<(usize, u32)> {
+fn matches(
+    questions: &[Question<'_>],
+    clusters: &[u32],
+    fleet: &Fleet<'_>,
+    scores: Arc<Scores>,
+) -> Vec<(usize, u32)> {
     let spent = Arc::new(AtomicU64::new(0));
     let mut root = Context::default();
     root.register_all();
     library::register(&mut root, scores, &spent, CALL_LIMIT);
     let mut matches = Vec::new();
     for id in clusters {
-        let Some(cluster) = fleet.cluster(*id) else { continue };
+        let Some(cluster) = fleet.cluster(*id) else {
+            continue;
+        };
         let mut context = root.new_inner_scope();
         context.add_variable_from_value("managedCluster", view::view(cluster, *id, fleet));
         for (position, question) in questions.iter().enumerate() {
-            if question.candidates.contains(*id) && all_hold(&question.expressions.compiled, &context, &spent) {
+            if question.candidates.contains(*id) && all_hold(&question.expressions.compiled, &context, &spent)
+            {
                 matches.push((position, *id));
             }
         }

@@ -55,7 +55,11 @@ fn expand_here(expression: IdedExpr) -> Result<IdedExpr, String> {
         accu_var: variable,
         result: body,
     })));
-    let present = if flat { bound } else { method(optional(), "of", vec![bound]) };
+    let present = if flat {
+        bound
+    } else {
+        method(optional(), "of", vec![bound])
+    };
     Ok(node(Expr::Call(CallExpr {
         func_name: operators::CONDITIONAL.to_owned(),
         target: None,
@@ -78,7 +82,11 @@ pub(super) fn map_children(
             if let Some(target) = call.target.take() {
                 call.target = Some(Box::new(change(*target)?));
             }
-            call.args = call.args.into_iter().map(&mut *change).collect::<Result<_, _>>()?;
+            call.args = call
+                .args
+                .into_iter()
+                .map(&mut *change)
+                .collect::<Result<_, _>>()?;
             Expr::Call(call)
         }
         Expr::Comprehension(mut comprehension) => {
@@ -90,7 +98,11 @@ pub(super) fn map_children(
             Expr::Comprehension(comprehension)
         }
         Expr::List(mut list) => {
-            list.elements = list.elements.into_iter().map(&mut *change).collect::<Result<_, _>>()?;
+            list.elements = list
+                .elements
+                .into_iter()
+                .map(&mut *change)
+                .collect::<Result<_, _>>()?;
             Expr::List(list)
         }
         Expr::Map(mut map) => {

@@ -51,7 +51,9 @@ impl Scores {
                     (Key::from("name".to_owned()), Value::from(*name)),
                     (Key::from("value".to_owned()), Value::Int(i64::from(*value))),
                 ]);
-                Value::Map(Map { map: Arc::new(entries) })
+                Value::Map(Map {
+                    map: Arc::new(entries),
+                })
             });
             let cluster = scores.by_cluster.entry(object.cluster.to_owned()).or_default();
             // Of two objects with one identity (an error elsewhere) the first one counts.
@@ -66,54 +68,80 @@ impl Scores {
 /// Adds everything to a context. `spent` counts cost; beyond `limit` a loop fails.
 pub(super) fn register(context: &mut Context<'_>, scores: Arc<Scores>, spent: &Arc<AtomicU64>, limit: u64) {
     let counter = spent.clone();
-    context.add_function(CHARGE, move |price: i64, condition: Value| -> Result<Value, ExecutionError> {
-        let price = u64::try_from(price).unwrap_or(u64::MAX);
-        let before = counter.fetch_add(price, Ordering::Relaxed);
-        if before.saturating_add(price) > limit {
-            return Err(ExecutionError::function_error("loop", "operation cancelled: actual cost limit exceeded"));
-        }
-        Ok(condition)
-    });
+    context.add_function(
+        CHARGE,
+        move |price: i64, condition: Value| -> Result<Value, ExecutionError> {
+            let price = u64::try_from(price).unwrap_or(u64::MAX);
+            let before = counter.fetch_add(price, Ordering::Relaxed);
+            if before.saturating_add(price) > limit {
+                return Err(ExecutionError::function_error(
+                    "loop",
+                    "operation cancelled: actual cost limit exceeded",
+                ));
+            }
+            Ok(condition)
+        },
+    );
     let counter = spent.clone();
-    context.add_function(SCORES, move |cluster: Value, name: Value| -> Result<Value, ExecutionError> {
-        let (Value::String(cluster), Value::String(name)) = (&cluster, &name) else {
-            return Err(ExecutionError::NoSuchOverload);
-        };
-        let list = scores.by_cluster.get(cluster.as_str()).and_then(|objects| objects.get(name.as_str()));
-        let list = list.ok_or_else(|| ExecutionError::function_error("scores", "failed to get score: not found"))?;
-        if let Value::List(items) = list {
-            // A list and for each of its maps the map and the call, by OCM's own estimate.
-            let items = u64::try_from(items.len()).unwrap_or(u64::MAX);
-            counter.fetch_add(items.saturating_mul(31).saturating_add(10), Ordering::Relaxed);
-        }
-        Ok(list.clone())
-    });
-    context.add_function("parseJSON", |This(text): This<Value>| -> Result<Value, ExecutionError> {
-        let Value::String(text) = text else {
-            return Err(ExecutionError::NoSuchOverload);
-        };
-        let parsed: Json = serde_json::from_str(&text)
-            .map_err(|error| ExecutionError::function_error("parseJSON", error.to_string()))?;
-        Ok(decoded(&parsed))
-    });
+    context.add_function(
+        SCORES,
+        move |cluster: Value, name: Value| -> Result<Value, ExecutionError> {
+            let (Value::String(cluster), Value::String(name)) = (&cluster, &name) else {
+                return Err(ExecutionError::NoSuchOverload);
+            };
+            let list = scores
+                .by_cluster
+                .get(cluster.as_str())
+                .and_then(|objects| objects.get(name.as_str()));
+            let list = list
+                .ok_or_else(|| ExecutionError::function_error("scores", "failed to get score: not found"))?;
+            if let Value::List(items) = list {
+                // A list and for each of its maps the map and the call, by OCM's own estimate.
+                let items = u64::try_from(items.len()).unwrap_or(u64::MAX);
+                counter.fetch_add(items.saturating_mul(31).saturating_add(10), Ordering::Relaxed);
+            }
+            Ok(list.clone())
+        },
+    );
+    context.add_function(
+        "parseJSON",
+        |This(text): This<Value>| -> Result<Value, ExecutionError> {
+            let Value::String(text) = text else {
+                return Err(ExecutionError::NoSuchOverload);
+            };
+            let parsed: Json = serde_json::from_str(&text)
+                .map_err(|error| ExecutionError::function_error("parseJSON", error.to_string()))?;
+            Ok(decoded(&parsed))
+        },
+    );
     context.add_function(EQUAL, |a: Value, b: Value| -> Result<Value, ExecutionError> {
         Ok(Value::Bool(equal(&a, &b)))
     });
-    context.add_function(MEMBER, |element: Value, container: Value| -> Result<Value, ExecutionError> {
-        match &container {
-            Value::List(items) => Ok(Value::Bool(items.iter().any(|item| equal(&element, item)))),
-            Value::Map(map) => Ok(Value::Bool(key_of(&element).is_some_and(|key| map.get(&key).is_some()))),
-            _ => Err(ExecutionError::NoSuchOverload),
-        }
+    context.add_function(
+        MEMBER,
+        |element: Value, container: Value| -> Result<Value, ExecutionError> {
+            match &container {
+                Value::List(items) => Ok(Value::Bool(items.iter().any(|item| equal(&element, item)))),
+                Value::Map(map) => Ok(Value::Bool(
+                    key_of(&element).is_some_and(|key| map.get(&key).is_some()),
+                )),
+                _ => Err(ExecutionError::NoSuchOverload),
+            }
+        },
+    );
+    context.add_function("dyn", |value: Value| -> Result<Value, ExecutionError> {
+        Ok(value)
     });
-    context.add_function("dyn", |value: Value| -> Result<Value, ExecutionError> { Ok(value) });
     context.add_function("bool", |value: Value| -> Result<Value, ExecutionError> {
         match &value {
             Value::Bool(_) => Ok(value),
             Value::String(text) => match text.as_str() {
                 "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Value::Bool(true)),
                 "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Value::Bool(false)),
-                _ => Err(ExecutionError::function_error("bool", "type conversion error from string to bool")),
+                _ => Err(ExecutionError::function_error(
+                    "bool",
+                    "type conversion error from string to bool",
+                )),
             },
             _ => Err(ExecutionError::NoSuchOverload),
         }
@@ -156,13 +184,18 @@ fn decoded(value: &Json) -> Value {
 /// Equality as in cel-go: numbers by value whatever their type, lists and maps by their elements.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b))
+        }
         (Value::Map(a), Value::Map(b)) => {
             let same = |(key, value): (&Key, &Value)| b.get(key).is_some_and(|other| equal(value, other));
             a.map.len() == b.map.len() && a.map.iter().all(same)
         }
         (Value::Opaque(one), Value::Opaque(other)) => {
-            let (one, other) = (one.downcast_ref::<OptionalValue>(), other.downcast_ref::<OptionalValue>());
+            let (one, other) = (
+                one.downcast_ref::<OptionalValue>(),
+                other.downcast_ref::<OptionalValue>(),
+            );
             match (one, other) {
                 (Some(one), Some(other)) => match (one.value(), other.value()) {
                     (Some(one), Some(other)) => equal(one, other),
@@ -171,9 +204,10 @@ fn equal(a: &Value, b: &Value) -> bool {
                 _ => a == b,
             }
         }
-        (Value::Int(_) | Value::UInt(_) | Value::Float(_), Value::Int(_) | Value::UInt(_) | Value::Float(_)) => {
-            number_equal(a, b)
-        }
+        (
+            Value::Int(_) | Value::UInt(_) | Value::Float(_),
+            Value::Int(_) | Value::UInt(_) | Value::Float(_),
+        ) => number_equal(a, b),
         _ => a == b,
     }
 }
@@ -187,8 +221,12 @@ fn number_equal(a: &Value, b: &Value) -> bool {
         (Value::Int(int), Value::UInt(uint)) | (Value::UInt(uint), Value::Int(int)) => {
             u64::try_from(*int).is_ok_and(|int| int == *uint)
         }
-        (Value::Int(int), Value::Float(float)) | (Value::Float(float), Value::Int(int)) => *int as f64 == *float,
-        (Value::UInt(uint), Value::Float(float)) | (Value::Float(float), Value::UInt(uint)) => *uint as f64 == *float,
+        (Value::Int(int), Value::Float(float)) | (Value::Float(float), Value::Int(int)) => {
+            *int as f64 == *float
+        }
+        (Value::UInt(uint), Value::Float(float)) | (Value::Float(float), Value::UInt(uint)) => {
+            *uint as f64 == *float
+        }
         _ => false,
     }
 }

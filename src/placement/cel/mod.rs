@@ -71,7 +71,8 @@ impl Expressions {
     pub(super) fn compile(_expressions: &[&str]) -> Result<Self, CompileError> {
         Err(CompileError {
             index: 0,
-            message: "this build of spokewright cannot evaluate CEL: build it with the feature `cel`".to_owned(),
+            message: "this build of spokewright cannot evaluate CEL: build it with the feature `cel`"
+                .to_owned(),
         })
     }
 }
@@ -85,5 +86,8 @@ pub(super) fn ask(questions: &[Question<'_>], input: &Input<'_>, fleet: &Fleet<'
 /// Nobody can ask without the feature: nothing compiles.
 #[cfg(not(feature = "cel"))]
 pub(super) fn ask(questions: &[Question<'_>], _input: &Input<'_>, fleet: &Fleet<'_>) -> Vec<(usize, Bits)> {
-    questions.iter().map(|question| (question.index, Bits::none(fleet.len()))).collect()
+    questions
+        .iter()
+        .map(|question| (question.index, Bits::none(fleet.len())))
+        .collect()
 }

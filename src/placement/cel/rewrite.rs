@@ -98,7 +98,10 @@ fn change(expression: IdedExpr, scores: &mut bool) -> IdedExpr {
 fn changed_call(id: u64, mut changed: CallExpr, scores: &mut bool) -> Expr {
     let plain = |argument: Option<&IdedExpr>| {
         use LiteralValue::{Boolean, Null, String};
-        matches!(argument.map(|argument| &argument.expr), Some(Expr::Literal(String(_) | Boolean(_) | Null)))
+        matches!(
+            argument.map(|argument| &argument.expr),
+            Some(Expr::Literal(String(_) | Boolean(_) | Null))
+        )
     };
     match changed.func_name.as_str() {
         operators::OPT_SELECT => operators::OPT_INDEX.clone_into(&mut changed.func_name),

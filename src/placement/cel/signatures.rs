@@ -284,7 +284,15 @@ const ORDERED: &str = "
 const LIBRARIES: [&str; 4] = ["optional", "strings", "format", "ip"];
 
 const NAMED: [&str; 9] = [
-    "duration", "timestamp", "url", "quantity", "ip", "cidr", "format", "semver", "error",
+    "duration",
+    "timestamp",
+    "url",
+    "quantity",
+    "ip",
+    "cidr",
+    "format",
+    "semver",
+    "error",
 ];
 
 static TABLE: LazyLock<HashMap<String, Vec<Overload>>> = LazyLock::new(|| {
@@ -389,7 +397,10 @@ fn read(text: &str) -> Type {
         "t" => Type::Type,
         "A" => Type::Parameter('A'),
         "B" => Type::Parameter('B'),
-        other => NAMED.iter().find(|name| **name == other).map_or(Type::Dyn, |name| Type::Named(name)),
+        other => NAMED
+            .iter()
+            .find(|name| **name == other)
+            .map_or(Type::Dyn, |name| Type::Named(name)),
     }
 }
 
@@ -417,6 +428,10 @@ mod tests {
         assert!(!is_library_function("ip", "family"));
         assert!(!is_library_function("math", "greatest"));
         let family = overloads("family").unwrap_or_default();
-        assert!(family.iter().all(|overload| overload.receiver == Some(Type::Named("ip"))));
+        assert!(
+            family
+                .iter()
+                .all(|overload| overload.receiver == Some(Type::Named("ip")))
+        );
     }
 }

@@ -69,7 +69,9 @@ fn run(expression: &str) -> Result<bool, String> {
         expressions: &expressions,
         candidates: Bits::all(1),
     };
-    Ok(ask(&[question], &input, &fleet).iter().any(|(_, bits)| bits.contains(0)))
+    Ok(ask(&[question], &input, &fleet)
+        .iter()
+        .any(|(_, bits)| bits.contains(0)))
 }
 
 fn matching(expressions: &[&str]) {
@@ -140,7 +142,14 @@ fn a_failing_expression_matches_nothing() {
 
 #[test]
 fn what_is_no_boolean_matches_nothing() {
-    not_matching(&["1 + 1", "'true'", "managedCluster", "managedCluster.metadata.name", "null", "[true]"]);
+    not_matching(&[
+        "1 + 1",
+        "'true'",
+        "managedCluster",
+        "managedCluster.metadata.name",
+        "null",
+        "[true]",
+    ]);
 }
 
 #[test]
@@ -150,7 +159,10 @@ fn errors_are_absorbed_by_the_other_side() {
         "true || managedCluster.missing.x == 1",
         "!(managedCluster.missing.x == 1 && false)",
     ]);
-    not_matching(&["managedCluster.missing.x == 1 || false", "managedCluster.missing.x == 1 && true"]);
+    not_matching(&[
+        "managedCluster.missing.x == 1 || false",
+        "managedCluster.missing.x == 1 && true",
+    ]);
 }
 
 #[test]
@@ -254,8 +266,16 @@ fn a_loop_that_costs_too_much_matches_nothing() {
     let list = format!("[{}]", vec!["1"; 200].join(","));
     let nested = format!("{list}.all(a, {list}.all(b, {list}.all(c, a + b + c == 3)))");
     assert_eq!(run(&nested), Ok(false));
-    assert_eq!(run(&format!("{nested} || true")), Ok(false), "the limit is no error that can be absorbed");
-    assert_eq!(run(&format!("{list}.all(a, {list}.all(b, a == b))")), Ok(true), "this one is within the limit");
+    assert_eq!(
+        run(&format!("{nested} || true")),
+        Ok(false),
+        "the limit is no error that can be absorbed"
+    );
+    assert_eq!(
+        run(&format!("{list}.all(a, {list}.all(b, a == b))")),
+        Ok(true),
+        "this one is within the limit"
+    );
 }
 
 #[test]

@@ -34,7 +34,11 @@ fn metadata(value: Option<&Json>, cluster: &ManagedCluster<'_>, fleet: &Fleet<'_
     for (name, value) in value.and_then(Json::as_object).into_iter().flatten() {
         put(&mut entries, name, non_empty(value));
     }
-    let mut labels: Entries = cluster.labels.iter().map(|(name, value)| (key(name), Value::from(*value))).collect();
+    let mut labels: Entries = cluster
+        .labels
+        .iter()
+        .map(|(name, value)| (key(name), Value::from(*value)))
+        .collect();
     if let Some(set) = fleet.label(cluster, CLUSTER_SET_LABEL) {
         labels.insert(key(CLUSTER_SET_LABEL), Value::from(set));
     }
@@ -46,13 +50,28 @@ fn metadata(value: Option<&Json>, cluster: &ManagedCluster<'_>, fleet: &Fleet<'_
 
 fn spec(value: Option<&Json>, id: u32, fleet: &Fleet<'_>) -> Value {
     let mut entries = Entries::new();
-    let field = |name: &str| value.and_then(|value| value.get(name)).filter(|value| !value.is_null());
-    entries.insert(key("hubAcceptsClient"), plain(field("hubAcceptsClient")).unwrap_or(Value::Bool(false)));
+    let field = |name: &str| {
+        value
+            .and_then(|value| value.get(name))
+            .filter(|value| !value.is_null())
+    };
+    entries.insert(
+        key("hubAcceptsClient"),
+        plain(field("hubAcceptsClient")).unwrap_or(Value::Bool(false)),
+    );
     if value.is_some_and(|value| !value.is_null()) {
         let seconds = plain(field("leaseDurationSeconds")).unwrap_or(Value::Int(60));
-        put(&mut entries, "leaseDurationSeconds", Some(seconds).filter(|seconds| *seconds != Value::Int(0)));
+        put(
+            &mut entries,
+            "leaseDurationSeconds",
+            Some(seconds).filter(|seconds| *seconds != Value::Int(0)),
+        );
     }
-    put(&mut entries, "managedClusterClientConfigs", field("managedClusterClientConfigs").and_then(non_empty));
+    put(
+        &mut entries,
+        "managedClusterClientConfigs",
+        field("managedClusterClientConfigs").and_then(non_empty),
+    );
     let taints: Vec<Value> = fleet
         .taints(id)
         .iter()
@@ -63,7 +82,10 @@ fn spec(value: Option<&Json>, id: u32, fleet: &Fleet<'_>) -> Value {
                 entries.insert(key("value"), Value::from(own.taint.value));
             }
             entries.insert(key("effect"), Value::from(own.taint.effect.as_str()));
-            let added = own.taint.time_added.map(|time| Value::from(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()));
+            let added = own
+                .taint
+                .time_added
+                .map(|time| Value::from(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()));
             entries.insert(key("timeAdded"), added.unwrap_or(Value::Null));
             map(entries)
         })
@@ -76,11 +98,22 @@ fn spec(value: Option<&Json>, id: u32, fleet: &Fleet<'_>) -> Value {
 
 fn status(value: Option<&Json>, cluster: &ManagedCluster<'_>) -> Value {
     let mut entries = Entries::new();
-    let field = |name: &str| value.and_then(|value| value.get(name)).filter(|value| !value.is_null());
-    entries.insert(key("conditions"), plain(field("conditions")).unwrap_or(Value::Null));
+    let field = |name: &str| {
+        value
+            .and_then(|value| value.get(name))
+            .filter(|value| !value.is_null())
+    };
+    entries.insert(
+        key("conditions"),
+        plain(field("conditions")).unwrap_or(Value::Null),
+    );
     put(&mut entries, "allocatable", quantities(&cluster.allocatable));
     put(&mut entries, "capacity", quantities(&cluster.capacity));
-    put(&mut entries, "managedNamespaces", field("managedNamespaces").and_then(non_empty));
+    put(
+        &mut entries,
+        "managedNamespaces",
+        field("managedNamespaces").and_then(non_empty),
+    );
     let claims: Vec<Value> = field("clusterClaims")
         .and_then(Json::as_array)
         .into_iter()
@@ -107,7 +140,9 @@ fn quantities(quantities: &std::collections::BTreeMap<&str, Quantity>) -> Option
     if quantities.is_empty() {
         return None;
     }
-    let entries = quantities.iter().map(|(name, quantity)| (key(name), Value::from(quantity.canonical())));
+    let entries = quantities
+        .iter()
+        .map(|(name, quantity)| (key(name), Value::from(quantity.canonical())));
     Some(map(entries.collect()))
 }
 
@@ -116,7 +151,9 @@ fn key(name: &str) -> Key {
 }
 
 fn map(entries: Entries) -> Value {
-    Value::Map(Map { map: Arc::new(entries) })
+    Value::Map(Map {
+        map: Arc::new(entries),
+    })
 }
 
 fn put(entries: &mut Entries, name: &str, value: Option<Value>) {
@@ -158,6 +195,9 @@ pub(super) fn converted(value: &Json, element: &impl Fn(&Json) -> Value) -> Valu
         },
         Json::String(text) => Value::from(text.as_str()),
         Json::Array(items) => Value::List(Arc::new(items.iter().map(element).collect())),
-        Json::Object(entries) => map(entries.iter().map(|(name, value)| (key(name), element(value))).collect()),
+        Json::Object(entries) => map(entries
+            .iter()
+            .map(|(name, value)| (key(name), element(value)))
+            .collect()),
     }
 }

@@ -21,7 +21,10 @@ pub(in crate::placement) struct AddOnColumn {
 impl AddOnColumn {
     /// The cluster's score; 0 when there is none, or none that still holds.
     pub(in crate::placement) fn score(&self, cluster: u32) -> i64 {
-        at(&self.values, cluster).copied().map(i64::from).unwrap_or_default()
+        at(&self.values, cluster)
+            .copied()
+            .map(i64::from)
+            .unwrap_or_default()
     }
 }
 
@@ -77,7 +80,11 @@ impl<'a> AddOnColumns<'a> {
     }
 
     /// The object of a cluster.
-    pub(in crate::placement) fn object(&self, cluster: &str, name: &str) -> Option<&'a AddOnPlacementScore<'a>> {
+    pub(in crate::placement) fn object(
+        &self,
+        cluster: &str,
+        name: &str,
+    ) -> Option<&'a AddOnPlacementScore<'a>> {
         // A map with shorter lived keys: the names asked for need not live as long as the input.
         let objects: &HashMap<(&str, &str), &'a AddOnPlacementScore<'a>> = &self.objects;
         objects.get(&(cluster, name)).copied()
@@ -96,7 +103,9 @@ impl AddOnColumn {
             (Some(_), None) if value != 0 => self.unsure.insert(cluster),
             _ => {}
         }
-        let slot = usize::try_from(cluster).ok().and_then(|cluster| self.values.get_mut(cluster));
+        let slot = usize::try_from(cluster)
+            .ok()
+            .and_then(|cluster| self.values.get_mut(cluster));
         if let Some(slot) = slot {
             *slot = value;
         }

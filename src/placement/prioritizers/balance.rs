@@ -22,7 +22,9 @@ impl Balance {
     }
 
     pub(in crate::placement) fn score(&self, count: u32) -> i64 {
-        let known = usize::try_from(count).ok().and_then(|count| self.table.get(count));
+        let known = usize::try_from(count)
+            .ok()
+            .and_then(|count| self.table.get(count));
         known.copied().unwrap_or_else(|| balance(count, self.max))
     }
 }

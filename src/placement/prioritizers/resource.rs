@@ -35,7 +35,11 @@ impl Resources {
                 cluster.capacity.get(resource.key())?;
                 Some(amount.approximate())
             };
-            fleet.clusters.iter().map(|cluster| allocatable(cluster).unwrap_or(f64::NAN)).collect()
+            fleet
+                .clusters
+                .iter()
+                .map(|cluster| allocatable(cluster).unwrap_or(f64::NAN))
+                .collect()
         };
         Self {
             cpu: column(Resource::Cpu),

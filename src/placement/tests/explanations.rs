@@ -7,7 +7,11 @@ use crate::diagnostic::Place;
 fn steps(yaml: &str, cluster: &str) -> Vec<(Room, Bearing, String, String)> {
     with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| {
         let explanations = evaluation.why(cluster).unwrap_or_default();
-        let steps = explanations.into_iter().next().map(|one| one.steps).unwrap_or_default();
+        let steps = explanations
+            .into_iter()
+            .next()
+            .map(|one| one.steps)
+            .unwrap_or_default();
         steps
             .into_iter()
             .map(|step| {
@@ -30,7 +34,10 @@ fn a_selected_cluster_has_a_reason_in_every_room() {
     let tainted = cluster("a", "spec: {taints: [{key: gpu, effect: NoSelect}]}");
     let spec = "{numberOfClusters: 1, tolerations: [{key: gpu, operator: Exists}],
         predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {name: b}}}}, {}]}";
-    let steps = steps(&[BOUND, &tainted, &clusters(&["b"]), &placement("p", spec)].concat(), "a");
+    let steps = steps(
+        &[BOUND, &tainted, &clusters(&["b"]), &placement("p", spec)].concat(),
+        "a",
+    );
     let rooms: Vec<Room> = steps.iter().map(|step| step.0).collect();
     assert_eq!(
         rooms,
@@ -114,21 +121,33 @@ fn the_expression_that_is_not_true_is_named() {
     let spec = "{predicates: [{requiredClusterSelector: {celSelector: {celExpressions: ['true', 'managedCluster.metadata.name == \"b\"']}}}]}";
     let (room, _, text, pointer) = last(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat(), "a");
     assert_eq!(room, Room::Predicate);
-    assert_eq!(text, "predicate 0 wants managedCluster.metadata.name == \"b\", which is not true");
-    assert_eq!(pointer, "/spec/predicates/0/requiredClusterSelector/celSelector/celExpressions/1");
+    assert_eq!(
+        text,
+        "predicate 0 wants managedCluster.metadata.name == \"b\", which is not true"
+    );
+    assert_eq!(
+        pointer,
+        "/spec/predicates/0/requiredClusterSelector/celSelector/celExpressions/1"
+    );
 }
 
 #[test]
 fn a_misconfigured_placement_says_so_to_every_cluster() {
     let spec = "{prioritizerPolicy: {mode: Fair}}";
-    let (room, bearing, text, pointer) = last(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat(), "a");
+    let (room, bearing, text, pointer) =
+        last(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat(), "a");
     assert_eq!((room, bearing), (Room::Scheduler, Bearing::Against));
     assert_eq!(pointer, "/spec/prioritizerPolicy/mode");
-    assert!(text.ends_with("incorrect prioritizer policy mode: Fair"), "{text}");
+    assert!(
+        text.ends_with("incorrect prioritizer policy mode: Fair"),
+        "{text}"
+    );
 }
 
 #[test]
 fn an_unknown_cluster_has_no_explanation() {
     let objects = objects(&[BOUND, &placement("p", "{}"), &decision("p", 1, &["gone"])].concat());
-    assert!(with_evaluation(&objects, SNAPSHOT, |evaluation| evaluation.why("gone").is_none()));
+    assert!(with_evaluation(&objects, SNAPSHOT, |evaluation| evaluation
+        .why("gone")
+        .is_none()));
 }

@@ -91,8 +91,10 @@ spec: {spec}
 
 /// A PlacementDecision of a Placement in namespace `n`.
 fn decision(placement: &str, number: usize, clusters: &[&str]) -> String {
-    let decisions: Vec<String> =
-        clusters.iter().map(|cluster| format!("{{clusterName: {cluster}, reason: ''}}")).collect();
+    let decisions: Vec<String> = clusters
+        .iter()
+        .map(|cluster| format!("{{clusterName: {cluster}, reason: ''}}"))
+        .collect();
     format!(
         "
 ---
@@ -141,12 +143,16 @@ fn with_evaluation<T>(objects: &[Object], setting: Setting, look: impl FnOnce(&E
 }
 
 fn report(yaml: &str) -> Report {
-    with_evaluation(&objects(yaml), SNAPSHOT, Evaluation::report)
+    with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| evaluation.report())
 }
 
 /// The report of the first Placement.
 fn first(yaml: &str) -> PlacementReport {
-    report(yaml).placements.into_iter().next().unwrap_or_else(|| panic!("no placement: {yaml}"))
+    report(yaml)
+        .placements
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| panic!("no placement: {yaml}"))
 }
 
 /// What reading the objects says.
@@ -155,10 +161,19 @@ fn complaints(yaml: &str) -> Vec<Finding> {
 }
 
 fn selected(report: &PlacementReport) -> Vec<&str> {
-    report.decisions.iter().map(|decision| decision.cluster_name.as_str()).collect()
+    report
+        .decisions
+        .iter()
+        .map(|decision| decision.cluster_name.as_str())
+        .collect()
 }
 
 fn reason(report: &PlacementReport) -> &str {
-    let satisfied = report.conditions.iter().find(|condition| condition.kind == "PlacementSatisfied");
-    satisfied.map(|condition| condition.reason.as_str()).unwrap_or_default()
+    let satisfied = report
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "PlacementSatisfied");
+    satisfied
+        .map(|condition| condition.reason.as_str())
+        .unwrap_or_default()
 }

@@ -47,7 +47,10 @@ status: {{allocatable: {{cpu: {cpu}}}, capacity: {{cpu: 9}}}}
     )
 }
 
-fn placement_of(index: usize, (predicate, number, prioritizers, toleration, groups): (u8, Option<u8>, u8, u8, u8)) -> String {
+fn placement_of(
+    index: usize,
+    (predicate, number, prioritizers, toleration, groups): (u8, Option<u8>, u8, u8, u8),
+) -> String {
     let mut spec = vec![
         match predicate {
             0 => "predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {env: e0}}}}]".to_owned(),
@@ -104,7 +107,9 @@ fn mode() -> impl Strategy<Value = Mode> {
 }
 
 fn run(objects: &[Object], mode: Mode) -> Report {
-    with_evaluation(objects, Setting { mode, ..SNAPSHOT }, Evaluation::report)
+    with_evaluation(objects, Setting { mode, ..SNAPSHOT }, |evaluation| {
+        evaluation.report()
+    })
 }
 
 proptest! {

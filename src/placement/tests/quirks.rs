@@ -20,27 +20,56 @@ fn balance_counts_names_that_are_no_candidates() {
     ]
     .concat();
     let report = first(&yaml);
-    let balance = report.prioritizers.unwrap_or_default().into_iter().find(|one| one.name == "Balance");
+    let balance = report
+        .prioritizers
+        .unwrap_or_default()
+        .into_iter()
+        .find(|one| one.name == "Balance");
     let scores = balance.map(|balance| balance.scores).unwrap_or_default();
-    assert_eq!(scores.get("c1"), Some(&32), "1 of 3, truncated before it is doubled");
+    assert_eq!(
+        scores.get("c1"),
+        Some(&32),
+        "1 of 3, truncated before it is doubled"
+    );
     assert_eq!(scores.get("c2"), Some(&100));
 }
 
 #[test]
 fn balance_leaves_the_placements_own_decisions_out() {
-    let yaml = [BOUND, &clusters(&["c1"]), &placement("p", "{}"), &decision("p", 1, &["c1"])].concat();
-    assert_eq!(first(&yaml).ranking.unwrap_or_default().first().map(|ranked| ranked.score), Some(200));
+    let yaml = [
+        BOUND,
+        &clusters(&["c1"]),
+        &placement("p", "{}"),
+        &decision("p", 1, &["c1"]),
+    ]
+    .concat();
+    assert_eq!(
+        first(&yaml)
+            .ranking
+            .unwrap_or_default()
+            .first()
+            .map(|ranked| ranked.score),
+        Some(200)
+    );
 }
 
 #[test]
 fn selection_is_by_score_and_output_by_name() {
     let spec = "{numberOfClusters: 2, prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {builtIn: Steady}}]}}";
-    let yaml =
-        [BOUND, &clusters(&["a", "b", "c"]), &placement("p", spec), &decision("p", 1, &["c", "b"])].concat();
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b", "c"]),
+        &placement("p", spec),
+        &decision("p", 1, &["c", "b"]),
+    ]
+    .concat();
     let report = first(&yaml);
     assert_eq!(selected(&report), ["b", "c"]);
     let ranking = report.ranking.unwrap_or_default();
-    let order: Vec<&str> = ranking.iter().map(|ranked| ranked.cluster_name.as_str()).collect();
+    let order: Vec<&str> = ranking
+        .iter()
+        .map(|ranked| ranked.cluster_name.as_str())
+        .collect();
     assert_eq!(order, ["b", "c", "a"]);
 }
 
@@ -53,11 +82,21 @@ fn the_object_number_runs_on_across_groups_and_the_index_is_separate() {
     let shape: Vec<_> = report
         .decisions
         .iter()
-        .map(|one| (one.cluster_name.as_str(), one.decision_group_index.as_str(), one.placement_decision.as_str()))
+        .map(|one| {
+            (
+                one.cluster_name.as_str(),
+                one.decision_group_index.as_str(),
+                one.placement_decision.as_str(),
+            )
+        })
         .collect();
     assert_eq!(
         shape,
-        [("b", "0", "p-decision-1"), ("a", "1", "p-decision-2"), ("c", "2", "p-decision-3")],
+        [
+            ("b", "0", "p-decision-1"),
+            ("a", "1", "p-decision-2"),
+            ("c", "2", "p-decision-3")
+        ],
         "a named group that matches nothing uses no index"
     );
 }
@@ -73,7 +112,12 @@ fn an_empty_selection_still_yields_one_object() {
 fn weight_one_is_the_default_of_the_crd() {
     let spec = "{prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {builtIn: Balance}}]}}";
     let report = first(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat());
-    let weights: Vec<i64> = report.prioritizers.unwrap_or_default().iter().map(|one| one.weight).collect();
+    let weights: Vec<i64> = report
+        .prioritizers
+        .unwrap_or_default()
+        .iter()
+        .map(|one| one.weight)
+        .collect();
     assert_eq!(weights, [1]);
 }
 
@@ -84,8 +128,22 @@ fn repeated_add_on_entries_add_up_and_repeated_built_in_entries_override() {
         {scoreCoordinate: {type: AddOn, addOn: {resourceName: r, scoreName: x}}, weight: 3},
         {scoreCoordinate: {builtIn: Steady}, weight: 9},
         {scoreCoordinate: {builtIn: Steady}, weight: 4}]}}";
-    let yaml = [BOUND, &clusters(&["c1"]), &placement("p", spec), &decision("p", 1, &["c1"]), SCORE].concat();
-    assert_eq!(first(&yaml).ranking.unwrap_or_default().first().map(|ranked| ranked.score), Some(35 + 400));
+    let yaml = [
+        BOUND,
+        &clusters(&["c1"]),
+        &placement("p", spec),
+        &decision("p", 1, &["c1"]),
+        SCORE,
+    ]
+    .concat();
+    assert_eq!(
+        first(&yaml)
+            .ranking
+            .unwrap_or_default()
+            .first()
+            .map(|ranked| ranked.score),
+        Some(35 + 400)
+    );
 }
 
 #[test]
@@ -93,7 +151,14 @@ fn a_built_in_entry_with_an_add_on_block_adds_to_the_default() {
     let spec = "{prioritizerPolicy: {configurations: [
         {scoreCoordinate: {builtIn: Balance, addOn: {resourceName: r, scoreName: x}}, weight: 3}]}}";
     let report = first(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat());
-    assert_eq!(report.ranking.unwrap_or_default().first().map(|ranked| ranked.score), Some(400));
+    assert_eq!(
+        report
+            .ranking
+            .unwrap_or_default()
+            .first()
+            .map(|ranked| ranked.score),
+        Some(400)
+    );
 }
 
 #[test]
@@ -113,7 +178,8 @@ spec: {{clusterSet: s}}
 "
         )
     };
-    let run = |selector: &str| first(&[&set(selector), &clusters(&["a"]) as &str, &placement("p", "{}")].concat());
+    let run =
+        |selector: &str| first(&[&set(selector), &clusters(&["a"]) as &str, &placement("p", "{}")].concat());
     assert_eq!(reason(&run("")), "AllManagedClusterSetsEmpty");
     assert_eq!(selected(&run(", labelSelector: {}")), ["a"]);
 }
@@ -124,7 +190,14 @@ fn tolerations_are_checked_only_when_clusters_remain() {
         tolerations: [{operator: Equal, value: x}]}";
     let report = first(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat());
     assert_eq!(report.scheduler_status, SchedulerStatus::Success);
-    let report = first(&[BOUND, &clusters(&["a"]), &placement("p", "{tolerations: [{value: x}]}")].concat());
+    let report = first(
+        &[
+            BOUND,
+            &clusters(&["a"]),
+            &placement("p", "{tolerations: [{value: x}]}"),
+        ]
+        .concat(),
+    );
     assert_eq!(report.scheduler_status, SchedulerStatus::Misconfigured);
     assert_eq!(report.scheduler_plugin.as_deref(), Some("TaintToleration"));
 }
@@ -132,7 +205,10 @@ fn tolerations_are_checked_only_when_clusters_remain() {
 #[test]
 fn a_toleration_expires_at_the_very_second() {
     let tainted = |added: &str| {
-        cluster("a", &format!("spec: {{taints: [{{key: gpu, effect: NoSelect, timeAdded: '{added}'}}]}}"))
+        cluster(
+            "a",
+            &format!("spec: {{taints: [{{key: gpu, effect: NoSelect, timeAdded: '{added}'}}]}}"),
+        )
     };
     let spec = "{tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}]}";
     let run = |added: &str| first(&[BOUND, &tainted(added), &placement("p", spec)].concat());
@@ -142,9 +218,15 @@ fn a_toleration_expires_at_the_very_second() {
 
 #[test]
 fn the_next_toleration_is_tried_when_one_has_expired() {
-    let tainted = cluster("a", "spec: {taints: [{key: gpu, effect: NoSelect, timeAdded: '2026-05-01T00:00:00Z'}]}");
+    let tainted = cluster(
+        "a",
+        "spec: {taints: [{key: gpu, effect: NoSelect, timeAdded: '2026-05-01T00:00:00Z'}]}",
+    );
     let spec = "{tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}, {operator: Exists}]}";
-    assert_eq!(selected(&first(&[BOUND, &tainted, &placement("p", spec)].concat())), ["a"]);
+    assert_eq!(
+        selected(&first(&[BOUND, &tainted, &placement("p", spec)].concat())),
+        ["a"]
+    );
 }
 
 #[test]
@@ -178,36 +260,73 @@ fn an_expired_score_counts_nothing_and_warns_but_cel_still_sees_it() {
     let at = |setting| {
         with_evaluation(&objects(&yaml), setting, |evaluation| {
             let report = evaluation.placement_report(0);
-            report.map(|report| (report.scheduler_status, report.ranking.unwrap_or_default().first().map(|one| one.score)))
+            report.map(|report| {
+                (
+                    report.scheduler_status,
+                    report.ranking.unwrap_or_default().first().map(|one| one.score),
+                )
+            })
         })
     };
-    assert_eq!(at(SNAPSHOT), Some((SchedulerStatus::Success, Some(7))), "at the boundary it still holds");
+    assert_eq!(
+        at(SNAPSHOT),
+        Some((SchedulerStatus::Success, Some(7))),
+        "at the boundary it still holds"
+    );
     assert_eq!(at(later), Some((SchedulerStatus::Warning, Some(0))));
 }
 
 #[cfg(feature = "cel")]
 #[test]
 fn a_bad_expression_is_misconfigured_even_when_another_predicate_matches_everything() {
-    let spec = "{predicates: [{}, {requiredClusterSelector: {celSelector: {celExpressions: ['nonsense(']}}}]}";
+    let spec =
+        "{predicates: [{}, {requiredClusterSelector: {celSelector: {celExpressions: ['nonsense(']}}}]}";
     let report = first(&[BOUND, &clusters(&["a"]), &placement("p", spec)].concat());
     assert_eq!(report.scheduler_status, SchedulerStatus::Misconfigured);
     assert_eq!(reason(&report), "NoManagedClusterMatched");
     let empty = first(&[BOUND, &placement("p", spec)].concat());
-    assert_eq!(empty.scheduler_status, SchedulerStatus::Success, "nothing is compiled without clusters");
+    assert_eq!(
+        empty.scheduler_status,
+        SchedulerStatus::Success,
+        "nothing is compiled without clusters"
+    );
 }
 
 #[test]
 fn quantities_become_floats() {
     let with = |name: &str, cpu: &str| {
-        cluster(name, &format!("status: {{allocatable: {{cpu: '{cpu}'}}, capacity: {{cpu: '64'}}}}"))
+        cluster(
+            name,
+            &format!("status: {{allocatable: {{cpu: '{cpu}'}}, capacity: {{cpu: '64'}}}}"),
+        )
     };
     let lacking = cluster("e", "status: {allocatable: {cpu: '100'}}");
     let spec = "{prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {builtIn: ResourceAllocatableCPU}}]}}";
-    let all = [with("a", "1000m"), with("b", "1.5"), with("c", "2e0"), with("d", "3"), lacking].concat();
+    let all = [
+        with("a", "1000m"),
+        with("b", "1.5"),
+        with("c", "2e0"),
+        with("d", "3"),
+        lacking,
+    ]
+    .concat();
     let report = first(&[BOUND, &all, &placement("p", spec)].concat());
-    let scores = report.prioritizers.unwrap_or_default().into_iter().next().map(|one| one.scores).unwrap_or_default();
-    let scores: Vec<(&str, i64)> = scores.iter().map(|(name, score)| (name.as_str(), *score)).collect();
-    assert_eq!(scores, [("a", -100), ("b", -50), ("c", 0), ("d", 100)], "without capacity there is no score");
+    let scores = report
+        .prioritizers
+        .unwrap_or_default()
+        .into_iter()
+        .next()
+        .map(|one| one.scores)
+        .unwrap_or_default();
+    let scores: Vec<(&str, i64)> = scores
+        .iter()
+        .map(|(name, score)| (name.as_str(), *score))
+        .collect();
+    assert_eq!(
+        scores,
+        [("a", -100), ("b", -50), ("c", 0), ("d", 100)],
+        "without capacity there is no score"
+    );
 }
 
 #[test]
@@ -237,7 +356,7 @@ spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {clu
         },
         ..SNAPSHOT
     };
-    let count = |setting| with_evaluation(&objects(yaml), setting, Evaluation::decision_count);
+    let count = |setting| with_evaluation(&objects(yaml), setting, |evaluation| evaluation.decision_count());
     assert_eq!((count(SNAPSHOT), count(asked)), (0, 1));
 }
 
@@ -264,7 +383,7 @@ fn availability_taints_are_derived_only_when_asked() {
         },
         ..SNAPSHOT
     };
-    let count = |setting| with_evaluation(&objects(&yaml), setting, Evaluation::decision_count);
+    let count = |setting| with_evaluation(&objects(&yaml), setting, |evaluation| evaluation.decision_count());
     assert_eq!((count(SNAPSHOT), count(asked)), (4, 1));
 }
 
@@ -282,13 +401,24 @@ kind: ManagedClusterSetBinding
 metadata: {name: bad, namespace: n}
 ";
     let yaml = |spec: &str| {
-        [BOUND, bad, &clusters(&["a", "b"]), &placement("p", spec), &decision("p", 1, &["gone", "b"])].concat()
+        [
+            BOUND,
+            bad,
+            &clusters(&["a", "b"]),
+            &placement("p", spec),
+            &decision("p", 1, &["gone", "b"]),
+        ]
+        .concat()
     };
     let blocked = first(&yaml("{}"));
     assert_eq!(blocked.scheduler_status, SchedulerStatus::Error);
     assert_eq!(selected(&blocked), ["gone", "b"]);
     assert!(blocked.conditions.is_empty());
-    assert_eq!(selected(&first(&yaml("{clusterSets: [s]}"))), ["a", "b"], "a set that is not eligible does not matter");
+    assert_eq!(
+        selected(&first(&yaml("{clusterSets: [s]}"))),
+        ["a", "b"],
+        "a set that is not eligible does not matter"
+    );
 }
 
 #[test]
@@ -309,25 +439,43 @@ status: {{conditions: [{{type: PlacementSatisfied, status: 'False', reason: Old,
         );
         let report = first(&[BOUND, &clusters(&["a"]), &alone, &decision("p", 1, &["b"])].concat());
         assert_eq!(report.scheduler_status, SchedulerStatus::Skipped);
-        assert_eq!((selected(&report).as_slice(), reason(&report)), (["b"].as_slice(), "Old"));
+        assert_eq!(
+            (selected(&report).as_slice(), reason(&report)),
+            (["b"].as_slice(), "Old")
+        );
     }
     let enabled = placement("p", "{}").replace(
         "namespace: n",
         "namespace: n, annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: 'yes'}",
     );
-    assert_eq!(selected(&first(&[BOUND, &clusters(&["a"]), &enabled].concat())), ["a"], "exactly true");
+    assert_eq!(
+        selected(&first(&[BOUND, &clusters(&["a"]), &enabled].concat())),
+        ["a"],
+        "exactly true"
+    );
 }
 
 #[test]
 fn a_binding_counts_by_its_name_and_not_by_its_cluster_set() {
     let renamed = BOUND.replace("{clusterSet: s}", "{clusterSet: other}");
-    assert_eq!(selected(&first(&[&renamed, &clusters(&["a"]) as &str, &placement("p", "{}")].concat())), ["a"]);
+    assert_eq!(
+        selected(&first(
+            &[&renamed, &clusters(&["a"]) as &str, &placement("p", "{}")].concat()
+        )),
+        ["a"]
+    );
 }
 
 #[test]
 fn sequential_placements_see_the_results_of_those_before_them() {
     let spec = "{numberOfClusters: 1}";
-    let yaml = [BOUND, &clusters(&["a", "b"]), &placement("p1", spec), &placement("p2", spec)].concat();
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b"]),
+        &placement("p1", spec),
+        &placement("p2", spec),
+    ]
+    .concat();
     let of = |mode| {
         let setting = Setting { mode, ..SNAPSHOT };
         with_evaluation(&objects(&yaml), setting, |evaluation| {
@@ -340,34 +488,72 @@ fn sequential_placements_see_the_results_of_those_before_them() {
 
 #[test]
 fn labels_of_an_existing_object_are_written_only_when_its_clusters_are_right_already() {
-    let spec = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}";
+    let spec =
+        "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}";
     let yaml = |given: &str| [BOUND, &clusters(&["a"]), &placement("p", spec), given].concat();
-    let label = |report: &PlacementReport| report.decisions.first().map(|one| one.decision_group_name.clone());
+    let label = |report: &PlacementReport| {
+        report
+            .decisions
+            .first()
+            .map(|one| one.decision_group_name.clone())
+    };
     assert_eq!(label(&first(&yaml(""))).as_deref(), Some("gg"));
-    assert_eq!(label(&first(&yaml(&decision("p", 1, &["a"])))).as_deref(), Some("gg"));
-    assert_eq!(label(&first(&yaml(&decision("p", 1, &["b"])))).as_deref(), Some(""));
+    assert_eq!(
+        label(&first(&yaml(&decision("p", 1, &["a"])))).as_deref(),
+        Some("gg")
+    );
+    assert_eq!(
+        label(&first(&yaml(&decision("p", 1, &["b"])))).as_deref(),
+        Some("")
+    );
 }
 
 #[test]
 fn written_decisions_are_what_the_next_run_takes_as_given() {
-    let yaml = [BOUND, &clusters(&["a", "b", "c"]), &placement("p", "{numberOfClusters: 2}")].concat();
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b", "c"]),
+        &placement("p", "{numberOfClusters: 2}"),
+    ]
+    .concat();
     let mut all = objects(&yaml);
-    let (report, written) =
-        with_evaluation(&all, SNAPSHOT, |evaluation| (evaluation.report(), evaluation.decision_objects()));
-    all.extend((1000u32..).zip(written).map(|(index, value)| object(index, value)));
+    let (report, written) = with_evaluation(&all, SNAPSHOT, |evaluation| {
+        (evaluation.report(), evaluation.decision_objects())
+    });
+    all.extend(
+        (1000u32..)
+            .zip(written)
+            .map(|(index, value)| object(index, value)),
+    );
     let (_, findings) = Inventory::read(&all);
     assert!(findings.is_empty(), "{findings:?}");
-    let again = with_evaluation(&all, SNAPSHOT, |evaluation| (evaluation.report(), evaluation.differences()));
-    assert_eq!(again.0.placements.first().map(selected), report.placements.first().map(selected));
+    let again = with_evaluation(&all, SNAPSHOT, |evaluation| {
+        (evaluation.report(), evaluation.differences())
+    });
+    assert_eq!(
+        again.0.placements.first().map(selected),
+        report.placements.first().map(selected)
+    );
     assert!(again.1.is_empty());
 }
 
 #[test]
 fn decisions_that_differ_from_the_evaluation_are_listed() {
-    let yaml = [BOUND, &clusters(&["a", "b"]), &placement("p", "{}"), &decision("p", 1, &["b", "gone"])].concat();
-    let differences = with_evaluation(&objects(&yaml), SNAPSHOT, Evaluation::differences);
-    let shape: Vec<_> =
-        differences.iter().map(|one| (one.only_given.join(","), one.only_evaluated.join(","))).collect();
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b"]),
+        &placement("p", "{}"),
+        &decision("p", 1, &["b", "gone"]),
+    ]
+    .concat();
+    let differences = with_evaluation(&objects(&yaml), SNAPSHOT, |evaluation| evaluation.differences());
+    let shape: Vec<_> = differences
+        .iter()
+        .map(|one| (one.only_given.join(","), one.only_evaluated.join(",")))
+        .collect();
     assert_eq!(shape, [("gone".to_owned(), "a".to_owned())]);
-    assert_eq!(differences.first().map(|one| one.finding().code.name()), Some("placement/differs"));
+    assert_eq!(
+        differences.first().map(|one| one.finding().code.name()),
+        Some("placement/differs")
+    );
 }

@@ -17,29 +17,47 @@ impl Why<'_, '_> {
     /// Which set made the cluster eligible; whether any did.
     pub(super) fn cluster_set(&self, steps: &mut Vec<Step>) -> bool {
         let plan = &self.evaluation.plan;
-        let Some(eligible) = plan.sets.eligible.get(self.index) else { return false };
+        let Some(eligible) = plan.sets.eligible.get(self.index) else {
+            return false;
+        };
         let against = |text: String, place: Place| Step::new(Room::ClusterSet, Bearing::Against, text, place);
         if !eligible.bound {
             let namespace = self.placement.namespace;
-            let text = format!("no ManagedClusterSetBinding in namespace {namespace} names a set that exists");
+            let text =
+                format!("no ManagedClusterSetBinding in namespace {namespace} names a set that exists");
             steps.push(against(text, self.placement.object.place("/metadata/namespace")));
             return false;
         }
-        let sets = plan.sets.available.get(eligible.available).map(|available| available.sets.as_slice());
+        let sets = plan
+            .sets
+            .available
+            .get(eligible.available)
+            .map(|available| available.sets.as_slice());
         let sets = sets.unwrap_or_default();
         if sets.is_empty() {
             let text = "none of the Placement's clusterSets is bound to its namespace";
-            steps.push(against(text.to_owned(), self.placement.object.place("/spec/clusterSets")));
+            steps.push(against(
+                text.to_owned(),
+                self.placement.object.place("/spec/clusterSets"),
+            ));
             return false;
         }
         if self.cluster.deleting {
             let text = "the cluster is being deleted".to_owned();
-            steps.push(against(text, self.cluster.object.place("/metadata/deletionTimestamp")));
+            steps.push(against(
+                text,
+                self.cluster.object.place("/metadata/deletionTimestamp"),
+            ));
             return false;
         }
         let mut found = false;
-        for (set, members) in sets.iter().filter_map(|set| Some((plan.sets.all.get(*set)?, plan.sets.members.get(*set)?))) {
-            let member = members.as_ref().is_ok_and(|members| members.binary_search(&self.id).is_ok());
+        for (set, members) in sets
+            .iter()
+            .filter_map(|set| Some((plan.sets.all.get(*set)?, plan.sets.members.get(*set)?)))
+        {
+            let member = members
+                .as_ref()
+                .is_ok_and(|members| members.binary_search(&self.id).is_ok());
             steps.push(self.membership(set, member));
             found |= member;
         }
@@ -59,7 +77,9 @@ impl Why<'_, '_> {
                 let value = self.evaluation.plan.fleet.label(self.cluster, CLUSTER_SET_LABEL);
                 let text = match (member, value) {
                     (true, _) => format!("its label puts it into the cluster set {name}"),
-                    (false, Some(other)) => format!("its label puts it into {other}, not into the cluster set {name}"),
+                    (false, Some(other)) => {
+                        format!("its label puts it into {other}, not into the cluster set {name}")
+                    }
                     (false, None) => format!("it has no label that puts it into the cluster set {name}"),
                 };
                 step(text, self.cluster.object.place(label)).related(set.object.place(""), "the set")
@@ -70,13 +90,23 @@ impl Why<'_, '_> {
             ),
             SetMembership::Selector(Some(selector)) => {
                 let pointer = "/spec/clusterSelector/labelSelector";
-                let unmet = selector.compile().ok().and_then(|selector| self.first_unmet_label(&selector.requirements));
+                let unmet = selector
+                    .compile()
+                    .ok()
+                    .and_then(|selector| self.first_unmet_label(&selector.requirements));
                 match unmet {
                     Some(requirement) => step(
-                        format!("the cluster set {name} wants {requirement}, it has {}", self.labelled(&requirement.key)),
-                        set.object.place(&format!("{pointer}{}", requirement.origin.pointer())),
+                        format!(
+                            "the cluster set {name} wants {requirement}, it has {}",
+                            self.labelled(&requirement.key)
+                        ),
+                        set.object
+                            .place(&format!("{pointer}{}", requirement.origin.pointer())),
                     ),
-                    None => step(format!("the label selector of the cluster set {name} matches"), set.object.place(pointer)),
+                    None => step(
+                        format!("the label selector of the cluster set {name} matches"),
+                        set.object.place(pointer),
+                    ),
                 }
                 .related(self.cluster.object.place("/metadata/labels"), "its labels")
             }
@@ -85,7 +115,10 @@ impl Why<'_, '_> {
 
     fn first_unmet_label(&self, requirements: &[Requirement]) -> Option<Requirement> {
         let label = |key: &str| self.evaluation.plan.fleet.label(self.cluster, key);
-        requirements.iter().find(|requirement| !requirement.accepts(label(&requirement.key))).cloned()
+        requirements
+            .iter()
+            .find(|requirement| !requirement.accepts(label(&requirement.key)))
+            .cloned()
     }
 
     fn labelled(&self, key: &str) -> String {
@@ -99,7 +132,12 @@ impl Why<'_, '_> {
     pub(super) fn predicate(&self, steps: &mut Vec<Step>) -> bool {
         if self.placement.predicates.is_empty() {
             let text = "the Placement has no predicates: every cluster passes";
-            steps.push(Step::new(Room::Predicate, Bearing::For, text, self.placement.object.place("/spec")));
+            steps.push(Step::new(
+                Room::Predicate,
+                Bearing::For,
+                text,
+                self.placement.object.place("/spec"),
+            ));
             return true;
         }
         let mut failures = Vec::new();
@@ -124,10 +162,18 @@ impl Why<'_, '_> {
         let pointer = predicate_pointer(index);
         let built = predicate::build(selector, &pointer).ok()?;
         let against = |text: String, pointer: String| {
-            Step::new(Room::Predicate, Bearing::Against, text, self.placement.object.place(&pointer))
+            Step::new(
+                Room::Predicate,
+                Bearing::Against,
+                text,
+                self.placement.object.place(&pointer),
+            )
         };
         if let Some(unmet) = self.first_unmet_label(&built.labels.requirements) {
-            let text = format!("predicate {index} wants label {unmet}, it has {}", self.labelled(&unmet.key));
+            let text = format!(
+                "predicate {index} wants label {unmet}, it has {}",
+                self.labelled(&unmet.key)
+            );
             let step = against(text, format!("{pointer}/labelSelector{}", unmet.origin.pointer()));
             return Some(step.related(self.cluster.object.place("/metadata/labels"), "its labels"));
         }
@@ -138,17 +184,25 @@ impl Why<'_, '_> {
                 None => format!("no claim {}", unmet.key),
             };
             let place = match self.cluster.claims.get(unmet.key.as_str()) {
-                Some(claim) => self.cluster.object.place(&format!("/status/clusterClaims/{}", claim.index)),
+                Some(claim) => self
+                    .cluster
+                    .object
+                    .place(&format!("/status/clusterClaims/{}", claim.index)),
                 None => self.cluster.object.place("/status/clusterClaims"),
             };
             let text = format!("predicate {index} wants claim {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/claimSelector{}", unmet.origin.pointer()));
             return Some(step.related(place, "its claims"));
         }
-        let failing = self.evaluation.failing_expression(&selector.cel_expressions, self.id)?;
+        let failing = self
+            .evaluation
+            .failing_expression(&selector.cel_expressions, self.id)?;
         let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();
         let text = format!("predicate {index} wants {expression}, which is not true");
-        Some(against(text, format!("{pointer}/celSelector/celExpressions/{failing}")))
+        Some(against(
+            text,
+            format!("{pointer}/celSelector/celExpressions/{failing}"),
+        ))
     }
 
     /// What the tolerations make of each taint; whether all are tolerated.
@@ -171,18 +225,28 @@ impl Why<'_, '_> {
             None => "/status/conditions".to_owned(),
         };
         let place = self.cluster.object.place(&pointer);
-        let value = if taint.value.is_empty() { String::new() } else { format!("={}", taint.value) };
+        let value = if taint.value.is_empty() {
+            String::new()
+        } else {
+            format!("={}", taint.value)
+        };
         let shown = format!("taint {}{value}:{}", taint.key, taint.effect.as_str());
         let step = |bearing, text: String| Step::new(Room::TaintToleration, bearing, text, place.clone());
         if taint.effect == TaintEffect::NoSelectIfNew && selected {
-            return step(Bearing::For, format!("{shown} spares clusters that are selected already, and this one is"));
+            return step(
+                Bearing::For,
+                format!("{shown} spares clusters that are selected already, and this one is"),
+            );
         }
         let now = self.evaluation.plan.input.now;
         let tolerations = &self.placement.tolerations;
-        let toleration_place = |index: usize| self.placement.object.place(&format!("/spec/tolerations/{index}"));
+        let toleration_place =
+            |index: usize| self.placement.object.place(&format!("/spec/tolerations/{index}"));
         match taints::bearing(taint, tolerations, now) {
             TaintBearing::Always => step(Bearing::For, format!("{shown} drops nobody")),
-            TaintBearing::By { toleration, expires, .. } => {
+            TaintBearing::By {
+                toleration, expires, ..
+            } => {
                 let until = expires.and_then(|time| jiff::Timestamp::from_nanosecond(time).ok());
                 let until = until.map(|time| format!(" until {time}")).unwrap_or_default();
                 step(Bearing::For, format!("{shown} is tolerated{until}"))
@@ -190,7 +254,10 @@ impl Why<'_, '_> {
             }
             TaintBearing::Not => {
                 let step = step(Bearing::Against, format!("{shown} is not tolerated"));
-                let covering = tolerations.iter().enumerate().filter(|(_, toleration)| taints::covers(toleration, taint));
+                let covering = tolerations
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, toleration)| taints::covers(toleration, taint));
                 covering.fold(step, |step, (index, toleration)| {
                     let expired = taints::expiry(toleration, taint)
                         .and_then(|time| jiff::Timestamp::from_nanosecond(time).ok())
@@ -206,7 +273,9 @@ impl Why<'_, '_> {
         let trace = self.outcome.trace.as_ref();
         let prioritizers = trace.and_then(|trace| trace.prioritizers.as_ref());
         for prioritizer in prioritizers.into_iter().flatten() {
-            let Some(score) = self.scored(&prioritizer.scores) else { continue };
+            let Some(score) = self.scored(&prioritizer.scores) else {
+                continue;
+            };
             let (because, place) = self.reason(prioritizer);
             let total = prioritizer.weight.saturating_mul(score);
             let text = format!(
@@ -214,10 +283,17 @@ impl Why<'_, '_> {
                 prioritizer.name, prioritizer.weight
             );
             let configuration = prioritizer.configuration.map(|index| {
-                self.placement.object.place(&format!("/spec/prioritizerPolicy/configurations/{index}"))
+                self.placement
+                    .object
+                    .place(&format!("/spec/prioritizerPolicy/configurations/{index}"))
             });
             let default = self.placement.object.place("/spec");
-            let step = Step::new(Room::Prioritizer, Bearing::Neutral, text, configuration.unwrap_or(default));
+            let step = Step::new(
+                Room::Prioritizer,
+                Bearing::Neutral,
+                text,
+                configuration.unwrap_or(default),
+            );
             steps.push(match place {
                 Some(place) => step.related(place, "the numbers"),
                 None => step,
@@ -229,35 +305,65 @@ impl Why<'_, '_> {
         let plan = &self.evaluation.plan;
         if let Some((counts, max)) = &prioritizer.counts {
             let count = self.scored(counts).unwrap_or_default();
-            return (format!("in {count} decisions of others, where the most of any cluster is {max}"), None);
+            return (
+                format!("in {count} decisions of others, where the most of any cluster is {max}"),
+                None,
+            );
         }
         if let Some(resource) = prioritizer.resource {
             return self.resource_reason(resource);
         }
         if let Some(rest) = prioritizer.name.strip_prefix("AddOn/") {
-            let object = rest.split_once('/').and_then(|(name, _)| plan.add_ons.object(self.cluster.name, name));
+            let object = rest
+                .split_once('/')
+                .and_then(|(name, _)| plan.add_ons.object(self.cluster.name, name));
             return match object {
                 None => (format!("no AddOnPlacementScore of {}", self.cluster.name), None),
-                Some(object) if object.valid_until.is_some_and(|until| plan.input.now.is_some_and(|now| now > until)) => {
-                    ("the score has expired".to_owned(), Some(object.object.place("/status/validUntil")))
+                Some(object)
+                    if object
+                        .valid_until
+                        .is_some_and(|until| plan.input.now.is_some_and(|now| now > until)) =>
+                {
+                    (
+                        "the score has expired".to_owned(),
+                        Some(object.object.place("/status/validUntil")),
+                    )
                 }
-                Some(object) => ("the add-on's score".to_owned(), Some(object.object.place("/status/scores"))),
+                Some(object) => (
+                    "the add-on's score".to_owned(),
+                    Some(object.object.place("/status/scores")),
+                ),
             };
         }
         let existing = self.evaluation.existing.get(self.index);
         let selected = existing.is_some_and(|existing| existing.clusters.contains(&self.id));
-        let text = if selected { "it is selected already" } else { "it is not selected yet" };
+        let text = if selected {
+            "it is selected already"
+        } else {
+            "it is not selected yet"
+        };
         (text.to_owned(), None)
     }
 
     fn resource_reason(&self, resource: Resource) -> (String, Option<Place>) {
         let resources = &self.evaluation.plan.resources;
-        let candidates = self.outcome.trace.as_ref().and_then(|trace| trace.tolerated.as_deref()).unwrap_or_default();
+        let candidates = self
+            .outcome
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.tolerated.as_deref())
+            .unwrap_or_default();
         let key = resource.key();
         let place = self.cluster.object.place(&format!("/status/allocatable/{key}"));
-        let text = match (resources.amount(resource, self.id), resources.range(resource, candidates)) {
+        let text = match (
+            resources.amount(resource, self.id),
+            resources.range(resource, candidates),
+        ) {
             (Some(amount), Some(range)) => {
-                format!("allocatable {amount}, where the least is {} and the most {}", range.min, range.max)
+                format!(
+                    "allocatable {amount}, where the least is {} and the most {}",
+                    range.min, range.max
+                )
             }
             _ => format!("it lacks allocatable or capacity of {key}"),
         };
@@ -267,24 +373,36 @@ impl Why<'_, '_> {
     /// The rank and the cut; whether the cluster is selected.
     pub(super) fn ranking(&self, steps: &mut Vec<Step>) -> bool {
         let selected = self.outcome.groups.order.contains(&self.id);
-        let ranking = self.outcome.trace.as_ref().and_then(|trace| trace.ranking.as_ref());
+        let ranking = self
+            .outcome
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.ranking.as_ref());
         let ranked = ranking.and_then(|ranking| {
             let position = ranking.iter().position(|(_, cluster)| *cluster == self.id)?;
             let (total, _) = ranking.get(position)?;
             Some((position.saturating_add(1), ranking.len(), total.0))
         });
-        let Some((rank, of, total)) = ranked else { return selected };
+        let Some((rank, of, total)) = ranked else {
+            return selected;
+        };
         let number = self.placement.number_of_clusters;
         let place = self.placement.object.place("/spec/numberOfClusters");
         let standing = format!("rank {rank} of {of} with {total} points");
         let cut = number.filter(|number| rank > *number);
         steps.push(match (cut, number) {
-            (Some(number), _) => {
-                Step::new(Room::Ranking, Bearing::Against, format!("{standing}, cut at {number} clusters"), place)
-            }
-            (None, Some(number)) => {
-                Step::new(Room::Ranking, Bearing::For, format!("{standing}, within {number} clusters"), place)
-            }
+            (Some(number), _) => Step::new(
+                Room::Ranking,
+                Bearing::Against,
+                format!("{standing}, cut at {number} clusters"),
+                place,
+            ),
+            (None, Some(number)) => Step::new(
+                Room::Ranking,
+                Bearing::For,
+                format!("{standing}, within {number} clusters"),
+                place,
+            ),
             (None, None) => Step::new(
                 Room::Ranking,
                 Bearing::For,
@@ -300,12 +418,19 @@ impl Why<'_, '_> {
         let groups = &self.outcome.groups;
         let position = groups.order.iter().position(|cluster| *cluster == self.id);
         let chunk = position.and_then(|position| {
-            chunks(groups).into_iter().find(|chunk| (chunk.start..chunk.end).contains(&position))
+            chunks(groups)
+                .into_iter()
+                .find(|chunk| (chunk.start..chunk.end).contains(&position))
         });
         let Some(chunk) = chunk else {
             if let Some(fault) = &self.outcome.fault {
                 let text = format!("selected, but lost with its decision group: {}", fault.message);
-                steps.push(Step::new(Room::Decision, Bearing::Against, text, fault.place.clone()));
+                steps.push(Step::new(
+                    Room::Decision,
+                    Bearing::Against,
+                    text,
+                    fault.place.clone(),
+                ));
             }
             return;
         };
@@ -313,12 +438,21 @@ impl Why<'_, '_> {
         let object = object_name(self.placement.name, chunk.number);
         let (group, pointer) = match named {
             Some(index) => (
-                format!("decision group {} ({})", chunk.group, group_name(self.placement, named)),
+                format!(
+                    "decision group {} ({})",
+                    chunk.group,
+                    group_name(self.placement, named)
+                ),
                 format!("/spec/decisionStrategy/groupStrategy/decisionGroups/{index}"),
             ),
             None => (format!("decision group {}", chunk.group), "/spec".to_owned()),
         };
         let text = format!("selected: {group}, PlacementDecision {object}");
-        steps.push(Step::new(Room::Decision, Bearing::For, text, self.placement.object.place(&pointer)));
+        steps.push(Step::new(
+            Room::Decision,
+            Bearing::For,
+            text,
+            self.placement.object.place(&pointer),
+        ));
     }
 }

@@ -54,7 +54,10 @@ const CONDITION: Shape = Shape::Mapping(&[
     required("message", Shape::Text(Format::Length(0, 32_768))),
     optional("observedGeneration", Shape::Integer(0, i64::MAX)),
     required("reason", Shape::Text(Format::Reason)),
-    required("status", Shape::Text(Format::OneOf(&["True", "False", "Unknown"]))),
+    required(
+        "status",
+        Shape::Text(Format::OneOf(&["True", "False", "Unknown"])),
+    ),
     required("type", QUALIFIED_NAME),
 ]);
 
@@ -165,7 +168,10 @@ const CLUSTER_SET: &[Member] = &[
             ),
         ]),
     ),
-    optional("status", Shape::Mapping(&[optional("conditions", LOOSE_CONDITIONS)])),
+    optional(
+        "status",
+        Shape::Mapping(&[optional("conditions", LOOSE_CONDITIONS)]),
+    ),
 ];
 
 const BINDING: &[Member] = &[
@@ -176,7 +182,10 @@ const BINDING: &[Member] = &[
         "spec",
         Shape::Mapping(&[optional("clusterSet", Shape::Text(Format::Length(1, usize::MAX)))]),
     ),
-    optional("status", Shape::Mapping(&[optional("conditions", LOOSE_CONDITIONS)])),
+    optional(
+        "status",
+        Shape::Mapping(&[optional("conditions", LOOSE_CONDITIONS)]),
+    ),
 ];
 
 const PLACEMENT: &[Member] = &[
@@ -187,7 +196,10 @@ const PLACEMENT: &[Member] = &[
         "spec",
         Shape::Mapping(&[
             optional("clusterSets", TEXTS),
-            optional("decisionStrategy", Shape::Mapping(&[optional("groupStrategy", GROUP_STRATEGY)])),
+            optional(
+                "decisionStrategy",
+                Shape::Mapping(&[optional("groupStrategy", GROUP_STRATEGY)]),
+            ),
             // Negative numbers pass the CRD and make OCM's scheduler panic: refuse them here.
             optional("numberOfClusters", Shape::Integer(0, i32::MAX as i64)),
             optional(
@@ -195,7 +207,10 @@ const PLACEMENT: &[Member] = &[
                 Shape::List(&list(Shape::Mapping(&[optional(
                     "requiredClusterSelector",
                     Shape::Mapping(&[
-                        optional("celSelector", Shape::Mapping(&[optional("celExpressions", TEXTS)])),
+                        optional(
+                            "celSelector",
+                            Shape::Mapping(&[optional("celExpressions", TEXTS)]),
+                        ),
                         optional("claimSelector", CLAIM_SELECTOR),
                         optional("labelSelector", LABEL_SELECTOR),
                     ]),
@@ -247,7 +262,10 @@ const PLACEMENT: &[Member] = &[
 ];
 
 const GROUP_STRATEGY: Shape = Shape::Mapping(&[
-    optional("clustersPerDecisionGroup", Shape::IntegerOrText(Format::Percentage)),
+    optional(
+        "clustersPerDecisionGroup",
+        Shape::IntegerOrText(Format::Percentage),
+    ),
     optional(
         "decisionGroups",
         Shape::List(&list(Shape::Mapping(&[
@@ -288,7 +306,10 @@ const SPREAD_CONSTRAINT: Shape = Shape::Mapping(&[
     optional("maxSkew", Shape::Integer(1, i32::MAX as i64)),
     required("topologyKey", QUALIFIED_NAME),
     required("topologyKeyType", Shape::Text(Format::OneOf(&["Label", "Claim"]))),
-    optional("whenUnsatisfiable", Shape::Text(Format::OneOf(&["DoNotSchedule", "ScheduleAnyway"]))),
+    optional(
+        "whenUnsatisfiable",
+        Shape::Text(Format::OneOf(&["DoNotSchedule", "ScheduleAnyway"])),
+    ),
 ]);
 
 const DECISION: &[Member] = &[
@@ -319,7 +340,10 @@ const SCORE: &[Member] = &[
             optional(
                 "scores",
                 Shape::List(&List {
-                    item: Shape::Mapping(&[required("name", TEXT), required("value", Shape::Integer(-100, 100))]),
+                    item: Shape::Mapping(&[
+                        required("name", TEXT),
+                        required("value", Shape::Integer(-100, 100)),
+                    ]),
                     keys: &["name"],
                     longest: usize::MAX,
                 }),

@@ -43,9 +43,14 @@ impl Format {
             Self::OneOf(values) if values.contains(&text) => Ok(()),
             Self::OneOf(values) => {
                 let list = values.join(", ");
-                Err((format!("is `{text}`, but must be one of {list}"), format!("write one of {list}")))
+                Err((
+                    format!("is `{text}`, but must be one of {list}"),
+                    format!("write one of {list}"),
+                ))
             }
-            Self::Length(least, _) if length < least => refuse("must not be empty", "write a value or remove the field"),
+            Self::Length(least, _) if length < least => {
+                refuse("must not be empty", "write a value or remove the field")
+            }
             Self::Length(_, most) if length > most => Err((
                 format!("has {length} characters, but at most {most} are allowed"),
                 "shorten it".to_owned(),
@@ -57,22 +62,34 @@ impl Format {
                 Err((format!("is `{text}`, which is no qualified name"), complaint))
             }
             Self::DnsLabel if length <= 63 && is_dns_label(text) => Ok(()),
-            Self::DnsLabel => refuse("must be a DNS label", "use lower-case letters, digits and `-`, 63 at most"),
+            Self::DnsLabel => refuse(
+                "must be a DNS label",
+                "use lower-case letters, digits and `-`, 63 at most",
+            ),
             Self::Reason if length <= 1024 && is_reason(text) => Ok(()),
-            Self::Reason => refuse("must be a CamelCase reason", "use letters, digits, `_`, `,` and `:`, first a letter"),
+            Self::Reason => refuse(
+                "must be a CamelCase reason",
+                "use letters, digits, `_`, `,` and `:`, first a letter",
+            ),
             Self::Time if parse_time(text).is_some() => Ok(()),
             Self::Time => refuse("must be a time", "write it as 2026-06-01T00:00:00Z"),
             Self::Base64 if is_base64(text) => Ok(()),
             Self::Base64 => refuse("must be base64", "encode it with `base64 -w0`"),
             Self::Percentage if is_percentage(text) => Ok(()),
-            Self::Percentage => refuse("must be a positive number or a percentage from 1% to 100%", "write `25%` or 10"),
+            Self::Percentage => refuse(
+                "must be a positive number or a percentage from 1% to 100%",
+                "write `25%` or 10",
+            ),
             Self::GroupName if is_group_name(text) => Ok(()),
             Self::GroupName => refuse(
                 "must be a group name",
                 "use 2 to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends",
             ),
             Self::Duration if is_duration(text) => Ok(()),
-            Self::Duration => refuse("must be a duration", "write a number and one of h, m, s, such as `1m`"),
+            Self::Duration => refuse(
+                "must be a duration",
+                "write a number and one of h, m, s, such as `1m`",
+            ),
         }
     }
 }
@@ -108,7 +125,9 @@ fn is_label_name(text: &str) -> bool {
 fn is_reason(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && bytes.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && bytes
+            .last()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         && bytes
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b',' | b':'))
@@ -125,7 +144,8 @@ fn is_base64(text: &str) -> bool {
 
 fn is_percentage(text: &str) -> bool {
     let digits = text.strip_suffix('%').unwrap_or(text);
-    let number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    let number =
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     number && (digits.len() == text.len() || digits.len() <= 2 || digits == "100")
 }
 
@@ -157,7 +177,10 @@ mod tests {
     #[test]
     fn percentages_run_from_one_to_a_hundred() {
         accepts(Format::Percentage, &["1%", "25%", "100%", "5", "1000"]);
-        refuses(Format::Percentage, &["", "%", "0%", "101%", "1.5%", "0", "-1", "05%", "all", "1000%"]);
+        refuses(
+            Format::Percentage,
+            &["", "%", "0%", "101%", "1.5%", "0", "-1", "05%", "all", "1000%"],
+        );
     }
 
     #[test]
