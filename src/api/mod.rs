@@ -11,6 +11,7 @@ pub mod crd;
 pub mod feedback_path;
 mod fields;
 pub mod gateway;
+pub mod ocm;
 pub mod ocm_work;
 pub mod params;
 pub mod policy;

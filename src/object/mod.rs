@@ -8,9 +8,16 @@
 mod field;
 mod identity;
 pub mod names;
+mod quantity;
+mod selector;
 
 pub use field::{Field, Mismatch};
 pub use identity::{ApiVersion, GroupKind, Identity};
+pub use quantity::{Quantity, QuantityError};
+pub use selector::{
+    LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
+    key_complaints, value_complaints,
+};
 
 use serde_json::Value;
 

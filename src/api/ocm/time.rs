@@ -1,0 +1,60 @@
+//! Times as Kubernetes writes them.
+//!
+//! Owns: reading RFC 3339 as strictly as Go does. Flows in: text. Flows out: a timestamp.
+
+use jiff::Timestamp;
+
+/// Reads `2026-06-01T00:00:00Z`, with an optional fraction and any offset; `None` for anything else.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<Timestamp> {
+    let bytes = text.as_bytes();
+    let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+    let at = |index: usize, expected: u8| bytes.get(index) == Some(&expected);
+    let shaped = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
+        .into_iter()
+        .all(digit)
+        && at(4, b'-')
+        && at(7, b'-')
+        && at(10, b'T')
+        && at(13, b':')
+        && at(16, b':');
+    let tail = text.get(19..)?;
+    let zone = match tail.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => tail,
+    };
+    let zoned = zone == "Z"
+        || (zone.len() == 6 && zone.starts_with(['+', '-']) && zone.as_bytes().get(3) == Some(&b':'));
+    if shaped && zoned { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc_3339_is_read_with_fraction_and_offset() {
+        let zulu = parse_time("2026-06-01T00:00:00Z");
+        assert!(zulu.is_some());
+        assert_eq!(parse_time("2026-06-01T02:00:00+02:00"), zulu);
+        assert_eq!(parse_time("2026-06-01T00:00:00.000Z"), zulu);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in [
+            "",
+            "2026-06-01",
+            "2026-06-01 00:00:00Z",
+            "2026-06-01T00:00:00",
+            "2026-13-01T00:00:00Z",
+            "2026-06-01T00:00:00Z[UTC]",
+            "2026-6-1T0:0:0Z",
+            "soon",
+            "2026-06-01T00:00:00+0200",
+            "é026-06-01T00:00:00Z",
+        ] {
+            assert_eq!(parse_time(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Kubernetes quantities: `250m`, `4`, `1.5Gi`, `2e3`.
+//!
+//! Owns: the grammar of a quantity, its value as the approximate float64 that OCM's resource prioritizers
+//! compute with, and its canonical text. Flows in: the text of a field (or an integer). Flows out: [`Quantity`].
+//! Must not know: which field it came from.
+
+use thiserror::Error;
+
+/// Digits beyond this are kept out of the exact arithmetic; nothing real has more.
+const MAX_DIGITS: usize = 30;
+
+/// The largest value that Kubernetes keeps on its slow path: it caps there.
+const CAP: i128 = i64::MAX as i128;
+
+/// Why a text is no quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum QuantityError {
+    /// Nothing that looks like a number.
+    #[error(
+        "quantities are a sign, digits with an optional decimal point, and a suffix such as m, k, Mi or e3"
+    )]
+    Format,
+    /// The suffix is none of Kubernetes'.
+    #[error(
+        "the suffix of a quantity is one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent such as e3"
+    )]
+    Suffix,
+    /// More digits, or a larger exponent, than any machine has.
+    #[error("the number is out of range")]
+    Range,
+}
+
+/// How the author wrote it; the canonical text keeps that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// `Ki`, `Mi`, ...
+    Binary,
+    /// `m`, `k`, `M`, ...
+    Decimal,
+    /// `e3`.
+    Exponent,
+}
+
+/// A quantity: `unscaled * 10^exponent`, exactly, down to nano.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantity {
+    unscaled: i128,
+    exponent: i32,
+    format: Format,
+}
+
+impl Quantity {
+    /// Reads a quantity as Kubernetes' `ParseQuantity` does.
+    ///
+    /// ```
+    /// use spokewright::object::Quantity;
+    /// assert_eq!(Quantity::parse("1.5Gi").map(|q| q.approximate()), Ok(1_610_612_736.0));
+    /// assert!(Quantity::parse("4 cores").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`QuantityError`] when the text is no quantity.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (negative, rest) = match text.as_bytes().first() {
+            Some(b'-') => (true, text.get(1..).unwrap_or_default()),
+            Some(b'+') => (false, text.get(1..).unwrap_or_default()),
+            _ => (false, text),
+        };
+        let split = |text: &'_ str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (whole, rest) = rest.split_at(split(rest));
+        let (fraction, suffix) = match rest.strip_prefix('.') {
+            Some(rest) => rest.split_at(split(rest)),
+            None => ("", rest),
+        };
+        if whole.is_empty() && fraction.is_empty() {
+            return Err(QuantityError::Format);
+        }
+        let whole = whole.trim_start_matches('0');
+        if whole.len().saturating_add(fraction.len()) > MAX_DIGITS {
+            return Err(QuantityError::Range);
+        }
+        let mut unscaled: i128 = 0;
+        for digit in whole.bytes().chain(fraction.bytes()) {
+            unscaled = unscaled
+                .checked_mul(10)
+                .and_then(|value| value.checked_add(i128::from(digit.saturating_sub(b'0'))))
+                .ok_or(QuantityError::Range)?;
+        }
+        let places = i32::try_from(fraction.len()).map_err(|_| QuantityError::Range)?;
+        let (unscaled, exponent, format) = match suffix_of(suffix)? {
+            Suffix::Binary(bits) => {
+                let factor = 1i128.checked_shl(bits).ok_or(QuantityError::Range)?;
+                let value = unscaled.checked_mul(factor).ok_or(QuantityError::Range)?;
+                (value, places.saturating_neg(), Format::Binary)
+            }
+            Suffix::Decimal(exponent) => (unscaled, exponent.saturating_sub(places), Format::Decimal),
+            Suffix::Exponent(exponent) => (unscaled, exponent.saturating_sub(places), Format::Exponent),
+        };
+        let (unscaled, exponent) = bounded(unscaled, exponent)?;
+        Ok(Self {
+            unscaled: if negative { -unscaled } else { unscaled },
+            exponent,
+            format,
+        })
+    }
+
+    /// From a YAML integer, which Kubernetes takes for its decimal text.
+    #[must_use]
+    pub fn from_integer(value: i64) -> Self {
+        Self {
+            unscaled: i128::from(value),
+            exponent: 0,
+            format: Format::Decimal,
+        }
+    }
+
+    /// The value as a float64, computed as Kubernetes' `AsApproximateFloat64` does: the integer part times a
+    /// power of ten (OCM placement 1.2, Scores: `a`).
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn approximate(&self) -> f64 {
+        let base = self.unscaled as f64;
+        match self.exponent {
+            0 => base,
+            exponent => base * power_of_ten(exponent),
+        }
+    }
+
+    /// The text that Kubernetes would store: the largest suffix that needs no fraction, `1000m` as `1`.
+    ///
+    /// ```
+    /// use spokewright::object::Quantity;
+    /// let canonical = |text| Quantity::parse(text).map(|quantity| quantity.canonical());
+    /// assert_eq!(canonical("1500m"), Ok("1500m".to_owned()));
+    /// assert_eq!(canonical("2000m"), Ok("2".to_owned()));
+    /// assert_eq!(canonical("1.5Gi"), Ok("1536Mi".to_owned()));
+    /// ```
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        if self.unscaled == 0 {
+            return "0".to_owned();
+        }
+        if self.format == Format::Binary
+            && let Some(value) = self.whole()
+            && value.unsigned_abs() >= 1024
+        {
+            let mut value = value;
+            let mut steps = 0usize;
+            while value % 1024 == 0 && steps < BINARY.len() {
+                value /= 1024;
+                steps = steps.saturating_add(1);
+            }
+            let suffix = steps.checked_sub(1).and_then(|index| BINARY.get(index));
+            return format!("{value}{}", suffix.copied().unwrap_or_default());
+        }
+        let mut value = self.unscaled;
+        let mut exponent = self.exponent;
+        while value % 10 == 0 {
+            value /= 10;
+            exponent = exponent.saturating_add(1);
+        }
+        while exponent.rem_euclid(3) != 0 {
+            value = value.saturating_mul(10);
+            exponent = exponent.saturating_sub(1);
+        }
+        let decimal = DECIMAL
+            .iter()
+            .find(|(_, power)| *power == exponent)
+            .filter(|_| self.format != Format::Exponent);
+        match decimal {
+            Some((suffix, _)) => format!("{value}{suffix}"),
+            None if exponent == 0 => value.to_string(),
+            None => format!("{value}e{exponent}"),
+        }
+    }
+
+    /// The value as an integer, when it is one.
+    fn whole(&self) -> Option<i128> {
+        if self.exponent >= 0 {
+            let power = u32::try_from(self.exponent).ok()?;
+            return 10i128.checked_pow(power)?.checked_mul(self.unscaled);
+        }
+        let divisor = 10i128.checked_pow(self.exponent.unsigned_abs())?;
+        (self.unscaled % divisor == 0).then(|| self.unscaled / divisor)
+    }
+}
+
+const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const DECIMAL: [(&str, i32); 10] = [
+    ("n", -9),
+    ("u", -6),
+    ("m", -3),
+    ("", 0),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("P", 15),
+    ("E", 18),
+];
+
+enum Suffix {
+    /// Shift by this many bits.
+    Binary(u32),
+    /// Times ten to this power.
+    Decimal(i32),
+    /// The same, written `e<n>`.
+    Exponent(i32),
+}
+
+fn suffix_of(text: &str) -> Result<Suffix, QuantityError> {
+    if let Some((_, power)) = DECIMAL.iter().find(|(suffix, _)| *suffix == text) {
+        return Ok(Suffix::Decimal(*power));
+    }
+    let bits = BINARY.iter().zip([10, 20, 30, 40, 50, 60]);
+    if let Some((_, bits)) = bits.into_iter().find(|(suffix, _)| **suffix == text) {
+        return Ok(Suffix::Binary(bits));
+    }
+    let digits = text.strip_prefix(['e', 'E']).ok_or(QuantityError::Suffix)?;
+    let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
+    if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(QuantityError::Suffix);
+    }
+    digits
+        .parse::<i32>()
+        .ok()
+        .filter(|power| power.unsigned_abs() <= 300)
+        .map(Suffix::Exponent)
+        .ok_or(QuantityError::Range)
+}
+
+/// Kubernetes rounds what is finer than nano up, and caps at the largest int64 what does not fit there.
+fn bounded(unscaled: i128, exponent: i32) -> Result<(i128, i32), QuantityError> {
+    if unscaled == 0 {
+        return Ok((0, 0));
+    }
+    if exponent < -9 {
+        let finer = (-9i32).saturating_sub(exponent).unsigned_abs();
+        let rounded = match 10i128.checked_pow(finer) {
+            Some(divisor) => (unscaled / divisor).saturating_add(i128::from(unscaled % divisor != 0)),
+            None => 1,
+        };
+        return Ok((rounded, -9));
+    }
+    if exponent >= 0 {
+        let power = exponent.unsigned_abs();
+        let value = 10i128
+            .checked_pow(power)
+            .and_then(|factor| factor.checked_mul(unscaled));
+        return Ok(match value {
+            Some(value) if value <= CAP => (unscaled, exponent),
+            _ => (CAP, 0),
+        });
+    }
+    let divisor = 10i128
+        .checked_pow(exponent.unsigned_abs())
+        .ok_or(QuantityError::Range)?;
+    Ok(if unscaled / divisor > CAP {
+        (CAP, 0)
+    } else {
+        (unscaled, exponent)
+    })
+}
+
+/// Ten to a power as Go's `math.Pow10` gives it: exact tables, a negative power by division.
+fn power_of_ten(exponent: i32) -> f64 {
+    let positive = 10f64.powi(exponent.saturating_abs());
+    if exponent < 0 { 1.0 / positive } else { positive }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> f64 {
+        Quantity::parse(text).map_or(f64::NAN, |quantity| quantity.approximate())
+    }
+
+    #[test]
+    #[allow(clippy::float_cmp)]
+    fn every_suffix_scales_the_number() {
+        for (text, expected) in [
+            ("0", 0.0),
+            ("4", 4.0),
+            ("+4", 4.0),
+            ("-4", -4.0),
+            ("250m", 0.25),
+            ("1u", 1e-6),
+            ("1n", 1e-9),
+            ("2k", 2_000.0),
+            ("3M", 3e6),
+            ("1G", 1e9),
+            ("1T", 1e12),
+            ("1P", 1e15),
+            ("1E", 1e18),
+            ("1Ki", 1024.0),
+            ("1.5Gi", 1_610_612_736.0),
+            ("2Ti", 2_199_023_255_552.0),
+            ("1e3", 1_000.0),
+            ("1E3", 1_000.0),
+            ("25e-1", 2.5),
+            ("0.5", 0.5),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("007", 7.0),
+        ] {
+            assert_eq!(value(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn malformed_text_is_refused() {
+        for text in [
+            "",
+            "-",
+            "+",
+            ".",
+            "m",
+            "Ki",
+            "1 Gi",
+            "1GI",
+            "1gi",
+            "1K",
+            "1e",
+            "1e1.5",
+            "--1",
+            "1..5",
+            "1.5.5",
+            "0x10",
+            "1_000",
+            "1e99999999999",
+            "abc",
+            "½",
+            "1µ",
+        ] {
+            assert!(Quantity::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    #[allow(clippy::float_cmp)]
+    fn what_is_finer_than_nano_rounds_up_and_what_is_too_large_is_capped() {
+        assert_eq!(value("1e-12"), 1e-9);
+        assert_eq!(value("1000E"), 9_223_372_036_854_775_807.0);
+        assert!(Quantity::parse("99999999999999999999999999999999999").is_err());
+    }
+
+    #[test]
+    fn canonical_text_has_no_fraction_and_the_largest_suffix() {
+        for (text, expected) in [
+            ("0m", "0"),
+            ("1000m", "1"),
+            ("0.1", "100m"),
+            ("1024Ki", "1Mi"),
+            ("0.5Gi", "512Mi"),
+            ("100Ki", "100Ki"),
+            ("1.5", "1500m"),
+            ("1000k", "1M"),
+            ("12e2", "1200"),
+            ("12e5", "1200e3"),
+            ("0.5Ki", "512"),
+            ("-1000m", "-1"),
+        ] {
+            assert_eq!(
+                Quantity::parse(text).map(|quantity| quantity.canonical()),
+                Ok(expected.to_owned()),
+                "{text}"
+            );
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_and_never_panics(text in "\\PC{0,40}") {
+            if let Ok(quantity) = Quantity::parse(&text) {
+                let _ = quantity.canonical();
+                let _ = quantity.approximate();
+            }
+        }
+
+        #[test]
+        #[allow(clippy::float_cmp)]
+        fn canonical_text_means_the_same_amount(number in 0u32..2_000_000, suffix in "(m|k|M|G|Ki|Mi|Gi|e3|)") {
+            let quantity = Quantity::parse(&format!("{number}{suffix}"));
+            proptest::prop_assume!(quantity.is_ok());
+            if let Ok(quantity) = quantity {
+                let again = Quantity::parse(&quantity.canonical());
+                proptest::prop_assert!(again.is_ok_and(|again| (again.approximate() - quantity.approximate()).abs()
+                    <= quantity.approximate().abs() * 1e-12));
+            }
+        }
+    }
+}

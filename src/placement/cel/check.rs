@@ -1,0 +1,311 @@
+//! Names and types, as cel-go checks them before anything runs.
+//!
+//! Owns: undeclared names, unknown functions, calls that fit no overload. What is inside the cluster is dynamic,
+//! so most expressions pass; what is wrong for certain makes the Placement misconfigured rather than matching
+//! nothing. Flows in: an expanded expression. Flows out: nothing, or a complaint.
+
+use std::collections::HashMap;
+
+use kube_cel::cel::IdedExpr;
+use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
+
+use super::library::TYPES;
+use super::signatures::{Overload, Type, is_library_function, overloads};
+
+/// The variable of every expression.
+const CLUSTER: &str = "managedCluster";
+
+/// Checks an expression.
+///
+/// # Errors
+/// cel-go's complaint in a few words, without its position.
+pub(super) fn check(expression: &IdedExpr) -> Result<(), String> {
+    let cluster = Type::Map(Box::new(Type::Text), Box::new(Type::Dyn));
+    let mut scope = vec![(CLUSTER.to_owned(), cluster)];
+    type_of(expression, &mut scope).map(|_| ())
+}
+
+type Scope = Vec<(String, Type)>;
+
+fn type_of(expression: &IdedExpr, scope: &mut Scope) -> Result<Type, String> {
+    match &expression.expr {
+        Expr::Unspecified => Err("empty expression".to_owned()),
+        Expr::Struct(message) => Err(format!("undeclared reference to '{}'", message.type_name)),
+        Expr::Literal(literal) => Ok(literal_type(literal)),
+        Expr::Ident(name) => ident(name, scope),
+        Expr::Select(select) => {
+            let operand = type_of(&select.operand, scope)?;
+            let selected = match &operand {
+                Type::Optional(inner) => select_from(inner).map(|field| Type::Optional(Box::new(field))),
+                other => select_from(other),
+            };
+            let field = selected
+                .ok_or_else(|| format!("type '{}' does not support field selection", name(&operand)))?;
+            Ok(if select.test { Type::Bool } else { field })
+        }
+        Expr::List(list) => {
+            let mut element = None;
+            for (index, item) in list.elements.iter().enumerate() {
+                let found = type_of(item, scope)?;
+                let found = match found {
+                    Type::Optional(inner) if list.optional_indices.contains(&index) => *inner,
+                    other => other,
+                };
+                element = Some(element.map_or(found.clone(), |known| joined(known, found)));
+            }
+            Ok(Type::List(Box::new(element.unwrap_or(Type::Dyn))))
+        }
+        Expr::Map(map) => {
+            let mut entries: Option<(Type, Type)> = None;
+            for entry in &map.entries {
+                let EntryExpr::MapEntry(entry) = &entry.expr else {
+                    return Err("a map has keys and values".to_owned());
+                };
+                let key = type_of(&entry.key, scope)?;
+                let value = match type_of(&entry.value, scope)? {
+                    Type::Optional(inner) if entry.optional => *inner,
+                    other => other,
+                };
+                entries = Some(match entries {
+                    Some((keys, values)) => (joined(keys, key), joined(values, value)),
+                    None => (key, value),
+                });
+            }
+            let (key, value) = entries.unwrap_or((Type::Dyn, Type::Dyn));
+            Ok(Type::Map(Box::new(key), Box::new(value)))
+        }
+        Expr::Call(call) => call_type(call, scope),
+        Expr::Comprehension(comprehension) => comprehension_type(comprehension, scope),
+    }
+}
+
+fn literal_type(literal: &LiteralValue) -> Type {
+    match literal {
+        LiteralValue::Boolean(_) => Type::Bool,
+        LiteralValue::Bytes(_) => Type::Bytes,
+        LiteralValue::Double(_) => Type::Double,
+        LiteralValue::Int(_) => Type::Int,
+        LiteralValue::Null => Type::Null,
+        LiteralValue::String(_) => Type::Text,
+        LiteralValue::UInt(_) => Type::Uint,
+    }
+}
+
+fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
+    // `.name` is `name` at the top.
+    let bare = name.strip_prefix('.').unwrap_or(name);
+    if let Some((_, found)) = scope.iter().rev().find(|(known, _)| known == bare) {
+        return Ok(found.clone());
+    }
+    if TYPES.iter().any(|(known, _)| *known == bare) {
+        return Ok(Type::Type);
+    }
+    Err(format!("undeclared reference to '{bare}' (in container '')"))
+}
+
+/// The type of a field; `None` when the type has no fields.
+fn select_from(operand: &Type) -> Option<Type> {
+    match operand {
+        Type::Dyn => Some(Type::Dyn),
+        Type::Map(_, value) => Some((**value).clone()),
+        _ => None,
+    }
+}
+
+fn call_type(call: &CallExpr, scope: &mut Scope) -> Result<Type, String> {
+    let mut arguments = Vec::with_capacity(call.args.len());
+    if call.func_name == operators::OPT_SELECT {
+        let operand = call.args.first().ok_or("selection without operand")?;
+        let operand = type_of(operand, scope)?;
+        let inner = match operand {
+            Type::Optional(inner) => *inner,
+            other => other,
+        };
+        let field = select_from(&inner)
+            .ok_or_else(|| format!("type '{}' does not support field selection", name(&inner)))?;
+        return Ok(Type::Optional(Box::new(field)));
+    }
+    for argument in &call.args {
+        arguments.push(type_of(argument, scope)?);
+    }
+    let library = call.target.as_deref().and_then(|target| match &target.expr {
+        Expr::Ident(name) if !scope.iter().any(|(known, _)| known == name) => Some(name.as_str()),
+        _ => None,
+    });
+    if let Some(library) = library.filter(|library| is_library_function(library, &call.func_name)) {
+        let function = format!("{library}.{}", call.func_name);
+        return resolve(&function, None, &arguments);
+    }
+    let receiver = match &call.target {
+        Some(target) => Some(type_of(target, scope)?),
+        None => None,
+    };
+    resolve(&call.func_name, receiver.as_ref(), &arguments)
+}
+
+fn resolve(function: &str, receiver: Option<&Type>, arguments: &[Type]) -> Result<Type, String> {
+    let known = overloads(function).unwrap_or_default();
+    if known.is_empty() {
+        return Err(format!("undeclared reference to '{function}' (in container '')"));
+    }
+    let results: Vec<Type> = known
+        .iter()
+        .filter_map(|overload| result(overload, receiver, arguments))
+        .collect();
+    let Some((first, rest)) = results.split_first() else {
+        let list: Vec<String> = arguments.iter().map(name).collect();
+        let receiver = receiver
+            .map(|receiver| format!("{}.", name(receiver)))
+            .unwrap_or_default();
+        return Err(format!(
+            "found no matching overload for '{function}' applied to '{receiver}({})'",
+            list.join(", ")
+        ));
+    };
+    // Several overloads fit because something is dynamic: so is the result, unless they agree.
+    Ok(if rest.iter().all(|other| other == first) {
+        first.clone()
+    } else {
+        Type::Dyn
+    })
+}
+
+/// The result of an overload; `None` when the call does not fit it.
+fn result(overload: &Overload, receiver: Option<&Type>, arguments: &[Type]) -> Option<Type> {
+    let mut bound = HashMap::new();
+    match (&overload.receiver, receiver) {
+        (None, None) => {}
+        (Some(wanted), Some(given)) => fits(wanted, given, &mut bound).then_some(())?,
+        _ => return None,
+    }
+    if overload.parameters.len() != arguments.len() {
+        return None;
+    }
+    let fit = overload
+        .parameters
+        .iter()
+        .zip(arguments)
+        .all(|(wanted, given)| fits(wanted, given, &mut bound));
+    fit.then(|| substitute(&overload.result, &bound))
+}
+
+/// Whether a value of the given type may stand where one of the wanted type is expected.
+fn fits(wanted: &Type, given: &Type, bound: &mut HashMap<char, Type>) -> bool {
+    match (wanted, given) {
+        (Type::Parameter(parameter), given) => match bound.get(parameter).cloned() {
+            Some(known) => {
+                let compatible = agree(&known, given);
+                if known == Type::Dyn || known == Type::Null {
+                    bound.insert(*parameter, given.clone());
+                }
+                compatible
+            }
+            None => {
+                bound.insert(*parameter, given.clone());
+                true
+            }
+        },
+        (Type::Dyn, _) | (_, Type::Dyn) => true,
+        (Type::List(wanted), Type::List(given)) | (Type::Optional(wanted), Type::Optional(given)) => {
+            fits(wanted, given, bound)
+        }
+        (Type::Map(key, value), Type::Map(given_key, given_value)) => {
+            fits(key, given_key, bound) && fits(value, given_value, bound)
+        }
+        (wanted, given) => wanted == given,
+    }
+}
+
+/// Whether two types can be one and the same; something dynamic agrees with everything.
+fn agree(one: &Type, other: &Type) -> bool {
+    match (one, other) {
+        (Type::Dyn, _) | (_, Type::Dyn) => true,
+        (Type::Null, Type::Null | Type::Named(_) | Type::Optional(_))
+        | (Type::Named(_) | Type::Optional(_), Type::Null) => true,
+        (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => {
+            agree(one, other)
+        }
+        (Type::Map(key, value), Type::Map(other_key, other_value)) => {
+            agree(key, other_key) && agree(value, other_value)
+        }
+        (one, other) => one == other,
+    }
+}
+
+fn substitute(result: &Type, bound: &HashMap<char, Type>) -> Type {
+    match result {
+        Type::Parameter(parameter) => bound.get(parameter).cloned().unwrap_or(Type::Dyn),
+        Type::List(inner) => Type::List(Box::new(substitute(inner, bound))),
+        Type::Optional(inner) => Type::Optional(Box::new(substitute(inner, bound))),
+        Type::Map(key, value) => Type::Map(
+            Box::new(substitute(key, bound)),
+            Box::new(substitute(value, bound)),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// The type of a list's elements: theirs, or dynamic when they differ.
+fn joined(one: Type, other: Type) -> Type {
+    if one == other { one } else { Type::Dyn }
+}
+
+fn comprehension_type(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, String> {
+    let element = match type_of(&comprehension.iter_range, scope)? {
+        Type::Dyn => Type::Dyn,
+        Type::List(element) => *element,
+        Type::Map(key, _) => *key,
+        other => {
+            return Err(format!(
+                "expression of type '{}' cannot be range of a comprehension",
+                name(&other)
+            ));
+        }
+    };
+    let accumulator = type_of(&comprehension.accu_init, scope)?;
+    let before = scope.len();
+    scope.push((comprehension.accu_var.clone(), accumulator));
+    scope.push((comprehension.iter_var.clone(), element));
+    let result = inside(comprehension, scope);
+    scope.truncate(before);
+    result
+}
+
+fn inside(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, String> {
+    let condition = type_of(&comprehension.loop_cond, scope)?;
+    if !agree(&condition, &Type::Bool) {
+        return Err(format!(
+            "found no matching overload: a condition is '{}'",
+            name(&condition)
+        ));
+    }
+    let step = type_of(&comprehension.loop_step, scope)?;
+    // What a loop collects is known only after its first turn: `map` starts with an empty list.
+    if let Some((_, accumulator)) = scope
+        .iter_mut()
+        .rev()
+        .find(|(known, _)| *known == comprehension.accu_var)
+    {
+        *accumulator = step;
+    }
+    type_of(&comprehension.result, scope)
+}
+
+/// A type as cel-go writes it.
+fn name(of: &Type) -> String {
+    match of {
+        Type::Dyn | Type::Parameter(_) => "dyn".to_owned(),
+        Type::Bool => "bool".to_owned(),
+        Type::Int => "int".to_owned(),
+        Type::Uint => "uint".to_owned(),
+        Type::Double => "double".to_owned(),
+        Type::Text => "string".to_owned(),
+        Type::Bytes => "bytes".to_owned(),
+        Type::Null => "null".to_owned(),
+        Type::Type => "type".to_owned(),
+        Type::List(element) => format!("list({})", name(element)),
+        Type::Map(key, value) => format!("map({}, {})", name(key), name(value)),
+        Type::Optional(inner) => format!("optional_type({})", name(inner)),
+        Type::Named(name) => (*name).to_owned(),
+    }
+}

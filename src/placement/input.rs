@@ -1,0 +1,62 @@
+//! What an evaluation starts from.
+
+use jiff::Timestamp;
+
+use crate::api::ocm::Inventory;
+
+/// In which order Placements see each other's decisions (OCM placement 1.6).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Each Placement sees only the decisions of the input.
+    Snapshot,
+    /// In the order of namespace and name, each sees the results of those before it.
+    #[default]
+    Sequential,
+    /// Sequential rounds until nothing changes.
+    Fixpoint,
+}
+
+impl Mode {
+    /// The name in reports and options.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Snapshot => "snapshot",
+            Self::Sequential => "sequential",
+            Self::Fixpoint => "fixpoint",
+        }
+    }
+}
+
+/// How much of the way to the decisions an evaluation keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Decisions, groups and conditions: what rendering needs. Scores are computed only where they choose.
+    Decisions,
+    /// Filters, scores and ranking as well: what the report shows.
+    Full,
+}
+
+/// What hub controllers other than the scheduler would change before it looks (OCM placement 1.1). All off by
+/// default, because the input says what is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Options {
+    /// Clusters without a cluster set label get `default`, as the mutating webhook does.
+    pub unlabelled_join_default: bool,
+    /// The taints `unavailable` and `unreachable` follow ManagedClusterConditionAvailable.
+    pub derive_availability_taints: bool,
+}
+
+/// Everything that an evaluation depends on; equal inputs give equal results.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The objects.
+    pub inventory: &'a Inventory<'a>,
+    /// The clock; without it, what depends on time is reported as such ([`super::NeedsNow`]).
+    pub now: Option<Timestamp>,
+    /// The order.
+    pub mode: Mode,
+    /// What to add to the input.
+    pub options: Options,
+}

@@ -1,0 +1,179 @@
+//! Rules of the scheduler, one named test each.
+
+mod bad_input;
+mod explanations;
+mod properties;
+mod quirks;
+mod without_clock;
+
+use serde_json::Value;
+
+use super::*;
+use crate::api::ocm::Inventory;
+use crate::diagnostic::{DocumentId, Finding, SourceId};
+use crate::object::{ApiVersion, Object, Origin};
+
+/// Reads the documents of a YAML stream: the one place to change when the reader changes.
+fn documents(text: &str) -> Vec<Value> {
+    crate::yaml::read_all(text, &crate::yaml::Limits::default()).unwrap_or_default()
+}
+
+/// Objects from YAML; each document is one, in a source of its own.
+fn objects(text: &str) -> Vec<Object> {
+    (0u32..)
+        .zip(documents(text))
+        .filter(|(_, value)| !value.is_null())
+        .map(|(index, value)| object(index, value))
+        .collect()
+}
+
+fn object(index: u32, value: Value) -> Object {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let metadata = value.get("metadata");
+    let namespace = metadata.and_then(|metadata| metadata.get("namespace"));
+    Object {
+        api_version: ApiVersion::parse(&text(value.get("apiVersion"))),
+        kind: text(value.get("kind")),
+        namespace: namespace.and_then(Value::as_str).map(str::to_owned),
+        name: text(metadata.and_then(|metadata| metadata.get("name"))),
+        origin: Origin {
+            document: DocumentId {
+                source: SourceId(0),
+                index,
+            },
+            pointer: String::new(),
+        },
+        value,
+    }
+}
+
+/// One set `s`, bound to namespace `n`.
+const BOUND: &str = "
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSet
+metadata: {name: s}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSetBinding
+metadata: {name: s, namespace: n}
+spec: {clusterSet: s}
+";
+
+/// A cluster of that set; `more` are further lines of the object.
+fn cluster(name: &str, more: &str) -> String {
+    format!(
+        "
+---
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {{name: {name}, labels: {{cluster.open-cluster-management.io/clusterset: s, name: {name}}}}}
+{more}
+"
+    )
+}
+
+fn clusters(names: &[&str]) -> String {
+    names.iter().map(|name| cluster(name, "")).collect()
+}
+
+/// A Placement in namespace `n`; `spec` in flow style.
+fn placement(name: &str, spec: &str) -> String {
+    format!(
+        "
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {{name: {name}, namespace: n}}
+spec: {spec}
+"
+    )
+}
+
+/// A PlacementDecision of a Placement in namespace `n`.
+fn decision(placement: &str, number: usize, clusters: &[&str]) -> String {
+    let decisions: Vec<String> = clusters
+        .iter()
+        .map(|cluster| format!("{{clusterName: {cluster}, reason: ''}}"))
+        .collect();
+    format!(
+        "
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: PlacementDecision
+metadata:
+  name: {placement}-decision-{number}
+  namespace: n
+  labels:
+    cluster.open-cluster-management.io/placement: {placement}
+    cluster.open-cluster-management.io/decision-group-name: ''
+    cluster.open-cluster-management.io/decision-group-index: '0'
+status: {{decisions: [{}]}}
+",
+        decisions.join(", ")
+    )
+}
+
+/// What to run besides the objects.
+#[derive(Clone, Copy)]
+struct Setting {
+    now: Option<&'static str>,
+    mode: Mode,
+    options: Options,
+}
+
+const SNAPSHOT: Setting = Setting {
+    now: Some("2026-06-01T00:00:00Z"),
+    mode: Mode::Snapshot,
+    options: Options {
+        unlabelled_join_default: false,
+        derive_availability_taints: false,
+    },
+};
+
+/// Evaluates objects and hands the evaluation to `look`.
+fn with_evaluation<T>(objects: &[Object], setting: Setting, look: impl FnOnce(&Evaluation<'_>) -> T) -> T {
+    let (inventory, _) = Inventory::read(objects);
+    let input = Input {
+        inventory: &inventory,
+        now: setting.now.and_then(crate::api::ocm::parse_time),
+        mode: setting.mode,
+        options: setting.options,
+    };
+    look(&evaluate(&input, Detail::Full))
+}
+
+fn report(yaml: &str) -> Report {
+    with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| evaluation.report())
+}
+
+/// The report of the first Placement.
+fn first(yaml: &str) -> PlacementReport {
+    report(yaml)
+        .placements
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| panic!("no placement: {yaml}"))
+}
+
+/// What reading the objects says.
+fn complaints(yaml: &str) -> Vec<Finding> {
+    Inventory::read(&objects(yaml)).1
+}
+
+fn selected(report: &PlacementReport) -> Vec<&str> {
+    report
+        .decisions
+        .iter()
+        .map(|decision| decision.cluster_name.as_str())
+        .collect()
+}
+
+fn reason(report: &PlacementReport) -> &str {
+    let satisfied = report
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "PlacementSatisfied");
+    satisfied
+        .map(|condition| condition.reason.as_str())
+        .unwrap_or_default()
+}
