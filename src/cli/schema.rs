@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::api::schema_documents;
+use spokewright::api::{schema_documents, schema_text};
 
 use super::show;
 use super::status::Status;
@@ -29,7 +29,7 @@ impl Schema {
         let text = match &self.name {
             None => documents.iter().map(|(name, _)| format!("{name}\n")).collect(),
             Some(wanted) => match documents.iter().find(|(name, _)| name == wanted) {
-                Some((_, schema)) => show::json(schema),
+                Some((_, schema)) => schema_text(schema),
                 None => {
                     let names: Vec<&str> = documents.iter().map(|(name, _)| *name).collect();
                     show::line(&format!("error: there is no schema `{wanted}`"));
