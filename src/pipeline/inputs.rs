@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::api::config::{self, PlacementSource, RenderConfig};
+use crate::api::config::{self, PlacementMode, PlacementSource, RenderConfig};
+use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
 use crate::output::same_or_inside;
+use crate::placement::{self, Mode};
 use crate::source::{self, Sources};
 
 /// The configuration's name at the root of the input.
@@ -33,6 +35,10 @@ pub struct Request {
     pub clusters: Option<String>,
     /// `--placement`.
     pub placement: Option<PlacementSource>,
+    /// `--mode`.
+    pub mode: Option<PlacementMode>,
+    /// What hub controllers other than the scheduler would add.
+    pub placement_options: placement::Options,
     /// `--now`: the only clock.
     pub now: Option<jiff::Timestamp>,
     /// `--deny warnings`.
@@ -56,6 +62,8 @@ pub struct Loaded {
     pub findings: Findings,
     /// `--now`.
     pub now: Option<jiff::Timestamp>,
+    /// What hub controllers other than the scheduler would add.
+    pub placement_options: placement::Options,
     /// `--clusters`.
     pub(super) clusters: Option<GlobMatcher>,
     overrides: BTreeMap<Code, SeverityOverride>,
@@ -68,6 +76,21 @@ impl Loaded {
         findings.extend(self.findings.clone());
         findings.finish(&self.overrides, self.deny_warnings);
         findings.order_by_position(&self.sources);
+    }
+
+    /// What an evaluation of this input's Placements starts from.
+    #[must_use]
+    pub fn evaluation_input<'a>(&self, inventory: &'a Inventory<'a>) -> placement::Input<'a> {
+        placement::Input {
+            inventory,
+            now: self.now,
+            mode: match self.config.placement_mode {
+                PlacementMode::Snapshot => Mode::Snapshot,
+                PlacementMode::Sequential => Mode::Sequential,
+                PlacementMode::Fixpoint => Mode::Fixpoint,
+            },
+            options: self.placement_options,
+        }
     }
 
     /// Whether `--clusters` admits this cluster.
@@ -94,9 +117,8 @@ pub fn load(request: &Request) -> Loaded {
     let configured = read_config(&places, &mut sources, &mut findings);
     let has_config = configured.is_some();
     let mut config = configured.unwrap_or_default();
-    if let Some(source) = request.placement {
-        config.placement_source = source;
-    }
+    config.placement_source = request.placement.unwrap_or(config.placement_source);
+    config.placement_mode = request.mode.unwrap_or(config.placement_mode);
     let hub_paths = if places.configured_inputs {
         config.hub.iter().map(|path| places.root.join(path)).collect()
     } else {
@@ -145,6 +167,7 @@ pub fn load(request: &Request) -> Loaded {
         hub,
         findings,
         now: request.now,
+        placement_options: request.placement_options,
         clusters,
         deny_warnings: request.deny_warnings,
     }

@@ -29,7 +29,9 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
     let hub = &loaded.hub;
     let ours = Ours::new(hub, &loaded.config.controller_name, findings);
     let grants = Grants::new(hub, findings);
-    let clusters = placement::place(hub, &ours, loaded.config.placement_source, findings);
+    let inventory = placement::inventory(hub, findings);
+    let source = loaded.config.placement_source;
+    let clusters = placement::place(hub, &ours, source, &loaded.evaluation_input(&inventory), findings);
     let gateways: Vec<PlacedGateway<'_>> = ours
         .gateways
         .iter()

@@ -81,9 +81,20 @@ impl Evaluation<'_> {
     /// that would decide something in a run without a clock.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
-        let mut findings: Vec<Finding> = self.needs_now().iter().map(NeedsNow::finding).collect();
+        self.findings_of(|_, _| true)
+    }
+
+    /// The same as [`Evaluation::findings`], of the Placements that `concerns` admits by namespace and name.
+    #[must_use]
+    pub fn findings_of(&self, concerns: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
+        let needs_now = self.needs_now();
+        let needed = needs_now.iter().filter(|needs| concerns(&needs.placement.0, &needs.placement.1));
+        let mut findings: Vec<Finding> = needed.map(NeedsNow::finding).collect();
         let placements = self.plan.input.inventory.placements.iter();
         for (placement, outcome) in placements.zip(&self.outcomes) {
+            if !concerns(placement.namespace, placement.name) {
+                continue;
+            }
             findings.extend(fault_finding(placement, outcome));
             let empty = outcome.selected == 0 && outcome.fault.is_none() && !outcome.keeps();
             if empty && placement.number_of_clusters != Some(0) {

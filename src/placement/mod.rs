@@ -39,7 +39,7 @@ pub use conditions::{Condition, ConditionStatus};
 pub use findings::Difference;
 pub use given::{CLUSTER_GROUP, Given, GivenDecisions};
 pub use input::{Detail, Input, Mode, Options};
-pub use place::place;
+pub use place::{inventory, place};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
     Report,
