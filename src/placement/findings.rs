@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::outcome::{NeedsNow, Outcome, SchedulerStatus};
 use super::run::Evaluation;
-use super::schedule::{NeedsNow, Outcome, SchedulerStatus};
 use crate::api::ocm::Placement;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::object::{Object, value_complaints};

@@ -17,6 +17,7 @@ mod findings;
 mod fleet;
 mod groups;
 mod input;
+mod outcome;
 mod plan;
 mod pool;
 mod predicate;
@@ -36,10 +37,10 @@ mod write;
 pub use conditions::{Condition, ConditionStatus};
 pub use findings::Difference;
 pub use input::{Detail, Input, Mode, Options};
+pub use outcome::{NeedsNow, SchedulerStatus};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
     Report,
 };
 pub use run::{Evaluation, evaluate};
-pub use schedule::{NeedsNow, SchedulerStatus};
 pub use why::{Bearing, Explanation, Room, Step};

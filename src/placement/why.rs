@@ -6,8 +6,8 @@
 mod steps;
 
 use super::fleet::at;
+use super::outcome::{Outcome, SchedulerStatus};
 use super::run::Evaluation;
-use super::schedule::{Outcome, SchedulerStatus};
 use crate::api::ocm::{LeftAlone, ManagedCluster, Placement};
 use crate::diagnostic::Place;
 
@@ -186,7 +186,7 @@ impl Why<'_, '_> {
 
     /// Whether the pipeline stopped in this room.
     fn misconfigured_by(&self, room: Room, steps: &mut Vec<Step>) -> bool {
-        use super::schedule::{PREDICATE, TAINT_TOLERATION};
+        use super::outcome::{PREDICATE, TAINT_TOLERATION};
         if self.outcome.status != SchedulerStatus::Misconfigured {
             return false;
         }
