@@ -155,7 +155,7 @@ fn fleet(clusters: usize, placements: usize, cel: bool) -> Vec<Object> {
             "Placement",
             Some("fleet"),
             &format!("p-{number:04}"),
-            placement(&mut dice, number),
+            placement(&mut dice, number, cel),
         );
     }
     objects

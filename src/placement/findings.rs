@@ -148,6 +148,44 @@ impl Evaluation<'_> {
         differences
     }
 
+    /// Decisions of the input that name a cluster without a ManagedCluster, when the input has ManagedClusters at
+    /// all. One that was refused is not unknown; an empty name is skipped (design section 6).
+    #[must_use]
+    pub fn unknown_clusters(&self) -> Vec<Finding> {
+        let inventory = self.plan.input.inventory;
+        let refused: BTreeSet<&str> = inventory
+            .rejected
+            .iter()
+            .filter(|identity| identity.group_kind.kind == "ManagedCluster")
+            .map(|identity| identity.name.as_str())
+            .collect();
+        if inventory.clusters.is_empty() {
+            return Vec::new();
+        }
+        let mut findings = Vec::new();
+        for decision in &inventory.decisions {
+            for (index, name) in decision.clusters.iter().enumerate() {
+                let id = self.plan.fleet.id(name);
+                let known = id.is_some_and(|id| self.plan.fleet.cluster(id).is_some());
+                if known || name.is_empty() || refused.contains(name) {
+                    continue;
+                }
+                let place = decision
+                    .object
+                    .place(&format!("/status/decisions/{index}/clusterName"));
+                let message = format!(
+                    "{} names {name}, which has no ManagedCluster",
+                    decision.object.identity()
+                );
+                findings.push(
+                    Finding::new(Code::PLACEMENT_UNKNOWN_CLUSTER, place, message)
+                        .help("add the ManagedCluster, or remove the decision"),
+                );
+            }
+        }
+        findings
+    }
+
     /// The names of Placements whose decisions no API server would take: a label holds the name, and a label's
     /// value has 63 characters at most (OCM placement 1.4).
     #[must_use]

@@ -172,3 +172,46 @@ fn decisions_that_differ_from_the_evaluation_are_listed() {
         Some("placement/differs")
     );
 }
+
+#[test]
+fn decisions_for_unknown_clusters_are_listed_when_clusters_are_known_at_all() {
+    let count = |yaml: &str| {
+        with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| {
+            evaluation.unknown_clusters().len()
+        })
+    };
+    let given = decision("p", 1, &["a", "gone", "''"]);
+    assert_eq!(count(&[BOUND, &clusters(&["a"]), &given].concat()), 1);
+    assert_eq!(count(&[BOUND, &given].concat()), 0);
+    let refused = cluster("gone", "spec: {taints: 1}");
+    assert_eq!(count(&[BOUND, &clusters(&["a"]), &refused, &given].concat()), 0);
+}
+
+#[test]
+fn what_is_wrong_becomes_findings_with_places() {
+    let codes = |yaml: &str| {
+        with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| {
+            let findings = evaluation.findings();
+            assert!(findings.iter().all(|finding| finding.help.is_some()));
+            findings
+                .iter()
+                .map(|finding| finding.code.name())
+                .collect::<Vec<_>>()
+        })
+    };
+    let one = clusters(&["a"]);
+    assert_eq!(
+        codes(&[BOUND, &one, &placement("p", "{}")].concat()),
+        Vec::<&str>::new()
+    );
+    assert_eq!(
+        codes(&[BOUND, &one, &placement("p", "{numberOfClusters: 0}")].concat()),
+        Vec::<&str>::new()
+    );
+    assert_eq!(
+        codes(&[BOUND, &placement("p", "{}")].concat()),
+        ["placement/no-clusters"]
+    );
+    let mode = placement("p", "{prioritizerPolicy: {mode: Fair}}");
+    assert_eq!(codes(&[BOUND, &one, &mode].concat()), ["placement/misconfigured"]);
+}

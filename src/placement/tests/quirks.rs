@@ -362,27 +362,44 @@ spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {clu
 
 #[test]
 fn availability_taints_are_derived_only_when_asked() {
-    let condition = |status: &str| {
-        format!(
-            "status: {{conditions: [{{type: ManagedClusterConditionAvailable, status: '{status}', reason: R, message: '',
-            lastTransitionTime: '2026-01-01T00:00:00Z'}}]}}"
+    let object = |name: &str, status: &str, taint: &str| {
+        let condition = format!(
+            "{{type: ManagedClusterConditionAvailable, status: '{status}', reason: R, message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z'}}"
+        );
+        let taint = format!("{{key: {taint}, effect: NoSelect}}");
+        cluster(
+            name,
+            &format!("spec: {{taints: [{taint}]}}\nstatus: {{conditions: [{condition}]}}"),
         )
     };
+    let stale = "cluster.open-cluster-management.io/unreachable";
     let all = [
-        cluster("down", &condition("False")),
-        cluster("up", &condition("True")),
-        cluster("who-knows", &condition("Unknown")),
+        object("down", "False", stale),
+        object("up", "True", stale),
+        object("up-with-gpu", "True", "gpu"),
+        object("who-knows", "Unknown", stale),
         cluster("silent", ""),
     ]
     .concat();
-    let yaml = [BOUND, &all, &placement("p", "{}")].concat();
-    let asked = Setting {
-        options: Options {
-            derive_availability_taints: true,
-            ..Options::default()
-        },
-        ..SNAPSHOT
+    let of = |derive_availability_taints, toleration: &str| {
+        let spec = format!("{{tolerations: [{toleration}]}}");
+        let setting = Setting {
+            options: Options {
+                derive_availability_taints,
+                ..Options::default()
+            },
+            ..SNAPSHOT
+        };
+        let objects = objects(&[BOUND, &all, &placement("p", &spec)].concat());
+        with_evaluation(&objects, setting, |evaluation| {
+            evaluation.clusters_of("n", "p").unwrap_or_default().join(",")
+        })
     };
-    let count = |setting| with_evaluation(&objects(&yaml), setting, |evaluation| evaluation.decision_count());
-    assert_eq!((count(SNAPSHOT), count(asked)), (4, 1));
+    let unreachable = format!("{{key: {stale}, operator: Exists}}");
+    let unavailable = unreachable.replace("unreachable", "unavailable");
+    assert_eq!(of(false, ""), "silent");
+    assert_eq!(of(true, ""), "up", "the stale taint goes, others stay");
+    assert_eq!(of(true, &unreachable), "silent,up,who-knows");
+    assert_eq!(of(true, &unavailable), "down,up");
 }
