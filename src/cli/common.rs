@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::api::config::PlacementSource;
+use spokewright::api::config::{PlacementMode, PlacementSource};
 use spokewright::pipeline::Request;
 
 /// What to read, and how to speak.
@@ -34,6 +34,18 @@ pub(crate) struct Common {
     /// Where placements come from
     #[arg(long, value_enum, value_name = "SOURCE", help_heading = "Placement")]
     placement: Option<Source>,
+
+    /// How Placements see each other's results
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "Placement")]
+    mode: Option<Mode>,
+
+    /// Clusters without a cluster set label join the set `default`, as OCM's webhook makes them
+    #[arg(long, help_heading = "Placement")]
+    unlabelled_join_default: bool,
+
+    /// Taint clusters that are not available, as OCM's controller does
+    #[arg(long, help_heading = "Placement")]
+    derive_availability_taints: bool,
 
     /// The time that tolerations and scores are compared with (RFC 3339)
     #[arg(long, value_name = "TIME", value_parser = timestamp, help_heading = "Placement")]
@@ -117,6 +129,16 @@ enum Source {
     Evaluate,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Each sees only the given decisions
+    Snapshot,
+    /// In the order of namespace and name, each sees the results of those before it
+    Sequential,
+    /// Rounds until nothing changes
+    Fixpoint,
+}
+
 impl Common {
     /// The library's request. Standard input is read here, because it can be read only once.
     pub(crate) fn request(&self) -> anyhow::Result<Request> {
@@ -146,6 +168,15 @@ impl Common {
                 Source::Decisions => PlacementSource::Decisions,
                 Source::Evaluate => PlacementSource::Evaluate,
             }),
+            mode: self.mode.map(|mode| match mode {
+                Mode::Snapshot => PlacementMode::Snapshot,
+                Mode::Sequential => PlacementMode::Sequential,
+                Mode::Fixpoint => PlacementMode::Fixpoint,
+            }),
+            placement_options: spokewright::placement::Options {
+                unlabelled_join_default: self.unlabelled_join_default,
+                derive_availability_taints: self.derive_availability_taints,
+            },
             now: self.now,
             deny_warnings: self.speech.deny.is_some(),
             output: None,

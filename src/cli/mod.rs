@@ -8,6 +8,7 @@ mod check;
 mod common;
 mod completions;
 mod man;
+mod placement;
 mod render;
 mod schema;
 mod show;
@@ -24,6 +25,7 @@ Examples:
   spokewright render hub -o rendered       write one directory per cluster
   spokewright render --check               is what is committed still what the input says?
   spokewright check                        everything that is wrong or doubtful, and nothing written
+  spokewright placement --why eu-1         which Placement takes the cluster, and why
   spokewright render hub -o - | kubectl diff -f -
 
 Exit status: 0 done; 1 --check found a difference; 2 usage; 3 the input has errors;
@@ -41,6 +43,7 @@ struct Cli {
 enum Command {
     Render(render::Render),
     Check(check::Check),
+    Placement(placement::Placement),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -72,6 +75,7 @@ fn run(cli: Cli) -> Status {
     let result = match cli.command {
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
+        Command::Placement(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

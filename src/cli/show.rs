@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Severity, github};
 
 use super::common::{Color, MessageFormat, Speech};
+use super::placement::Format;
 
 /// One line on stderr; that nobody reads it is no error.
 pub(crate) fn line(text: &str) {
@@ -62,8 +63,23 @@ pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
     }
 }
 
+/// A report in the chosen form; `text` makes the one for people.
+pub(crate) fn report<T: serde::Serialize>(
+    format: Format,
+    report: &T,
+    text: impl FnOnce(&T) -> String,
+) -> String {
+    match format {
+        Format::Text => text(report),
+        Format::Json => json(report),
+        Format::Yaml => serde_json::to_value(report)
+            .map(|value| spokewright::yaml::write_document(&value))
+            .unwrap_or_default(),
+    }
+}
+
 /// Columns to fit snippets into.
-fn width() -> usize {
+pub(crate) fn width() -> usize {
     std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok())

@@ -10,6 +10,7 @@
 //! `write.rs` explains the state machine: what every interruption leaves, and why the next run is right.
 
 mod apply;
+mod decisions;
 mod directories;
 mod error;
 mod inside;
@@ -26,6 +27,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use decisions::{DecisionFileError, DecisionFiles, decision_file, write_decisions};
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub use inside::same_or_inside;
 pub use inventory::{INVENTORY, PLAN};

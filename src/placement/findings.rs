@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::outcome::{NeedsNow, Outcome, SchedulerStatus};
 use super::run::Evaluation;
-use super::schedule::{NeedsNow, Outcome, SchedulerStatus};
 use crate::api::ocm::Placement;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::object::{Object, value_complaints};
@@ -88,7 +88,9 @@ impl Evaluation<'_> {
     #[must_use]
     pub fn findings_of(&self, concerns: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
         let needs_now = self.needs_now();
-        let needed = needs_now.iter().filter(|needs| concerns(&needs.placement.0, &needs.placement.1));
+        let needed = needs_now
+            .iter()
+            .filter(|needs| concerns(&needs.placement.0, &needs.placement.1));
         let mut findings: Vec<Finding> = needed.map(NeedsNow::finding).collect();
         let placements = self.plan.input.inventory.placements.iter();
         for (placement, outcome) in placements.zip(&self.outcomes) {
@@ -157,6 +159,44 @@ impl Evaluation<'_> {
             }
         }
         differences
+    }
+
+    /// Decisions of the input that name a cluster without a ManagedCluster, when the input has ManagedClusters at
+    /// all. One that was refused is not unknown; an empty name is skipped (design section 6).
+    #[must_use]
+    pub fn unknown_clusters(&self) -> Vec<Finding> {
+        let inventory = self.plan.input.inventory;
+        let refused: BTreeSet<&str> = inventory
+            .rejected
+            .iter()
+            .filter(|identity| identity.group_kind.kind == "ManagedCluster")
+            .map(|identity| identity.name.as_str())
+            .collect();
+        if inventory.clusters.is_empty() {
+            return Vec::new();
+        }
+        let mut findings = Vec::new();
+        for decision in &inventory.decisions {
+            for (index, name) in decision.clusters.iter().enumerate() {
+                let id = self.plan.fleet.id(name);
+                let known = id.is_some_and(|id| self.plan.fleet.cluster(id).is_some());
+                if known || name.is_empty() || refused.contains(name) {
+                    continue;
+                }
+                let place = decision
+                    .object
+                    .place(&format!("/status/decisions/{index}/clusterName"));
+                let message = format!(
+                    "{} names {name}, which has no ManagedCluster",
+                    decision.object.identity()
+                );
+                findings.push(
+                    Finding::new(Code::PLACEMENT_UNKNOWN_CLUSTER, place, message)
+                        .help("add the ManagedCluster, or remove the decision"),
+                );
+            }
+        }
+        findings
     }
 
     /// The names of Placements whose decisions no API server would take: a label holds the name, and a label's

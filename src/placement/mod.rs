@@ -18,6 +18,7 @@ mod fleet;
 mod given;
 mod groups;
 mod input;
+mod outcome;
 mod place;
 mod plan;
 mod pool;
@@ -39,11 +40,11 @@ pub use conditions::{Condition, ConditionStatus};
 pub use findings::Difference;
 pub use given::{CLUSTER_GROUP, Given, GivenDecisions};
 pub use input::{Detail, Input, Mode, Options};
+pub use outcome::{NeedsNow, SchedulerStatus};
 pub use place::{inventory, place};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
     Report,
 };
 pub use run::{Evaluation, evaluate};
-pub use schedule::{NeedsNow, SchedulerStatus};
 pub use why::{Bearing, Explanation, Room, Step};

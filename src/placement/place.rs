@@ -38,13 +38,21 @@ pub fn place(
         source,
         evaluated: BTreeSet::new(),
     };
-    if ours.gateways.iter().any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory)) {
+    if ours
+        .gateways
+        .iter()
+        .any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory))
+    {
         placing.evaluation = Some(evaluate(input, Detail::Decisions));
     }
     let clusters = ours
         .gateways
         .iter()
-        .map(|gateway| placing.clusters(&gateway.gateway, input.inventory, findings).unwrap_or_default())
+        .map(|gateway| {
+            placing
+                .clusters(&gateway.gateway, input.inventory, findings)
+                .unwrap_or_default()
+        })
         .collect();
     placing.report(findings);
     clusters
@@ -62,7 +70,9 @@ struct Placing<'a> {
 impl Placing<'_> {
     /// Whether the evaluation decides about this Gateway, or is compared with its decisions.
     fn wants_evaluation(&self, gateway: &Gateway<'_>, inventory: &Inventory<'_>) -> bool {
-        let Some(name) = gateway.placement else { return false };
+        let Some(name) = gateway.placement else {
+            return false;
+        };
         self.source != PlacementSource::Decisions
             && has_placement(inventory, gateway.object.namespace_or_empty(), name)
     }
@@ -78,7 +88,10 @@ impl Placing<'_> {
             return None;
         };
         let namespace = gateway.object.namespace_or_empty();
-        let given = self.given.get(namespace, name).filter(|_| self.source != PlacementSource::Evaluate);
+        let given = self
+            .given
+            .get(namespace, name)
+            .filter(|_| self.source != PlacementSource::Evaluate);
         if let Some(given) = given {
             if given.clusters.is_empty() {
                 findings.push(no_clusters(gateway, name));
@@ -102,7 +115,9 @@ impl Placing<'_> {
     /// What the evaluation has to say about the Placements that it decided, and where it gives another answer
     /// than the decisions that were used.
     fn report(&self, findings: &mut Findings) {
-        let Some(evaluation) = &self.evaluation else { return };
+        let Some(evaluation) = &self.evaluation else {
+            return;
+        };
         let decides =
             |namespace: &str, name: &str| self.evaluated.contains(&(namespace.to_owned(), name.to_owned()));
         findings.extend(evaluation.findings_of(decides));
@@ -131,7 +146,10 @@ impl Placing<'_> {
             .map(|placement| (placement.namespace, placement.name))
             .chain(self.given.placements())
             .collect();
-        let here = known.iter().filter(|(other, _)| *other == namespace).map(|(_, name)| *name);
+        let here = known
+            .iter()
+            .filter(|(other, _)| *other == namespace)
+            .map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
             return finding.help(format!("did you mean `{near}`?"));
         }
@@ -158,9 +176,14 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
     Finding::new(
         Code::GATEWAY_NOT_PLACED,
         gateway.object.place("/metadata/labels"),
-        format!("{} has no placement label, so no cluster receives it", gateway.object.identity()),
+        format!(
+            "{} has no placement label, so no cluster receives it",
+            gateway.object.identity()
+        ),
     )
-    .help(format!("add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"))
+    .help(format!(
+        "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
+    ))
 }
 
 fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {

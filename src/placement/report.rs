@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::conditions::{Condition, ConditionStatus, Facts, conditions};
 use super::decisions::{ObjectLabels, chunks, group_name, object_name};
 use super::input::Options;
+use super::outcome::{Outcome, SchedulerStatus, Trace};
 use super::run::Evaluation;
-use super::schedule::{Outcome, SchedulerStatus, Trace};
 use crate::api::ocm::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Placement};
 use crate::object::Field;
 

@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use super::decisions::{Content, ObjectLabels, ObjectState, chunks, object_number};
 use super::input::{Detail, Input, Mode};
+use super::outcome::{NeedsNow, Outcome};
 use super::plan::Plan;
-use super::schedule::{NeedsNow, Outcome, Scratch, schedule};
+use super::schedule::{Scratch, schedule};
 
 /// Rounds of a fixpoint before it is given up.
 const MOST_ROUNDS: usize = 100;

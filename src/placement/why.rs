@@ -6,8 +6,8 @@
 mod steps;
 
 use super::fleet::at;
+use super::outcome::{Outcome, SchedulerStatus};
 use super::run::Evaluation;
-use super::schedule::{Outcome, SchedulerStatus};
 use crate::api::ocm::{LeftAlone, ManagedCluster, Placement};
 use crate::diagnostic::Place;
 
@@ -89,6 +89,16 @@ impl Step {
 }
 
 impl Evaluation<'_> {
+    /// The names of the ManagedClusters, sorted.
+    pub fn cluster_names(&self) -> impl Iterator<Item = &str> {
+        self.plan
+            .input
+            .inventory
+            .clusters
+            .iter()
+            .map(|cluster| cluster.name)
+    }
+
     /// What each Placement makes of a cluster, by namespace and name; `None` when there is no such ManagedCluster.
     ///
     /// Needs an evaluation with full detail: without it, scores and ranks are left out.
@@ -186,7 +196,7 @@ impl Why<'_, '_> {
 
     /// Whether the pipeline stopped in this room.
     fn misconfigured_by(&self, room: Room, steps: &mut Vec<Step>) -> bool {
-        use super::schedule::{PREDICATE, TAINT_TOLERATION};
+        use super::outcome::{PREDICATE, TAINT_TOLERATION};
         if self.outcome.status != SchedulerStatus::Misconfigured {
             return false;
         }

@@ -4,8 +4,10 @@
 //! Flows in: plans, decisions and findings. Flows out: serialisable reports.
 //! Must not know: the command line, or files.
 
+mod placement;
 mod render_report;
 mod status;
 
+pub use placement::{PlacementExplanation, placement_table, why_text};
 pub use render_report::{RenderReport, WithheldPolicy};
 pub use status::ObjectStatus;

@@ -98,7 +98,7 @@ fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
         return Ok(found.clone());
     }
     if TYPES.iter().any(|(known, _)| *known == bare) {
-        return Ok(Type::Type);
+        return Ok(Type::Meta);
     }
     Err(format!("undeclared reference to '{bare}' (in container '')"))
 }
@@ -302,7 +302,7 @@ fn name(of: &Type) -> String {
         Type::Text => "string".to_owned(),
         Type::Bytes => "bytes".to_owned(),
         Type::Null => "null".to_owned(),
-        Type::Type => "type".to_owned(),
+        Type::Meta => "type".to_owned(),
         Type::List(element) => format!("list({})", name(element)),
         Type::Map(key, value) => format!("map({}, {})", name(key), name(value)),
         Type::Optional(inner) => format!("optional_type({})", name(inner)),

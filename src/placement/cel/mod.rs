@@ -50,7 +50,15 @@ pub(super) struct Expressions {
 pub(super) struct Question<'q> {
     /// Whose question; comes back with the answer.
     pub(super) index: usize,
+    #[cfg_attr(
+        not(feature = "cel"),
+        expect(dead_code, reason = "nothing compiles without the feature")
+    )]
     pub(super) expressions: &'q Expressions,
+    #[cfg_attr(
+        not(feature = "cel"),
+        expect(dead_code, reason = "nothing compiles without the feature")
+    )]
     pub(super) candidates: Bits,
 }
 

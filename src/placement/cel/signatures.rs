@@ -21,7 +21,7 @@ pub(super) enum Type {
     Bytes,
     Null,
     /// A type as a value.
-    Type,
+    Meta,
     List(Box<Type>),
     Map(Box<Type>, Box<Type>),
     Optional(Box<Type>),
@@ -394,7 +394,7 @@ fn read(text: &str) -> Type {
         "s" => Type::Text,
         "y" => Type::Bytes,
         "n" => Type::Null,
-        "t" => Type::Type,
+        "t" => Type::Meta,
         "A" => Type::Parameter('A'),
         "B" => Type::Parameter('B'),
         other => NAMED

@@ -1,6 +1,7 @@
 //! Rules of the scheduler, one named test each.
 
 mod bad_input;
+mod decisions;
 mod explanations;
 mod properties;
 mod quirks;

@@ -8,9 +8,9 @@ use crate::diagnostic::Place;
 use crate::object::Requirement;
 use crate::placement::decisions::{chunks, group_name, object_name};
 use crate::placement::fleet::FleetTaint;
+use crate::placement::outcome::Scores;
 use crate::placement::predicate::{self, predicate_pointer};
 use crate::placement::prioritizers::Resource;
-use crate::placement::schedule::Scores;
 use crate::placement::taints::{self, Bearing as TaintBearing};
 
 impl Why<'_, '_> {

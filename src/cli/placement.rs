@@ -1,0 +1,184 @@
+//! `spokewright placement`: what OCM's scheduler decides, and why.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
+use spokewright::output::{decision_file, write_decisions};
+use spokewright::pipeline::{self, Loaded};
+use spokewright::placement::{self, Detail, Evaluation};
+use spokewright::report::{PlacementExplanation, placement_table, why_text};
+
+use super::common::Common;
+use super::render::plural;
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright placement                          every Placement and the clusters that it selects
+  spokewright placement --why eu-1               for each Placement, what spoke for and against eu-1
+  spokewright placement -o json                  filters, scores, ranking, decisions, conditions
+  spokewright placement --write hub/decisions    PlacementDecisions for Git: later runs stay steady";
+
+/// Evaluate Placements as OCM's scheduler does
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Placement {
+    #[command(flatten)]
+    common: Common,
+
+    /// Form of the result
+    #[arg(
+        short,
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Output"
+    )]
+    output: Format,
+
+    /// Explain one cluster
+    #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
+    why: Option<String>,
+
+    /// Also write PlacementDecision files, which the next run takes as given
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    write: Option<PathBuf>,
+}
+
+/// Form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// JSON
+    Json,
+    /// YAML
+    Yaml,
+}
+
+impl Placement {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let request = self.common.request()?;
+        let loaded = pipeline::load(&request);
+        let mut findings = Findings::new();
+        let inventory = placement::inventory(&loaded.hub, &mut findings);
+        let input = loaded.evaluation_input(&inventory);
+        let evaluation = placement::evaluate(&input, Detail::Full);
+        findings.extend(evaluation.findings());
+        let data = match &self.why {
+            Some(cluster) => self.explain(cluster, &evaluation, &loaded, &mut findings),
+            None => self.format(&evaluation.report(), |report| {
+                placement_table(report, show::width())
+            }),
+        };
+        if let Some(directory) = &self.write {
+            findings.extend(evaluation.unwritable());
+            findings.extend(elsewhere(&evaluation, &loaded, directory));
+        }
+        loaded.finish(&mut findings);
+        std::io::stdout()
+            .lock()
+            .write_all(data.as_bytes())
+            .context("cannot write to stdout")?;
+        show::findings(&findings, &loaded.sources, self.common.speech);
+        let status = Status::of(&findings);
+        if let (Some(directory), Status::Done) = (&self.write, status) {
+            let done = write_decisions(directory, &evaluation.decision_objects())?;
+            if !self.common.speech.quiet {
+                show::line(&format!(
+                    "{} written, {} unchanged in `{}`",
+                    plural(done.written, "file"),
+                    done.unchanged,
+                    directory.display()
+                ));
+            }
+        }
+        Ok(status)
+    }
+
+    fn explain(
+        &self,
+        cluster: &str,
+        evaluation: &Evaluation<'_>,
+        loaded: &Loaded,
+        findings: &mut Findings,
+    ) -> String {
+        let Some(explanations) = evaluation.why(cluster) else {
+            let known: Vec<&str> = evaluation.cluster_names().collect();
+            let finding = Finding::new(
+                Code::PLACEMENT_UNKNOWN_CLUSTER,
+                Place::Run,
+                format!("there is no ManagedCluster `{cluster}` in the input"),
+            );
+            let finding = finding.severity(spokewright::diagnostic::Severity::Error);
+            findings.push(match nearest(cluster, known.iter().copied()) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None if known.is_empty() => finding.help("add the ManagedClusters to the input"),
+                None => finding.help(format!("the clusters are: {}", known.join(", "))),
+            });
+            return String::new();
+        };
+        let report = PlacementExplanation::new(cluster, &explanations, &loaded.sources);
+        self.format(&report, |_| why_text(cluster, &explanations, &loaded.sources))
+    }
+
+    fn format<T: serde::Serialize>(&self, report: &T, text: impl FnOnce(&T) -> String) -> String {
+        show::report(self.output, report, text)
+    }
+}
+
+/// Decisions that already stand in another file would stand twice.
+fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path::Path) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for object in evaluation.decision_objects() {
+        let text = |pointer: &str| {
+            object
+                .pointer(pointer)
+                .and_then(|value| value.as_str())
+                .unwrap_or_default()
+        };
+        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let placement = text("/metadata/labels/cluster.open-cluster-management.io~1placement");
+        let target = decision_file(directory, namespace, placement);
+        let found = loaded.hub.objects.find(
+            placement::CLUSTER_GROUP,
+            "PlacementDecision",
+            Some(namespace),
+            name,
+        );
+        let Some(existing) = found else { continue };
+        let place = existing.place("/metadata/name");
+        let same = loaded
+            .sources
+            .file(existing.origin.document.source)
+            .is_some_and(|file| same_file(std::path::Path::new(&file.shown), &target));
+        if !same {
+            findings.push(
+                Finding::new(
+                    Code::OBJECT_DUPLICATE,
+                    place,
+                    format!(
+                        "{} would stand a second time in `{}`",
+                        existing.identity(),
+                        target.display()
+                    ),
+                )
+                .label("it stands here already")
+                .help("remove it here: the new file holds the new decisions"),
+            );
+        }
+    }
+    findings
+}
+
+fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}

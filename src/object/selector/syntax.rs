@@ -1,0 +1,175 @@
+//! The syntax of label keys and values, and how Kubernetes words what is wrong with them.
+//!
+//! Owns: Kubernetes' rules for qualified names and label values, its messages, Go's way to quote. Flows in: text.
+//! Flows out: complaints. Must not know: selectors.
+
+const NAME_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+const NAME_LIMIT: usize = 63;
+const SUBDOMAIN_LIMIT: usize = 253;
+
+/// What Kubernetes says about a label key; nothing when it is valid.
+#[must_use]
+pub fn key_complaints(key: &str) -> Vec<String> {
+    const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
+    const RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+    let mut complaints = Vec::new();
+    let name = match key.split_once('/') {
+        None => key,
+        Some((_, name)) if name.contains('/') => {
+            return vec![format!(
+                "a qualified name {} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+                pattern_complaint(RULE, NAME_FORMAT, &EXAMPLES)
+            )];
+        }
+        Some(("", name)) => {
+            complaints.push("prefix part must be non-empty".to_owned());
+            name
+        }
+        Some((prefix, name)) => {
+            complaints.extend(
+                subdomain_complaints(prefix)
+                    .into_iter()
+                    .map(|complaint| format!("prefix part {complaint}")),
+            );
+            name
+        }
+    };
+    if name.is_empty() {
+        complaints.push("name part must be non-empty".to_owned());
+    } else if name.len() > NAME_LIMIT {
+        complaints.push(format!("name part {}", length_complaint(NAME_LIMIT)));
+    }
+    if !is_name(name) {
+        complaints.push(format!(
+            "name part {}",
+            pattern_complaint(RULE, NAME_FORMAT, &EXAMPLES)
+        ));
+    }
+    complaints
+}
+
+/// What Kubernetes says about a label value; nothing when it is valid.
+#[must_use]
+pub fn value_complaints(value: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if value.len() > NAME_LIMIT {
+        complaints.push(length_complaint(NAME_LIMIT));
+    }
+    if !value.is_empty() && !is_name(value) {
+        complaints.push(pattern_complaint(
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+            &format!("({NAME_FORMAT})?"),
+            &["MyValue", "my_value", "12345"],
+        ));
+    }
+    complaints
+}
+
+fn subdomain_complaints(text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if text.len() > SUBDOMAIN_LIMIT {
+        complaints.push(length_complaint(SUBDOMAIN_LIMIT));
+    }
+    if !is_subdomain(text) {
+        complaints.push(pattern_complaint(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+            SUBDOMAIN_FORMAT,
+            &["example.com"],
+        ));
+    }
+    complaints
+}
+
+/// Letters, digits, `-`, `_`, `.`, with a letter or digit at both ends; never empty. Any length.
+fn is_name(text: &str) -> bool {
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    ends(bytes.first())
+        && ends(bytes.last())
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Lower-case DNS labels joined by dots. Any length.
+fn is_subdomain(text: &str) -> bool {
+    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    text.split('.').all(|label| {
+        let bytes = label.as_bytes();
+        bytes.first().is_some_and(alphanumeric)
+            && bytes.last().is_some_and(alphanumeric)
+            && bytes.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
+    })
+}
+
+fn length_complaint(limit: usize) -> String {
+    format!("must be no more than {limit} bytes")
+}
+
+fn pattern_complaint(rule: &str, pattern: &str, examples: &[&str]) -> String {
+    let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
+    format!(
+        "{rule} (e.g. {}regex used for validation is '{pattern}')",
+        examples.join(" or ")
+    )
+}
+
+/// One problem is its own message; several are `[a, b]`, each once.
+pub(super) fn aggregate(mut problems: Vec<String>) -> Option<String> {
+    let mut seen = std::collections::BTreeSet::new();
+    problems.retain(|problem| seen.insert(problem.clone()));
+    match problems.len() {
+        0 => None,
+        1 => problems.pop(),
+        _ => Some(format!("[{}]", problems.join(", "))),
+    }
+}
+
+/// A string as Go's `%q` prints it.
+pub(super) fn go_quoted(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut quoted = String::with_capacity(text.len().saturating_add(2));
+    quoted.push('"');
+    for character in text.chars() {
+        let written = match character {
+            '"' => quoted.write_str("\\\""),
+            '\\' => quoted.write_str("\\\\"),
+            '\u{7}' => quoted.write_str("\\a"),
+            '\u{8}' => quoted.write_str("\\b"),
+            '\u{c}' => quoted.write_str("\\f"),
+            '\n' => quoted.write_str("\\n"),
+            '\r' => quoted.write_str("\\r"),
+            '\t' => quoted.write_str("\\t"),
+            '\u{b}' => quoted.write_str("\\v"),
+            control if u32::from(control) < 0x80 && control.is_control() => {
+                write!(quoted, "\\x{:02x}", u32::from(control))
+            }
+            other if other.is_control() => write!(quoted, "\\u{:04x}", u32::from(other)),
+            other => quoted.write_char(other),
+        };
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A list of strings as Go's JSON encoder prints it, `<`, `>` and `&` escaped.
+pub(super) fn go_json(values: &[String]) -> String {
+    serde_json::to_string(values)
+        .unwrap_or_default()
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted_as_go_does() {
+        assert_eq!(go_quoted("a\"\\\n\u{1}é"), "\"a\\\"\\\\\\n\\x01é\"");
+        assert_eq!(go_json(&["<&>".to_owned()]), "[\"\\u003c\\u0026\\u003e\"]");
+    }
+}

@@ -1,0 +1,255 @@
+//! Placements for people: the table of `placement`, and `--why`; and their JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::diagnostic::{API_VERSION, Locate, Place};
+use crate::placement::{Bearing, Explanation, Report, Room};
+
+/// A table of placements that fits `width` columns: how many clusters, how it ended, which ones.
+#[must_use]
+pub fn placement_table(report: &Report, width: usize) -> String {
+    let rows: Vec<[String; 4]> = report
+        .placements
+        .iter()
+        .map(|placement| {
+            let clusters: Vec<&str> = placement
+                .decisions
+                .iter()
+                .map(|decision| decision.cluster_name.as_str())
+                .collect();
+            let satisfied = placement
+                .conditions
+                .iter()
+                .find(|condition| condition.kind == "PlacementSatisfied");
+            let outcome = if placement
+                .conditions
+                .iter()
+                .any(|condition| condition.reason == "Misconfigured")
+            {
+                "Misconfigured".to_owned()
+            } else {
+                satisfied.map_or_else(
+                    || "Unchanged".to_owned(),
+                    |condition| condition.reason.to_string(),
+                )
+            };
+            [
+                format!("{}/{}", placement.namespace, placement.name),
+                placement.number_of_selected_clusters.to_string(),
+                outcome,
+                clusters.join(", "),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return "no Placement in the input\n".to_owned();
+    }
+    let header = ["PLACEMENT", "CLUSTERS", "RESULT", "SELECTED"].map(str::to_owned);
+    let mut widths = [0_usize; 4];
+    for row in std::iter::once(&header).chain(&rows) {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in std::iter::once(&header).chain(&rows) {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths).take(3) {
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        let room = width.saturating_sub(line.chars().count());
+        let [.., selected] = row;
+        line.push_str(&fitted(selected, room));
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// As many names of a list as fit, and how many more there are.
+fn fitted(list: &str, room: usize) -> String {
+    if list.chars().count() <= room {
+        return list.to_owned();
+    }
+    let names: Vec<&str> = list.split(", ").collect();
+    let mut shown = String::new();
+    for (index, name) in names.iter().enumerate() {
+        let more = format!(", +{} more", names.len().saturating_sub(index));
+        let longer = shown
+            .chars()
+            .count()
+            .saturating_add(name.chars().count())
+            .saturating_add(2);
+        if index > 0 && longer.saturating_add(more.len()) > room {
+            shown.push_str(&more);
+            return shown;
+        }
+        if index > 0 {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
+    }
+    shown
+}
+
+/// Why each Placement has, or has not, selected a cluster.
+#[must_use]
+pub fn why_text(cluster: &str, explanations: &[Explanation], locate: &dyn Locate) -> String {
+    let mut text = String::new();
+    let selected = explanations
+        .iter()
+        .filter(|explanation| explanation.selected)
+        .count();
+    let _ = writeln!(
+        text,
+        "{cluster}: selected by {selected} of {} Placements",
+        explanations.len()
+    );
+    for explanation in explanations {
+        let verdict = if explanation.selected {
+            "selected"
+        } else {
+            "not selected"
+        };
+        let _ = writeln!(
+            text,
+            "\n{}/{}: {verdict}",
+            explanation.namespace, explanation.name
+        );
+        for step in &explanation.steps {
+            let mark = match step.bearing {
+                Bearing::For => '+',
+                Bearing::Against => '-',
+                Bearing::Neutral => ' ',
+            };
+            let _ = writeln!(text, "  {mark} {}", step.text);
+            if let Some(at) = line_of(&step.place, locate) {
+                let _ = writeln!(text, "      at {at}");
+            }
+            for (place, words) in &step.related {
+                if let Some(at) = line_of(place, locate) {
+                    let _ = writeln!(text, "      at {at} ({words})");
+                }
+            }
+        }
+    }
+    text
+}
+
+fn line_of(place: &Place, locate: &dyn Locate) -> Option<String> {
+    locate
+        .locate(place)
+        .map(|span| format!("{}:{}", span.path, span.line))
+}
+
+/// The document of `placement --why CLUSTER -o json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacementExplanation<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    cluster: &'a str,
+    placements: Vec<ExplainedPlacement<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExplainedPlacement<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    selected: bool,
+    steps: Vec<ExplainedStep<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExplainedStep<'a> {
+    room: &'static str,
+    bearing: &'static str,
+    text: &'a str,
+    #[serde(flatten)]
+    at: At,
+    related: Vec<RelatedPlace<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RelatedPlace<'a> {
+    text: &'a str,
+    #[serde(flatten)]
+    at: At,
+}
+
+/// File and line, where there is a text.
+#[derive(Debug, Default, Serialize)]
+struct At {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+}
+
+impl At {
+    fn of(place: &Place, locate: &dyn Locate) -> Self {
+        locate.locate(place).map_or_else(Self::default, |span| Self {
+            path: Some(span.path.to_owned()),
+            line: Some(span.line),
+        })
+    }
+}
+
+impl<'a> PlacementExplanation<'a> {
+    /// The document about one cluster.
+    #[must_use]
+    pub fn new(cluster: &'a str, explanations: &'a [Explanation], locate: &dyn Locate) -> Self {
+        let steps = |explanation: &'a Explanation| {
+            let steps = explanation.steps.iter().map(|step| ExplainedStep {
+                room: room_name(step.room),
+                bearing: match step.bearing {
+                    Bearing::For => "for",
+                    Bearing::Against => "against",
+                    Bearing::Neutral => "neutral",
+                },
+                text: &step.text,
+                at: At::of(&step.place, locate),
+                related: step
+                    .related
+                    .iter()
+                    .map(|(place, text)| RelatedPlace {
+                        text,
+                        at: At::of(place, locate),
+                    })
+                    .collect(),
+            });
+            steps.collect()
+        };
+        Self {
+            api_version: API_VERSION,
+            kind: "PlacementExplanation",
+            cluster,
+            placements: explanations
+                .iter()
+                .map(|explanation| ExplainedPlacement {
+                    namespace: &explanation.namespace,
+                    name: &explanation.name,
+                    selected: explanation.selected,
+                    steps: steps(explanation),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn room_name(room: Room) -> &'static str {
+    match room {
+        Room::ClusterSet => "ClusterSet",
+        Room::Predicate => "Predicate",
+        Room::TaintToleration => "TaintToleration",
+        Room::Prioritizer => "Prioritizer",
+        Room::Ranking => "Ranking",
+        Room::Decision => "Decision",
+        Room::Scheduler => "Scheduler",
+    }
+}
