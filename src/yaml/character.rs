@@ -80,24 +80,31 @@ pub(super) struct Charset {
     pub(super) only_lf: bool,
 }
 
+/// The bytes that are checked at once.
+const BLOCK: usize = 64;
+
+/// Whether a block holds printable ASCII and LF alone. Written without branches, so that the compiler turns it
+/// into a few wide instructions.
+#[inline]
+fn is_clean(block: &[u8; BLOCK]) -> bool {
+    let unclean = block.iter().fold(0, |seen, byte| {
+        seen | (u8::from(byte.wrapping_sub(b' ') >= 0x5F) & u8::from(*byte != b'\n'))
+    });
+    unclean == 0
+}
+
 /// What the text is made of.
 ///
 /// # Errors
 /// The first character that may not stand there raw, with its position.
 pub(super) fn check(text: &str) -> Result<Charset, (usize, char)> {
-    const BLOCK: usize = 64;
     let mut ascii = true;
     let mut carriage_return = false;
-    for (index, block) in text.as_bytes().chunks(BLOCK).enumerate() {
-        // Written without branches, so that the compiler turns it into a few wide instructions.
-        let suspicious = block.iter().fold(0u8, |seen, byte| {
-            let control = u8::from(*byte < 0x20) & u8::from(!matches!(byte, b'\t' | b'\n' | b'\r'));
-            seen | control | (u8::from(*byte >= 0x7F) << 1) | (u8::from(*byte == b'\r') << 2)
-        });
-        carriage_return |= suspicious & 4 != 0;
-        if suspicious & 3 == 0 {
-            continue;
-        }
+    let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
+    let unclean = blocks.iter().enumerate().filter(|(_, block)| !is_clean(block));
+    let unclean = unclean.map(|(index, block)| (index, block.as_slice()));
+    for (index, block) in unclean.chain([(blocks.len(), rest)]) {
+        carriage_return |= block.contains(&b'\r');
         let start = index * BLOCK;
         if block.is_ascii() {
             if let Some(found) = block.iter().position(|byte| !is_allowed(char::from(*byte))) {

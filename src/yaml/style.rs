@@ -140,7 +140,13 @@ fn is_word(text: &str) -> bool {
 /// Whether some reader could take a text that starts with a digit, a dot or a plus for a number or a time.
 /// With two dots or more it is a version or an address; with other letters a quantity or a name.
 fn looks_like_number(text: &str) -> bool {
-    let bare = text.strip_prefix('+').unwrap_or(text);
+    // Underscores are dropped before anything is read: `0_x1F` is 31.
+    let without: Cow<'_, str> = if text.contains('_') {
+        text.replace('_', "").into()
+    } else {
+        text.into()
+    };
+    let bare = without.strip_prefix('+').unwrap_or(&without);
     if let [
         b'0',
         prefix @ (b'x' | b'X' | b'o' | b'O' | b'b' | b'B'),
@@ -149,7 +155,7 @@ fn looks_like_number(text: &str) -> bool {
     {
         let hexadecimal = matches!(prefix, b'x' | b'X');
         return digits.iter().all(|byte| match byte {
-            b'0'..=b'9' | b'_' => true,
+            b'0'..=b'9' => true,
             byte => hexadecimal && byte.is_ascii_hexdigit(),
         });
     }

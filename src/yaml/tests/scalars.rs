@@ -371,6 +371,9 @@ fn tricky_texts_as_values_are_read_as_observed() {
 #[test]
 fn tricky_texts_are_quoted_and_plain_ones_are_not() {
     for text in [
+        "0_xa",
+        "0_x1F",
+        "0_b1",
         "yes",
         "0777",
         "*.example.com",
