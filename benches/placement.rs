@@ -86,7 +86,7 @@ fn cluster(dice: &mut Dice, number: usize) -> Value {
 /// One Placement; with `cel`, every second one has one of ten expressions.
 fn placement(dice: &mut Dice, number: usize, cel: bool) -> Value {
     let selector = match dice.roll(5) {
-        _ if cel && number % 2 == 0 => json!({"celSelector": {"celExpressions": [format!(
+        _ if cel && number.is_multiple_of(2) => json!({"celSelector": {"celExpressions": [format!(
             "managedCluster.status.clusterClaims.exists(c, c.name == 'version' && semver(c.value).minor() > {})",
             25 + number / 2 % 10
         )]}}),

@@ -41,7 +41,7 @@ pub(super) struct Overload {
 }
 
 /// `receiver.name(parameters) result`; `b` bool, `i` int, `u` uint, `d` double, `s` string, `y` bytes, `n` null,
-/// `*` dyn, `t` type, `[x]` list, `{k:v}` map, `?x` optional, `A` to `C` parameters, other words named types.
+/// `*` dyn, `t` type, `[x]` list, `{k:v}` map, `?x` optional, `A` and `B` parameters, other words named types.
 const SIGNATURES: &str = "
 _&&_(b,b) b
 _||_(b,b) b
@@ -295,6 +295,7 @@ const NAMED: [&str; 9] = [
     "error",
 ];
 
+/// The lines above, read once: a constant.
 static TABLE: LazyLock<HashMap<String, Vec<Overload>>> = LazyLock::new(|| {
     let mut table: HashMap<String, Vec<Overload>> = HashMap::new();
     for line in SIGNATURES.lines().filter(|line| !line.is_empty()) {

@@ -61,7 +61,7 @@ fn a_selected_cluster_has_a_reason_in_every_room() {
             "taint gpu:NoSelect is tolerated",
             "Balance gives 100, times weight 1 is 100: in 0 decisions of others, where the most of any cluster is 0",
             "Steady gives 0, times weight 1 is 0: it is not selected yet",
-            "rank 1 of 2 with 100 points, within 1 clusters",
+            "rank 1 of 2 with 100 points, within numberOfClusters 1",
             "selected: decision group 0, PlacementDecision p-decision-1",
         ]
     );
@@ -77,7 +77,7 @@ fn the_step_that_drops_a_cluster_comes_last_and_points_at_the_field() {
         (
             Room::Ranking,
             Bearing::Against,
-            "rank 2 of 2 with 100 points, cut at 1 clusters".to_owned(),
+            "rank 2 of 2 with 100 points, cut by numberOfClusters 1".to_owned(),
             "/spec/numberOfClusters".to_owned()
         )
     );

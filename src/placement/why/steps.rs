@@ -394,13 +394,13 @@ impl Why<'_, '_> {
             (Some(number), _) => Step::new(
                 Room::Ranking,
                 Bearing::Against,
-                format!("{standing}, cut at {number} clusters"),
+                format!("{standing}, cut by numberOfClusters {number}"),
                 place,
             ),
             (None, Some(number)) => Step::new(
                 Room::Ranking,
                 Bearing::For,
-                format!("{standing}, within {number} clusters"),
+                format!("{standing}, within numberOfClusters {number}"),
                 place,
             ),
             (None, None) => Step::new(
