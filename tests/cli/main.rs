@@ -4,6 +4,7 @@ mod bad_input;
 mod deterministic;
 mod help;
 mod output;
+mod placement;
 mod real_crds;
 mod rendering;
 mod scratch;

@@ -322,7 +322,8 @@ const DECISION: &[Member] = &[
             "decisions",
             Shape::List(&list(Shape::Mapping(&[
                 required("clusterName", TEXT),
-                required("reason", TEXT),
+                // The CRD requires it, but drops the whole status of what is created: people leave it out.
+                optional("reason", TEXT),
                 optional("score", INT64),
             ]))),
         )]),

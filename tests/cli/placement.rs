@@ -1,0 +1,245 @@
+//! `spokewright placement`, and rendering by evaluation (design section 6).
+
+use crate::scratch::{Scratch, copy, fixtures};
+
+fn fleet() -> Scratch {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    scratch
+}
+
+/// The example without its PlacementDecisions.
+fn undecided() -> Scratch {
+    let scratch = fleet();
+    for team in ["shop", "payments"] {
+        let path = format!("hub/{team}/placement.yaml");
+        let kept: Vec<String> = scratch
+            .read(&path)
+            .split("---\n")
+            .filter(|document| !document.contains("kind: PlacementDecision"))
+            .map(str::to_owned)
+            .collect();
+        scratch.write(&path, &kept.join("---\n"));
+    }
+    scratch
+}
+
+#[test]
+fn the_table_names_every_placement_and_its_clusters() {
+    let run = fleet().run(&["placement"]);
+    run.exits(0);
+    insta::assert_snapshot!(run.stdout, @r"
+    PLACEMENT        CLUSTERS  RESULT                 SELECTED
+    payments/europe  2         AllDecisionsScheduled  eu-1, eu-2
+    shop/everywhere  3         AllDecisionsScheduled  eu-1, eu-2, us-1
+    ");
+}
+
+#[test]
+fn why_answers_for_every_cluster_of_the_example_with_file_and_line() {
+    let scratch = fleet();
+    for cluster in ["eu-1", "eu-2", "us-1"] {
+        let run = scratch.run(&["placement", "--why", cluster]);
+        run.exits(0);
+        for line in [
+            "hub/shop/placement.yaml:",
+            "hub/clusters/clusters.yaml:",
+            "payments/europe: ",
+            "shop/everywhere: ",
+        ] {
+            assert!(run.stdout.contains(line), "{cluster}: {line} in\n{}", run.stdout);
+        }
+    }
+    let us = scratch.run(&["placement", "--why", "us-1"]).stdout;
+    assert!(us.contains("payments/europe: not selected"), "{us}");
+    assert!(
+        us.contains("wants label region In [eu], it has region=us"),
+        "{us}"
+    );
+    scratch
+        .run(&["placement", "--why", "eu-7"])
+        .exits(4)
+        .says("did you mean `eu-1`?");
+}
+
+#[test]
+fn without_decisions_the_same_clusters_are_rendered() {
+    let given = fleet();
+    given.run(&["render"]).exits(0);
+    let evaluated = undecided();
+    evaluated.run(&["render"]).exits(0).does_not_say("placement/");
+    assert_eq!(given.tree("rendered"), evaluated.tree("rendered"));
+    let forced = fleet();
+    forced.run(&["render", "--placement", "evaluate"]).exits(0);
+    assert_eq!(given.tree("rendered"), forced.tree("rendered"));
+}
+
+#[test]
+fn decisions_only_refuses_a_placement_that_nobody_decided() {
+    undecided()
+        .run(&["render", "--placement", "decisions"])
+        .exits(4)
+        .says("error[placement/not-found]")
+        .says("no PlacementDecision in namespace");
+}
+
+#[test]
+fn a_relabelled_cluster_shows_where_evaluation_differs() {
+    let scratch = fleet();
+    let clusters = scratch.read("hub/clusters/clusters.yaml");
+    assert!(clusters.contains("region: us"), "{clusters}");
+    scratch.edit("hub/clusters/clusters.yaml", "region: us", "region: eu");
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .says("warning[placement/differs]")
+        .says("only in the evaluation: us-1");
+    assert!(
+        !scratch.exists("rendered/us-1/gateway-payments-payments.yaml"),
+        "the decisions win"
+    );
+    scratch
+        .run(&["render", "--placement", "evaluate", "--force"])
+        .exits(0);
+    assert!(scratch.exists("rendered/us-1/gateway-payments-payments.yaml"));
+}
+
+#[test]
+fn written_decisions_are_what_the_next_run_takes_as_given() {
+    let scratch = undecided();
+    scratch
+        .run(&["placement", "--write", "hub/decisions"])
+        .exits(0)
+        .says("2 files written");
+    let europe = scratch.read("hub/decisions/payments/europe.yaml");
+    assert!(
+        europe.contains("name: europe-decision-1") && europe.contains("clusterName: eu-2"),
+        "{europe}"
+    );
+    scratch
+        .run(&["placement", "--write", "hub/decisions"])
+        .exits(0)
+        .says("0 files written, 2 unchanged");
+    scratch.run(&["render", "--placement", "decisions"]).exits(0);
+    fleet()
+        .run(&["placement", "--write", "hub/decisions"])
+        .exits(3)
+        .says("error[object/duplicate]");
+}
+
+#[test]
+fn a_time_that_decides_needs_now() {
+    let scratch = undecided();
+    scratch.edit("hub/clusters/clusters.yaml", "  name: us-1\n", "  name: us-1\n");
+    let clusters = scratch.read("hub/clusters/clusters.yaml");
+    let tainted = clusters.replace(
+        "spec:\n",
+        "spec:\n  taints: [{key: maintenance, effect: NoSelect, timeAdded: \"2026-01-01T00:00:00Z\"}]\n",
+    );
+    scratch.write("hub/clusters/clusters.yaml", &tainted);
+    let placement = scratch.read("hub/shop/placement.yaml");
+    let spec = "spec:\n  tolerations: [{key: maintenance, operator: Exists, tolerationSeconds: 3600}]\n";
+    scratch.write("hub/shop/placement.yaml", &placement.replacen("spec:\n", spec, 1));
+    scratch
+        .run(&["placement"])
+        .exits(4)
+        .says("error[placement/needs-now]")
+        .says("--now");
+    let early = scratch.run(&["placement", "--now", "2026-01-01T00:59:59Z"]);
+    early.exits(0);
+    assert!(early.stdout.contains("shop/everywhere  3"), "{}", early.stdout);
+    let late = scratch.run(&["placement", "--now", "2026-01-01T01:00:00Z"]);
+    assert!(
+        late.stdout.contains("shop/everywhere  0"),
+        "at the boundary it has expired:\n{}",
+        late.stdout
+    );
+}
+
+#[test]
+fn json_and_yaml_are_one_document_of_the_same_kind() {
+    let scratch = fleet();
+    let json = scratch.run(&["placement", "-o", "json"]);
+    json.exits(0);
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(value["kind"], "PlacementReport");
+    assert_eq!(value["placements"][0]["decisions"][0]["clusterName"], "eu-1");
+    let yaml = scratch.run(&["placement", "-o", "yaml"]);
+    let read =
+        spokewright::yaml::read_all(&yaml.stdout, &spokewright::yaml::Limits::default()).expect("YAML");
+    assert_eq!(read, vec![value]);
+}
+
+/// Each of issue 3's bad inputs: an error or the condition that OCM would set, never a crash.
+#[test]
+fn bad_placements_are_errors_or_conditions() {
+    let spec = |text: &str| {
+        let scratch = undecided();
+        let placement = scratch.read("hub/payments/placement.yaml");
+        scratch.write(
+            "hub/payments/placement.yaml",
+            &placement.replacen("spec:\n", &format!("spec:\n{text}"), 1),
+        );
+        scratch
+    };
+    let policy = |text: &str| spec(&format!("  prioritizerPolicy: {{configurations: [{text}]}}\n"));
+    for (scratch, code) in [
+        (
+            policy("{scoreCoordinate: {builtIn: Spread}, weight: 1}"),
+            "placement/misconfigured",
+        ),
+        (
+            policy("{scoreCoordinate: {builtIn: Steady}, weight: 11}"),
+            "object/schema",
+        ),
+        (
+            policy("{scoreCoordinate: {type: AddOn}, weight: 1}"),
+            "placement/misconfigured",
+        ),
+        (
+            spec("  tolerations: [{operator: Equal}]\n"),
+            "placement/misconfigured",
+        ),
+        (spec("  numberOfClusters: -1\n"), "object/schema"),
+        (
+            spec("  decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: \"150%\"}}\n"),
+            "object/schema",
+        ),
+    ] {
+        let run = scratch.run(&["placement"]);
+        assert!([3, 4].contains(&run.status), "{code}: {run:?}");
+        run.says(&format!("error[{code}]")).does_not_say("panicked");
+    }
+
+    let scratch = undecided();
+    scratch.edit(
+        "hub/clusters/clusters.yaml",
+        "spec:\n",
+        "status: {allocatable: {cpu: lots}, capacity: {cpu: 4}}\nspec:\n",
+    );
+    scratch.run(&["placement"]).exits(3).says("error[object/schema]");
+
+    let scratch = undecided();
+    scratch.write(
+        "hub/binding.yaml",
+        "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n\
+         metadata: {name: nowhere, namespace: other}\nspec: {clusterSet: nowhere}\n---\n\
+         apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n\
+         metadata: {name: lost, namespace: other}\nspec: {}\n",
+    );
+    let run = scratch.run(&["placement"]);
+    run.exits(0).says("warning[placement/no-clusters]");
+    assert!(
+        run.stdout.contains("NoManagedClusterSetBindings"),
+        "{}",
+        run.stdout
+    );
+
+    let scratch = undecided();
+    let clusters = scratch.read("hub/clusters/clusters.yaml");
+    scratch.write("hub/clusters/again.yaml", &clusters);
+    scratch
+        .run(&["placement"])
+        .exits(3)
+        .says("error[object/duplicate]");
+}
