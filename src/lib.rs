@@ -8,5 +8,6 @@ pub mod api;
 pub mod diagnostic;
 pub mod hub;
 pub mod object;
+pub mod policy;
 pub mod source;
 pub mod yaml;

@@ -7,7 +7,9 @@
 //! Must not know: other objects. A reference stays a reference here; `hub` resolves it.
 
 pub mod gateway;
+pub mod labels;
 pub mod policy;
 mod reading;
+pub mod route;
 
 pub use reading::{Reading, dotted};

@@ -1,0 +1,218 @@
+//! Merging: many policies on one path become one result.
+//!
+//! Owns: None, Atomic and Patch with defaults and overrides (GEP-713, merge strategies), named rules and RFC
+//! 7386, the right fold of today's roles, and the seed's order on one level.
+//! Flows in: layers by level, established first. Flows out: leaves with their sources, and who dropped what.
+//! Must not know: objects, statuses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::attachment::PolicyId;
+use super::profile::{Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy};
+use super::settings::{Content, Layer, Leaf, Side, unflatten};
+
+/// One policy in one place of the hierarchy.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The policy.
+    pub policy: PolicyId,
+    /// Its settings; shared unless a spoke-local policy took some away.
+    pub layers: Arc<[Layer]>,
+}
+
+/// The outcome of a fold.
+#[derive(Debug, Clone, Default)]
+pub struct Folded {
+    /// What holds.
+    pub content: Arc<Content>,
+    /// For each policy of which a whole was dropped: whose whole took its place.
+    pub dropped: BTreeMap<PolicyId, BTreeSet<PolicyId>>,
+}
+
+/// Folds the policies of one path, levels from least to most specific, each level in role order.
+#[must_use]
+pub fn fold(profile: &Profile, levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Folded {
+    if profile.same_target == SameTarget::AddUp {
+        return add_up(levels, locator);
+    }
+    let mut entries = levels.iter().flat_map(|level| level.iter());
+    if let (Some(only), None) = (entries.next(), entries.next())
+        && let [layer] = only.layers.as_ref()
+    {
+        return Folded {
+            content: Arc::clone(&layer.content),
+            dropped: BTreeMap::new(),
+        };
+    }
+    let mut folding = Folding {
+        unit: &profile.unit,
+        content: Content::new(),
+        dropped: BTreeMap::new(),
+    };
+    match profile.precedence {
+        Precedence::Roles => folding.by_roles(profile.dictates, levels),
+        Precedence::Seed => {
+            for level in levels.iter().rev() {
+                folding.level_by_seed(level);
+            }
+        }
+    }
+    Folded {
+        content: Arc::new(folding.content),
+        dropped: folding.dropped,
+    }
+}
+
+struct Folding<'p> {
+    unit: &'p MergeUnit,
+    content: Content,
+    dropped: BTreeMap<PolicyId, BTreeSet<PolicyId>>,
+}
+
+impl Folding<'_> {
+    /// The right fold of spec/policy.md 1.6: the most specific, newest policy first; each further one towards
+    /// the root is established against what has been folded so far.
+    fn by_roles(&mut self, dictates: Dictates, levels: &[&[Entry]]) {
+        let mut child = Strategy::Atomic;
+        for entry in levels.iter().rev().flat_map(|level| level.iter().rev()) {
+            for layer in entry.layers.iter() {
+                let strategy = match dictates {
+                    Dictates::Established => layer.strategy,
+                    Dictates::Challenger => child,
+                };
+                self.apply(layer.side, strategy, &layer.content);
+            }
+            child = entry.layers.first().map_or(child, |layer| layer.strategy);
+        }
+    }
+
+    /// One level in the seed's order. On it the oldest wins in defaults and in overrides alike, so its policies
+    /// first become one; the oldest one's strategy counts, against its peers and against what is below.
+    fn level_by_seed(&mut self, level: &[Entry]) {
+        for side in [Side::Defaults, Side::Overrides] {
+            let mut layers = level
+                .iter()
+                .flat_map(|entry| entry.layers.iter())
+                .filter(|layer| layer.side == side);
+            let Some(oldest) = layers.next() else { continue };
+            let mut together = (*oldest.content).clone();
+            for newer in layers {
+                if oldest.strategy == Strategy::Patch {
+                    let mut older = newer.content.as_ref().clone();
+                    patch(&mut older, &together, self.unit);
+                    together = older;
+                } else if is_empty(&together) {
+                    together = newer.content.as_ref().clone();
+                } else {
+                    self.note_drop(&newer.content, &together);
+                }
+            }
+            self.apply(side, oldest.strategy, &together);
+        }
+    }
+
+    /// Merges an established policy's layer into what has been folded (spec/policy.md 1.5).
+    fn apply(&mut self, side: Side, strategy: Strategy, established: &Content) {
+        match (strategy, side) {
+            (Strategy::None | Strategy::Atomic, Side::Defaults) => {
+                if is_empty(&self.content) {
+                    let emptied = std::mem::replace(&mut self.content, established.clone());
+                    self.note_drop(&emptied, established);
+                } else {
+                    let kept = std::mem::take(&mut self.content);
+                    self.note_drop(established, &kept);
+                    self.content = kept;
+                }
+            }
+            (Strategy::None | Strategy::Atomic, Side::Overrides) => {
+                let dropped = std::mem::replace(&mut self.content, established.clone());
+                self.note_drop(&dropped, established);
+            }
+            (Strategy::Patch, Side::Defaults) => {
+                let challenger = std::mem::replace(&mut self.content, established.clone());
+                patch(&mut self.content, &challenger, self.unit);
+            }
+            (Strategy::Patch, Side::Overrides) => patch(&mut self.content, established, self.unit),
+        }
+    }
+
+    fn note_drop(&mut self, dropped: &Content, by: &Content) {
+        let winners: BTreeSet<PolicyId> = by.values().map(|leaf| leaf.policy).collect();
+        for loser in dropped.values().map(|leaf| leaf.policy) {
+            let entry = self.dropped.entry(loser).or_default();
+            entry.extend(winners.iter().copied().filter(|winner| *winner != loser));
+        }
+    }
+}
+
+/// Kuadrant's and the GEP's "empty": nothing that its kind is about.
+fn is_empty(content: &Content) -> bool {
+    !content.values().any(|leaf| leaf.essential)
+}
+
+/// Every policy applies: one entry each, under its locator.
+fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Folded {
+    let mut content = Content::new();
+    for entry in levels.iter().flat_map(|level| level.iter()) {
+        let leaves = entry.layers.iter().flat_map(|layer| layer.content.values());
+        let leaf = Leaf {
+            value: Arc::new(unflatten(leaves)),
+            at: Arc::from(""),
+            base: "/spec",
+            policy: entry.policy,
+            essential: true,
+            nest: None,
+        };
+        content.insert(locator(entry.policy), leaf);
+    }
+    Folded {
+        content: Arc::new(content),
+        dropped: BTreeMap::new(),
+    }
+}
+
+/// Lays `patch` over `target`: by name for rules, by RFC 7386 for fields.
+pub fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
+    for (key, leaf) in patch {
+        if matches!(unit, MergeUnit::Rules(_)) {
+            target.insert(Arc::clone(key), leaf.clone());
+        } else {
+            patch_field(target, key, leaf);
+        }
+    }
+}
+
+/// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever stood there; a mapping replaces only what
+/// is no mapping; null deletes.
+fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
+    let below = format!("{key}/");
+    let is_mapping = leaf.value.as_object().is_some_and(serde_json::Map::is_empty);
+    if is_mapping && starting_with(target, &below).next().is_some() {
+        return;
+    }
+    let gone: Vec<Arc<str>> = starting_with(target, &below)
+        .map(|(key, _)| Arc::clone(key))
+        .collect();
+    for key in gone {
+        target.remove(&key);
+    }
+    for (position, _) in key.match_indices('/').skip(1) {
+        if let Some(above) = key.get(..position) {
+            target.remove(above);
+        }
+    }
+    if leaf.value.is_null() {
+        target.remove(key);
+    } else {
+        target.insert(Arc::clone(key), leaf.clone());
+    }
+}
+
+/// The entries whose key begins with `prefix`.
+pub fn starting_with<'c>(content: &'c Content, prefix: &'c str) -> impl Iterator<Item = (&'c Arc<str>, &'c Leaf)> {
+    content
+        .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
+        .take_while(move |(key, _)| key.starts_with(prefix))
+}

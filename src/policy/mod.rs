@@ -1,0 +1,28 @@
+//! Policy attachment: who is attached where, who wins, what results, and why.
+//!
+//! Owns: policy kinds and their profiles, the hierarchy, precedence, merging, effective policies with the source
+//! of every field, predicted statuses, and what reaches a spoke (design section 7).
+//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough for [`Shipping`]), [`EffectivePolicies`], statuses,
+//! reach, findings.
+//! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
+
+pub mod attachment;
+pub mod effective;
+mod local;
+pub mod merge;
+pub mod node;
+pub mod precedence;
+pub mod profile;
+pub mod profiles;
+pub mod settings;
+pub mod targets;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod topology;
+
+pub use attachment::{Attachments, Options, Policy, PolicyId};
+pub use effective::{Effective, EffectivePolicies, PathEffective};
+pub use node::{Node, Path};
+pub use precedence::{Ages, Rule};
+pub use profile::{Level, Profile};
+pub use profiles::{ProfileEntry, Profiles};

@@ -1,0 +1,609 @@
+//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
+//!
+//! Owns: which route hangs on which listener (parentRefs with sectionName and port, allowedRoutes, hostnames),
+//! which backends a rule reaches, and the numbers and locators of all of them.
+//! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`].
+//! Must not know: policies.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::node::{Node, Path, index, number};
+use crate::api::gateway::{GROUP, Gateway, Listener, ListenerSet};
+use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, ROUTE_KINDS, hostnames_meet, is_route, service_ports};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Grants, Objects};
+use crate::object::{Identity, Object};
+
+/// In front of a hub namespace, this is the namespace on a spoke (design section 8).
+pub const SPOKE_PREFIX: &str = "kuadrant-";
+
+/// The name by which a Namespace can be selected although nobody labelled it.
+const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// A GatewayClass that some Gateway or policy names.
+#[derive(Debug, Clone)]
+pub struct ClassNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The object, when it is in the input.
+    pub object: Option<&'a Object>,
+}
+
+/// A namespace that some object lives in.
+#[derive(Debug, Clone)]
+pub struct NamespaceNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The Namespace, when it is in the input.
+    pub object: Option<&'a Object>,
+}
+
+/// A Gateway.
+#[derive(Debug, Clone)]
+pub struct GatewayNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Number of its class.
+    pub class: u32,
+    /// Number of its namespace.
+    pub namespace: u32,
+    /// Its listeners, then those of its ListenerSets.
+    pub listeners: Vec<ListenerNode<'a>>,
+    /// Which listener takes which route: positions and numbers, sorted.
+    pub attached: Vec<(u32, u32)>,
+    /// The cluster that it lives on, when it does not come from the hub.
+    pub local: bool,
+}
+
+/// A listener.
+#[derive(Debug, Clone)]
+pub struct ListenerNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The ListenerSet that it comes from.
+    pub set: Option<u32>,
+    hostname: Option<&'a str>,
+    port: Option<i64>,
+    admission: Admission,
+}
+
+/// A route.
+#[derive(Debug, Clone)]
+pub struct RouteNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Number of its namespace.
+    pub namespace: u32,
+    /// Its rules, in their order.
+    pub rules: Vec<RuleNode>,
+    /// Gateways that it hangs on, sorted.
+    pub gateways: Vec<u32>,
+}
+
+/// A rule of a route.
+#[derive(Debug, Clone)]
+pub struct RuleNode {
+    /// Its own name, or `rule-<1-based index>`.
+    pub name: String,
+    /// Backends, each once, in their order.
+    pub backends: Vec<u32>,
+}
+
+/// A backend.
+#[derive(Debug, Clone)]
+pub struct BackendNode<'a> {
+    /// What it is called.
+    pub identity: Identity,
+    /// The object, when it is in the input.
+    pub object: Option<&'a Object>,
+    /// Names of its ports.
+    pub ports: Vec<String>,
+    /// Routes that forward to it, sorted.
+    pub routes: Vec<u32>,
+}
+
+/// What a topology is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// The hub's objects.
+    pub hub: &'a Objects,
+    /// The cluster that is looked at, and what lives there.
+    pub local: Option<(&'a str, &'a Objects)>,
+}
+
+impl<'a> Sources<'a> {
+    /// Objects of a kind: the hub's, then the cluster's own, which are marked.
+    pub(super) fn of_kind(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
+        let local = self
+            .local
+            .map(|(_, objects)| objects.of_kind(group, kind))
+            .unwrap_or_default();
+        let hub = self.hub.of_kind(group, kind).iter().map(|object| (object, false));
+        hub.chain(local.iter().map(|object| (object, true)))
+    }
+}
+
+/// The hierarchy, with indexes.
+#[derive(Debug, Default)]
+pub struct Topology<'a> {
+    /// GatewayClasses.
+    pub classes: Vec<ClassNode<'a>>,
+    /// Namespaces.
+    pub namespaces: Vec<NamespaceNode<'a>>,
+    /// Gateways, by namespace and name.
+    pub gateways: Vec<GatewayNode<'a>>,
+    /// ListenerSets.
+    pub listener_sets: Vec<&'a Object>,
+    /// Routes of all kinds, by kind, namespace and name.
+    pub routes: Vec<RouteNode<'a>>,
+    /// Backends that a route or a policy names.
+    pub backends: Vec<BackendNode<'a>>,
+    class_numbers: HashMap<&'a str, u32>,
+    namespace_numbers: HashMap<&'a str, u32>,
+    gateway_numbers: HashMap<(&'a str, &'a str), u32>,
+    set_numbers: HashMap<(&'a str, &'a str), (u32, u32)>,
+    route_numbers: HashMap<(&'a str, &'a str, &'a str), u32>,
+    backend_numbers: HashMap<Identity, u32>,
+}
+
+impl<'a> Topology<'a> {
+    /// Links everything. Linear in what is linked.
+    pub fn new(sources: Sources<'a>, grants: &Grants<'a>, findings: &mut Findings) -> Self {
+        let mut topology = Self::default();
+        for (object, _) in sources.of_kind("", "Namespace") {
+            let number = topology.namespace(&object.name);
+            if let Some(node) = topology.namespaces.get_mut(index(number)) {
+                node.object.get_or_insert(object);
+            }
+        }
+        for (object, _) in sources.of_kind(GROUP, "GatewayClass") {
+            let number = topology.class(&object.name);
+            if let Some(node) = topology.classes.get_mut(index(number)) {
+                node.object.get_or_insert(object);
+            }
+        }
+        for (object, local) in sources.of_kind(GROUP, "Gateway") {
+            if let Some(gateway) = Gateway::read(object, findings) {
+                topology.add_gateway(&gateway, local);
+            }
+        }
+        for (object, local) in sources.of_kind(GROUP, "ListenerSet") {
+            if let Some(set) = ListenerSet::read(object, findings) {
+                topology.add_listener_set(&set, local);
+            }
+        }
+        let mut parents = Vec::new();
+        for kind in ROUTE_KINDS {
+            for (object, local) in sources.of_kind(GROUP, kind) {
+                if let Some(route) = Route::read(object, findings) {
+                    topology.add_route(&route, local, sources, grants);
+                    parents.push(route);
+                }
+            }
+        }
+        for gateway in &mut topology.gateways {
+            gateway.attached.sort_unstable();
+            gateway.attached.dedup();
+        }
+        parent_cycles(&topology, &parents, findings);
+        topology
+    }
+
+    /// The number of a GatewayClass, new or known.
+    fn class(&mut self, name: &'a str) -> u32 {
+        let next = number(self.classes.len());
+        let found = *self.class_numbers.entry(name).or_insert(next);
+        if found == next {
+            self.classes.push(ClassNode { name, object: None });
+        }
+        found
+    }
+
+    /// The number of a namespace, new or known.
+    fn namespace(&mut self, name: &'a str) -> u32 {
+        let next = number(self.namespaces.len());
+        let found = *self.namespace_numbers.entry(name).or_insert(next);
+        if found == next {
+            self.namespaces.push(NamespaceNode { name, object: None });
+        }
+        found
+    }
+
+    fn add_gateway(&mut self, gateway: &Gateway<'a>, local: bool) {
+        let object = gateway.object;
+        let class = self.class(gateway.class_name);
+        let namespace = self.namespace(object.namespace_or_empty());
+        let next = number(self.gateways.len());
+        self.gateway_numbers
+            .insert((object.namespace_or_empty(), &object.name), next);
+        let listeners = gateway
+            .listeners
+            .iter()
+            .map(|listener| listener_node(listener, None))
+            .collect();
+        self.gateways.push(GatewayNode {
+            object,
+            class,
+            namespace,
+            listeners,
+            attached: Vec::new(),
+            local,
+        });
+    }
+
+    fn add_listener_set(&mut self, set: &ListenerSet<'a>, local: bool) {
+        let own = set.object.namespace_or_empty();
+        let namespace = set.gateway_namespace.unwrap_or(own);
+        let Some(gateway) = self.find_gateway(namespace, set.gateway, local) else {
+            return;
+        };
+        let Some(owner) = self.gateways.get(index(gateway)) else {
+            return;
+        };
+        let allowed = owner.object.root().get("spec").get("allowedListeners").get("namespaces");
+        let admitted = AdmittedNamespaces::read(&allowed, "None");
+        let home = self.gateway_home(owner, local);
+        if !admitted.admits(&home, own, |key| self.namespace_label(own, key)) {
+            return;
+        }
+        let next = number(self.listener_sets.len());
+        self.set_numbers
+            .insert((own, &set.object.name), (gateway, next));
+        self.listener_sets.push(set.object);
+        if let Some(owner) = self.gateways.get_mut(index(gateway)) {
+            let more = set
+                .listeners
+                .iter()
+                .map(|listener| listener_node(listener, Some(next)));
+            owner.listeners.extend(more);
+        }
+    }
+
+    fn add_route(&mut self, route: &Route<'a>, local: bool, sources: Sources<'a>, grants: &Grants<'a>) {
+        let object = route.object;
+        let own = object.namespace_or_empty();
+        let next = number(self.routes.len());
+        self.route_numbers
+            .insert((object.kind.as_str(), own, object.name.as_str()), next);
+        let mut gateways = BTreeSet::new();
+        for parent in &route.parents {
+            let attached = self.listeners_for(route, parent, local);
+            for (gateway, listener) in attached {
+                if let Some(node) = self.gateways.get_mut(index(gateway)) {
+                    node.attached.push((listener, next));
+                    gateways.insert(gateway);
+                }
+            }
+        }
+        let mut rules = Vec::with_capacity(route.rules.len());
+        for (position, rule) in route.rules.iter().enumerate() {
+            let mut backends = Vec::new();
+            for backend in &rule.backends {
+                let namespace = backend.namespace.unwrap_or(own);
+                let from = (GROUP, object.kind.as_str(), own);
+                if !grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
+                    continue;
+                }
+                let identity = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+                let backend = self.backend(identity, sources);
+                if let Some(node) = self.backends.get_mut(index(backend))
+                    && node.routes.last() != Some(&next)
+                {
+                    node.routes.push(next);
+                }
+                if !backends.contains(&backend) {
+                    backends.push(backend);
+                }
+            }
+            rules.push(RuleNode {
+                name: rule
+                    .name
+                    .map_or_else(|| format!("rule-{}", position.saturating_add(1)), str::to_owned),
+                backends,
+            });
+        }
+        let namespace = self.namespace(own);
+        self.routes.push(RouteNode {
+            object,
+            namespace,
+            rules,
+            gateways: gateways.into_iter().collect(),
+        });
+    }
+
+    /// The listeners that take a route through one of its parents.
+    fn listeners_for(&self, route: &Route<'a>, parent: &ParentRef<'a>, local: bool) -> Vec<(u32, u32)> {
+        let own = route.object.namespace_or_empty();
+        let namespace = parent.namespace.unwrap_or(own);
+        let (gateway, set) = match (parent.group, parent.kind) {
+            (GROUP, "Gateway") => (self.find_gateway(namespace, parent.name, local), None),
+            (GROUP, "ListenerSet") => match self.set_numbers.get(&(namespace, parent.name)) {
+                Some((gateway, set)) => (Some(*gateway), Some(*set)),
+                None => (None, None),
+            },
+            _ => (None, None),
+        };
+        let Some((number_of_gateway, gateway)) =
+            gateway.and_then(|gateway| Some((gateway, self.gateways.get(index(gateway))?)))
+        else {
+            return Vec::new();
+        };
+        let home = self.gateway_home(gateway, local);
+        let mut taken = Vec::new();
+        for (position, listener) in gateway.listeners.iter().enumerate() {
+            let home = match listener.set.and_then(|set| self.listener_sets.get(index(set))) {
+                Some(set) => set.namespace_or_empty(),
+                None => home.as_ref(),
+            };
+            let takes = listener.set == set
+                && parent.section_name.is_none_or(|section| section == listener.name)
+                && (parent.port.is_none() || parent.port == listener.port)
+                && listener.admission.admits_kind(GROUP, &route.object.kind)
+                && listener
+                    .admission
+                    .admits_namespace(home, own, |key| self.namespace_label(own, key))
+                && hostnames_meet(listener.hostname, &route.hostnames);
+            if takes {
+                taken.push((number_of_gateway, number(position)));
+            }
+        }
+        taken
+    }
+
+    /// The namespace of a Gateway as an object sees it: on a spoke, a hub Gateway carries its spoke name.
+    fn gateway_home(&self, gateway: &GatewayNode<'a>, seen_on_spoke: bool) -> std::borrow::Cow<'a, str> {
+        let namespace = gateway.object.namespace_or_empty();
+        if seen_on_spoke && !gateway.local {
+            format!("{SPOKE_PREFIX}{namespace}").into()
+        } else {
+            namespace.into()
+        }
+    }
+
+    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>`.
+    #[must_use]
+    pub fn find_gateway(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<u32> {
+        let direct = self.gateway_numbers.get(&(namespace, name)).copied();
+        if !seen_on_spoke {
+            return direct;
+        }
+        namespace
+            .strip_prefix(SPOKE_PREFIX)
+            .and_then(|hub| self.gateway_numbers.get(&(hub, name)).copied())
+            .filter(|found| self.gateways.get(index(*found)).is_some_and(|gateway| !gateway.local))
+            .or_else(|| {
+                direct.filter(|found| self.gateways.get(index(*found)).is_some_and(|gateway| gateway.local))
+            })
+    }
+
+    /// The route of this kind, namespace and name.
+    #[must_use]
+    pub fn find_route(&self, kind: &str, namespace: &str, name: &str) -> Option<u32> {
+        self.route_numbers.get(&(kind, namespace, name)).copied()
+    }
+
+    /// The GatewayClass of this name.
+    #[must_use]
+    pub fn find_class(&self, name: &str) -> Option<u32> {
+        self.class_numbers.get(name).copied()
+    }
+
+    /// The namespace of this name.
+    #[must_use]
+    pub fn find_namespace(&self, name: &str) -> Option<u32> {
+        self.namespace_numbers.get(name).copied()
+    }
+
+    /// The ListenerSet of this namespace and name, and its Gateway: (gateway, set).
+    #[must_use]
+    pub fn find_listener_set(&self, namespace: &str, name: &str) -> Option<(u32, u32)> {
+        self.set_numbers.get(&(namespace, name)).copied()
+    }
+
+    /// The backend of this identity, if a route or a policy named it.
+    #[must_use]
+    pub fn find_backend(&self, identity: &Identity) -> Option<u32> {
+        self.backend_numbers.get(identity).copied()
+    }
+
+    /// The number of a backend, new or known.
+    pub(super) fn backend(&mut self, identity: Identity, sources: Sources<'a>) -> u32 {
+        if let Some(found) = self.backend_numbers.get(&identity) {
+            return *found;
+        }
+        let object = sources
+            .hub
+            .get(&identity)
+            .or_else(|| sources.local.and_then(|(_, objects)| objects.get(&identity)));
+        let ports = match object {
+            Some(object) if object.is("", "Service") => service_ports(object)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect(),
+            _ => Vec::new(),
+        };
+        let next = number(self.backends.len());
+        self.backend_numbers.insert(identity.clone(), next);
+        self.backends.push(BackendNode {
+            identity,
+            object,
+            ports,
+            routes: Vec::new(),
+        });
+        next
+    }
+
+    fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
+        let (name, number) = self.namespace_numbers.get_key_value(namespace)?;
+        let node = self.namespaces.get(index(*number))?;
+        node.object
+            .and_then(|object| object.label(key))
+            .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(*name))
+    }
+
+    /// The Gateway with this number.
+    #[must_use]
+    pub fn gateway(&self, number: u32) -> Option<&GatewayNode<'a>> {
+        self.gateways.get(index(number))
+    }
+
+    /// The route with this number.
+    #[must_use]
+    pub fn route(&self, number: u32) -> Option<&RouteNode<'a>> {
+        self.routes.get(index(number))
+    }
+
+    /// The object behind a node; a section's owner, `None` for what is not in the input.
+    #[must_use]
+    pub fn object(&self, node: Node) -> Option<&'a Object> {
+        match node {
+            Node::Class(class) => self.classes.get(index(class))?.object,
+            Node::Namespace(namespace) => self.namespaces.get(index(namespace))?.object,
+            Node::Gateway(gateway) => self.gateway(gateway).map(|gateway| gateway.object),
+            Node::Listener(gateway, listener) => {
+                let gateway = self.gateway(gateway)?;
+                match gateway.listeners.get(index(listener))?.set {
+                    Some(set) => self.listener_sets.get(index(set)).copied(),
+                    None => Some(gateway.object),
+                }
+            }
+            Node::ListenerSet(set) => self.listener_sets.get(index(set)).copied(),
+            Node::Route(route) | Node::Rule(route, _) => self.route(route).map(|route| route.object),
+            Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(index(backend))?.object,
+        }
+    }
+
+    /// What a node, or the owner of a section, is called.
+    #[must_use]
+    pub fn identity(&self, node: Node) -> Option<Identity> {
+        match node {
+            Node::Class(class) => {
+                let name = self.classes.get(index(class))?.name;
+                Some(Identity::new(GROUP, "GatewayClass", None, name))
+            }
+            Node::Namespace(namespace) => {
+                let name = self.namespaces.get(index(namespace))?.name;
+                Some(Identity::new("", "Namespace", None, name))
+            }
+            Node::Backend(backend) | Node::Port(backend, _) => {
+                Some(self.backends.get(index(backend))?.identity.clone())
+            }
+            other => self.object(other).map(Object::identity),
+        }
+    }
+
+    /// The name of the section that a node is, if it is one.
+    #[must_use]
+    pub fn section(&self, node: Node) -> Option<&str> {
+        match node {
+            Node::Listener(gateway, listener) => {
+                Some(self.gateway(gateway)?.listeners.get(index(listener))?.name)
+            }
+            Node::Rule(route, rule) => Some(&self.route(route)?.rules.get(index(rule))?.name),
+            Node::Port(backend, port) => {
+                Some(self.backends.get(index(backend))?.ports.get(index(port))?)
+            }
+            _ => None,
+        }
+    }
+
+    /// The locator of a node (design section 10).
+    #[must_use]
+    pub fn locator(&self, node: Node) -> String {
+        let mut locator = self
+            .identity(node)
+            .map(|identity| identity.locator())
+            .unwrap_or_default();
+        if let Some(section) = self.section(node) {
+            locator.push('#');
+            locator.push_str(section);
+        }
+        locator
+    }
+
+    /// The locators of a path, from its GatewayClass on.
+    #[must_use]
+    pub fn path_locators(&self, path: &Path) -> Vec<String> {
+        let class = self
+            .gateway(path.gateway)
+            .map(|gateway| self.locator(Node::Class(gateway.class)));
+        class
+            .into_iter()
+            .chain(path.nodes().into_iter().map(|node| self.locator(node)))
+            .collect()
+    }
+}
+
+fn listener_node<'a>(listener: &Listener<'a>, set: Option<u32>) -> ListenerNode<'a> {
+    ListenerNode {
+        name: listener.name,
+        set,
+        hostname: listener.hostname,
+        port: listener.port,
+        admission: Admission::read(listener),
+    }
+}
+
+/// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such
+/// child, leaves the circles and the ways between them: linear.
+fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findings: &mut Findings) {
+    let mut edges: Vec<(usize, usize, &ParentRef<'_>)> = Vec::new();
+    for (child, route) in routes.iter().enumerate() {
+        for parent in &route.parents {
+            if !is_route(parent.group, parent.kind) {
+                continue;
+            }
+            let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
+            if let Some(found) = topology.find_route(parent.kind, namespace, parent.name) {
+                edges.push((child, index(found), parent));
+            }
+        }
+    }
+    let mut alive: BTreeSet<usize> = edges.iter().flat_map(|(child, parent, _)| [*child, *parent]).collect();
+    for upwards in [true, false] {
+        peel(&mut alive, &edges, upwards);
+    }
+    for (child, parent, reference) in edges {
+        let (Some(route), true) = (routes.get(child), alive.contains(&child) && alive.contains(&parent)) else {
+            continue;
+        };
+        findings.push(
+            Finding::new(
+                Code::ROUTE_PARENT_CYCLE,
+                route.object.place(&reference.pointer),
+                format!("{} is, through its parents, its own parent", route.object.identity()),
+            )
+            .label("this parent leads back here")
+            .help("point the outermost route at a Gateway"),
+        );
+    }
+}
+
+fn peel(alive: &mut BTreeSet<usize>, edges: &[(usize, usize, &ParentRef<'_>)], upwards: bool) {
+    let ends = |edge: &(usize, usize, &ParentRef<'_>)| if upwards { (edge.0, edge.1) } else { (edge.1, edge.0) };
+    let mut out: HashMap<usize, usize> = HashMap::new();
+    let mut into: HashMap<usize, Vec<usize>> = HashMap::new();
+    for edge in edges {
+        let (from, to) = ends(edge);
+        if alive.contains(&from) && alive.contains(&to) {
+            *out.entry(from).or_default() = out.get(&from).copied().unwrap_or_default().saturating_add(1);
+            into.entry(to).or_default().push(from);
+        }
+    }
+    let mut free: Vec<usize> = alive
+        .iter()
+        .copied()
+        .filter(|node| !out.contains_key(node))
+        .collect();
+    while let Some(node) = free.pop() {
+        alive.remove(&node);
+        for from in into.remove(&node).unwrap_or_default() {
+            if let Some(left) = out.get_mut(&from) {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    free.push(from);
+                }
+            }
+        }
+    }
+}
