@@ -6,6 +6,7 @@
 //! reach, findings.
 //! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
 
+pub mod affected;
 pub mod attachment;
 pub mod effective;
 mod local;
@@ -14,7 +15,10 @@ pub mod node;
 pub mod precedence;
 pub mod profile;
 pub mod profiles;
+pub mod reach;
+pub mod report;
 pub mod settings;
+pub mod status;
 pub mod targets;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -26,3 +30,6 @@ pub use node::{Node, Path};
 pub use precedence::{Ages, Rule};
 pub use profile::{Level, Profile};
 pub use profiles::{ProfileEntry, Profiles};
+pub use reach::{Change, Clusters, Reach};
+pub use report::PolicyReport;
+pub use status::{Condition, Outcome, PolicyStatus, Statuses};
