@@ -423,7 +423,7 @@ fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>
 /// The label by which a CRD says that its kind is a policy.
 pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
-fn read_policy<'a>(
+pub(super) fn read_policy<'a>(
     object: &'a Object,
     (id, kind, local): (PolicyId, usize, bool),
     profile: Option<&Profile>,

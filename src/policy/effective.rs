@@ -421,7 +421,7 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 
 fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
     let levels: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
-    let folded = merge::fold(profile, &levels, &|id| attachments.locator(id));
+    let content = merge::fold(profile, &levels, &|id| attachments.locator(id));
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
@@ -431,25 +431,25 @@ fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]
         let mut seen = BTreeSet::new();
         for entry in levels.iter().flat_map(|level| level.iter()) {
             if seen.insert(entry.policy) {
-                note_losses(profile, entry, &folded, &mut losses);
+                note_losses(profile, entry, &content, &mut losses);
             }
         }
     }
     Effective {
-        content: folded.content,
+        content,
         chain,
         losses,
     }
 }
 
-/// What of a policy does not hold, and whose took its place: what stands under the same name now, else the whole
-/// that displaced it.
-fn note_losses(profile: &Profile, entry: &Entry, folded: &merge::Folded, losses: &mut Vec<Loss>) {
+/// What of a policy does not hold, and whose took its place: what stands under the same name now, else all that
+/// holds there instead (a whole was dropped; `fixtures/policy/40-*`).
+fn note_losses(profile: &Profile, entry: &Entry, content: &Content, losses: &mut Vec<Loss>) {
     let by_name = matches!(profile.unit, MergeUnit::Rules(_));
     let keys: BTreeSet<&Arc<str>> = entry.layers.iter().flat_map(|layer| layer.content.keys()).collect();
     for key in keys {
         let mut by: BTreeSet<PolicyId> = BTreeSet::new();
-        match folded.content.get(key) {
+        match content.get(key) {
             Some(leaf) if leaf.policy == entry.policy => continue,
             Some(leaf) => {
                 by.insert(leaf.policy);
@@ -457,20 +457,21 @@ fn note_losses(profile: &Profile, entry: &Entry, folded: &merge::Folded, losses:
             None if by_name => {}
             None => {
                 let below = format!("{key}/");
-                by.extend(starting_with(&folded.content, &below).map(|(_, leaf)| leaf.policy));
+                by.extend(starting_with(content, &below).map(|(_, leaf)| leaf.policy));
                 let empty = entry.layers.iter().filter_map(|layer| layer.content.get(key));
                 if !by.is_empty() && empty.clone().all(|leaf| leaf.value.is_object()) {
                     continue;
                 }
                 for (position, _) in key.match_indices('/').skip(1) {
-                    let above = key.get(..position).and_then(|above| folded.content.get(above));
+                    let above = key.get(..position).and_then(|above| content.get(above));
                     by.extend(above.map(|leaf| leaf.policy));
                 }
             }
         }
         by.remove(&entry.policy);
         if by.is_empty() {
-            by.extend(folded.dropped.get(&entry.policy).into_iter().flatten());
+            let others = content.values().map(|leaf| leaf.policy);
+            by.extend(others.filter(|other| *other != entry.policy));
         }
         losses.push(Loss {
             policy: entry.policy,

@@ -2,10 +2,9 @@
 //!
 //! Owns: None, Atomic and Patch with defaults and overrides (GEP-713, merge strategies), named rules and RFC
 //! 7386, the right fold of today's roles, and the seed's order on one level.
-//! Flows in: layers by level, established first. Flows out: leaves with their sources, and who dropped what.
+//! Flows in: layers by level, established first. Flows out: leaves with their sources.
 //! Must not know: objects, statuses.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -22,18 +21,9 @@ pub struct Entry {
     pub layers: Arc<[Layer]>,
 }
 
-/// The outcome of a fold.
-#[derive(Debug, Clone, Default)]
-pub struct Folded {
-    /// What holds.
-    pub content: Arc<Content>,
-    /// For each policy of which a whole was dropped: whose whole took its place.
-    pub dropped: BTreeMap<PolicyId, BTreeSet<PolicyId>>,
-}
-
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
 #[must_use]
-pub fn fold(profile: &Profile, levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Folded {
+pub fn fold(profile: &Profile, levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Content> {
     if profile.same_target == SameTarget::AddUp {
         return add_up(levels, locator);
     }
@@ -41,15 +31,11 @@ pub fn fold(profile: &Profile, levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -
     if let (Some(only), None) = (entries.next(), entries.next())
         && let [layer] = only.layers.as_ref()
     {
-        return Folded {
-            content: Arc::clone(&layer.content),
-            dropped: BTreeMap::new(),
-        };
+        return Arc::clone(&layer.content);
     }
     let mut folding = Folding {
         unit: &profile.unit,
         content: Content::new(),
-        dropped: BTreeMap::new(),
     };
     match profile.precedence {
         Precedence::Roles => folding.by_roles(profile.dictates, levels),
@@ -59,16 +45,12 @@ pub fn fold(profile: &Profile, levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -
             }
         }
     }
-    Folded {
-        content: Arc::new(folding.content),
-        dropped: folding.dropped,
-    }
+    Arc::new(folding.content)
 }
 
 struct Folding<'p> {
     unit: &'p MergeUnit,
     content: Content,
-    dropped: BTreeMap<PolicyId, BTreeSet<PolicyId>>,
 }
 
 impl Folding<'_> {
@@ -105,8 +87,6 @@ impl Folding<'_> {
                     together = older;
                 } else if is_empty(&together) {
                     together = newer.content.as_ref().clone();
-                } else {
-                    self.note_drop(&newer.content, &together);
                 }
             }
             self.apply(side, oldest.strategy, &together);
@@ -118,31 +98,15 @@ impl Folding<'_> {
         match (strategy, side) {
             (Strategy::None | Strategy::Atomic, Side::Defaults) => {
                 if is_empty(&self.content) {
-                    let emptied = std::mem::replace(&mut self.content, established.clone());
-                    self.note_drop(&emptied, established);
-                } else {
-                    let kept = std::mem::take(&mut self.content);
-                    self.note_drop(established, &kept);
-                    self.content = kept;
+                    self.content = established.clone();
                 }
             }
-            (Strategy::None | Strategy::Atomic, Side::Overrides) => {
-                let dropped = std::mem::replace(&mut self.content, established.clone());
-                self.note_drop(&dropped, established);
-            }
+            (Strategy::None | Strategy::Atomic, Side::Overrides) => self.content = established.clone(),
             (Strategy::Patch, Side::Defaults) => {
                 let challenger = std::mem::replace(&mut self.content, established.clone());
                 patch(&mut self.content, &challenger, self.unit);
             }
             (Strategy::Patch, Side::Overrides) => patch(&mut self.content, established, self.unit),
-        }
-    }
-
-    fn note_drop(&mut self, dropped: &Content, by: &Content) {
-        let winners: BTreeSet<PolicyId> = by.values().map(|leaf| leaf.policy).collect();
-        for loser in dropped.values().map(|leaf| leaf.policy) {
-            let entry = self.dropped.entry(loser).or_default();
-            entry.extend(winners.iter().copied().filter(|winner| *winner != loser));
         }
     }
 }
@@ -153,7 +117,7 @@ fn is_empty(content: &Content) -> bool {
 }
 
 /// Every policy applies: one entry each, under its locator.
-fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Folded {
+fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Content> {
     let mut content = Content::new();
     for entry in levels.iter().flat_map(|level| level.iter()) {
         let leaves = entry.layers.iter().flat_map(|layer| layer.content.values());
@@ -167,10 +131,7 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Folded
         };
         content.insert(locator(entry.policy), leaf);
     }
-    Folded {
-        content: Arc::new(content),
-        dropped: BTreeMap::new(),
-    }
+    Arc::new(content)
 }
 
 /// Lays `patch` over `target`: by name for rules, by RFC 7386 for fields.

@@ -9,7 +9,7 @@
 pub mod affected;
 pub mod attachment;
 pub mod effective;
-mod local;
+pub mod local;
 pub mod merge;
 pub mod node;
 pub mod precedence;
@@ -18,6 +18,7 @@ pub mod profiles;
 pub mod reach;
 pub mod report;
 pub mod settings;
+pub mod shipping;
 pub mod status;
 pub mod targets;
 #[cfg(test)]
@@ -26,10 +27,12 @@ pub mod topology;
 
 pub use attachment::{Attachments, Options, Policy, PolicyId};
 pub use effective::{Effective, EffectivePolicies, PathEffective};
+pub use local::{LocalEffect, Locals};
 pub use node::{Node, Path};
 pub use precedence::{Ages, Rule};
 pub use profile::{Level, Profile};
 pub use profiles::{ProfileEntry, Profiles};
 pub use reach::{Change, Clusters, Reach};
 pub use report::PolicyReport;
+pub use shipping::{Decision, Displacer, Shipment, Shipped, Withheld};
 pub use status::{Condition, Outcome, PolicyStatus, Statuses};

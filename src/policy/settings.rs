@@ -69,6 +69,8 @@ pub struct Layer {
     pub strategy: Strategy,
     /// The leaves.
     pub content: Arc<Content>,
+    /// The pointer of the wrapper that they stand in: `/spec/defaults`, or `/spec` itself.
+    pub base: &'static str,
 }
 
 /// Something about a spec that an API server, or its controller, would not take.
@@ -123,7 +125,7 @@ pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
         settings: Settings::default(),
         strategies: [None, None],
         contents: [Content::new(), Content::new()],
-        present: [false, false],
+        bases: [None, None],
     };
     if let Some(spec) = spec.as_object() {
         reading.spec(spec);
@@ -137,7 +139,7 @@ struct SettingsReading<'p> {
     settings: Settings,
     strategies: [Option<Strategy>; 2],
     contents: [Content; 2],
-    present: [bool; 2],
+    bases: [Option<&'static str>; 2],
 }
 
 impl SettingsReading<'_> {
@@ -298,8 +300,8 @@ impl SettingsReading<'_> {
             }
         }
         let position = side as usize;
-        if let Some(present) = self.present.get_mut(position) {
-            *present = true;
+        if let Some(slot) = self.bases.get_mut(position) {
+            *slot = Some(base);
         }
         if let Some(all) = self.contents.get_mut(position) {
             if all.is_empty() {
@@ -322,12 +324,13 @@ impl SettingsReading<'_> {
     fn finish(mut self) -> Settings {
         let [defaults, overrides] = self.contents;
         for (side, content, position) in [(Side::Defaults, defaults, 0_usize), (Side::Overrides, overrides, 1)] {
-            if self.present.get(position) == Some(&true) {
+            if let Some(base) = self.bases.get(position).copied().flatten() {
                 let chosen = self.strategies.get(position).copied().flatten();
                 self.settings.layers.push(Layer {
                     side,
                     strategy: chosen.unwrap_or(self.profile.strategy),
                     content: Arc::new(content),
+                    base,
                 });
             }
         }
@@ -422,6 +425,37 @@ fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
         let Value::Object(map) = next else { return };
         here = map;
     }
+}
+
+/// A spec with other settings in the wrapper at `base`; targets, the strategy and other wrappers stay.
+#[must_use]
+pub fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: Value) -> Value {
+    let mut spec = spec.as_object().cloned().unwrap_or_default();
+    let stays = |key: &str| {
+        TARGET_FIELDS.contains(&key)
+            || profile.strategy_fields.iter().any(|field| field == key)
+            || (profile.wrappers != Wrappers::Bare && WRAPPERS.iter().any(|(name, ..)| *name == key))
+    };
+    match base.strip_prefix("/spec/") {
+        None => {
+            spec.retain(|key, _| stays(key));
+            if let Value::Object(settings) = settings {
+                spec.extend(settings);
+            }
+        }
+        Some(wrapper) => {
+            let mut wrapped = match spec.remove(wrapper) {
+                Some(Value::Object(wrapped)) => wrapped,
+                _ => Map::new(),
+            };
+            wrapped.retain(|key, _| profile.strategy_fields.iter().any(|field| field == key));
+            if let Value::Object(settings) = settings {
+                wrapped.extend(settings);
+            }
+            spec.insert(wrapper.to_owned(), Value::Object(wrapped));
+        }
+    }
+    Value::Object(spec)
 }
 
 /// One reference token of a JSON pointer (RFC 6901).

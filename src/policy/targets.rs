@@ -250,52 +250,11 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn node(&mut self, declared: &Declared, namespace: &str, local: bool) -> Option<Target> {
-        let section = declared.section.as_deref();
-        let node = match (declared.group.as_str(), declared.kind.as_str()) {
-            (GROUP, "GatewayClass") => {
-                let class = self.topology.find_class(&declared.name)?;
-                section.is_none().then_some(Node::Class(class))?
-            }
-            ("", "Namespace") => self.namespace(&declared.name, local)?,
-            (GROUP, "Gateway") => {
-                let gateway = self.topology.find_gateway(namespace, &declared.name, local)?;
-                self.listener(gateway, None, section, Node::Gateway(gateway))?
-            }
-            (GROUP, "ListenerSet") => {
-                let (gateway, set) = self.topology.find_listener_set(namespace, &declared.name)?;
-                self.listener(gateway, Some(set), section, Node::ListenerSet(set))?
-            }
-            (group, kind) if is_route(group, kind) => {
-                let route = self.topology.find_route(kind, namespace, &declared.name)?;
-                match section {
-                    None => Node::Route(route),
-                    Some(section) => {
-                        let rules = &self.topology.route(route)?.rules;
-                        Node::Rule(route, position(rules.iter().map(|rule| rule.name.as_str()), section)?)
-                    }
-                }
-            }
-            _ => return self.backend(declared, namespace, section),
-        };
-        Some(Target::Attached(node))
-    }
-
-    fn listener(&self, gateway: u32, set: Option<u32>, section: Option<&str>, whole: Node) -> Option<Node> {
-        let Some(section) = section else { return Some(whole) };
-        let listeners = &self.topology.gateway(gateway)?.listeners;
-        let found = listeners
-            .iter()
-            .position(|listener| listener.set == set && listener.name == section)?;
-        Some(Node::Listener(gateway, number(found)))
-    }
-
-    /// A namespace exists when anything in the input lives in it.
-    fn namespace(&self, name: &str, local: bool) -> Option<Node> {
-        let hub_name = name.strip_prefix(SPOKE_PREFIX).filter(|_| local);
-        let found = hub_name
-            .and_then(|name| self.topology.find_namespace(name))
-            .or_else(|| self.topology.find_namespace(name));
-        found.map(Node::Namespace)
+        match locate(self.topology, declared, namespace, local) {
+            Located::Node(node) => Some(Target::Attached(node)),
+            Located::Missing => None,
+            Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
+        }
     }
 
     /// A Service, another backend that a route names or the input holds, or a kind that only the controller knows.
@@ -404,6 +363,72 @@ impl<'a> Resolver<'_, 'a> {
             _ => Vec::new(),
         }
     }
+}
+
+/// Where a declared target is, as far as the topology's own levels go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Located {
+    /// Here.
+    Node(Node),
+    /// It would be a GatewayClass, Namespace, Gateway, ListenerSet or route, and there is none.
+    Missing,
+    /// It is another kind: a backend, or virtual.
+    Elsewhere,
+}
+
+/// Looks up a target whose namespace is settled. `local`: the reference stands on a spoke and uses spoke names.
+#[must_use]
+pub fn locate(topology: &Topology<'_>, declared: &Declared, namespace: &str, local: bool) -> Located {
+    let found = match (declared.group.as_str(), declared.kind.as_str()) {
+        (GROUP, "GatewayClass") => match &declared.section {
+            None => topology.find_class(&declared.name).map(Node::Class),
+            Some(_) => None,
+        },
+        ("", "Namespace") => find_namespace(topology, &declared.name, local),
+        (GROUP, "Gateway") => find_gateway(topology, declared, namespace, local),
+        (GROUP, "ListenerSet") => topology
+            .find_listener_set(namespace, &declared.name)
+            .and_then(|(gateway, set)| listener(topology, gateway, Some(set), declared, Node::ListenerSet(set))),
+        (group, kind) if is_route(group, kind) => find_rule(topology, declared, namespace),
+        _ => return Located::Elsewhere,
+    };
+    found.map_or(Located::Missing, Located::Node)
+}
+
+/// A namespace exists when anything in the input lives in it.
+fn find_namespace(topology: &Topology<'_>, name: &str, local: bool) -> Option<Node> {
+    let hub_name = name.strip_prefix(SPOKE_PREFIX).filter(|_| local);
+    hub_name
+        .and_then(|name| topology.find_namespace(name))
+        .or_else(|| topology.find_namespace(name))
+        .map(Node::Namespace)
+}
+
+fn find_gateway(topology: &Topology<'_>, declared: &Declared, namespace: &str, local: bool) -> Option<Node> {
+    let gateway = topology.find_gateway(namespace, &declared.name, local)?;
+    listener(topology, gateway, None, declared, Node::Gateway(gateway))
+}
+
+fn listener(
+    topology: &Topology<'_>,
+    gateway: u32,
+    set: Option<u32>,
+    declared: &Declared,
+    whole: Node,
+) -> Option<Node> {
+    let Some(section) = &declared.section else { return Some(whole) };
+    let listeners = &topology.gateway(gateway)?.listeners;
+    let found = listeners
+        .iter()
+        .position(|listener| listener.set == set && listener.name == section)?;
+    Some(Node::Listener(gateway, number(found)))
+}
+
+fn find_rule(topology: &Topology<'_>, declared: &Declared, namespace: &str) -> Option<Node> {
+    let route = topology.find_route(&declared.kind, namespace, &declared.name)?;
+    let Some(section) = &declared.section else { return Some(Node::Route(route)) };
+    let rules = &topology.route(route)?.rules;
+    position(rules.iter().map(|rule| rule.name.as_str()), section).map(|rule| Node::Rule(route, rule))
 }
 
 fn position<'n>(mut names: impl Iterator<Item = &'n str>, wanted: &str) -> Option<u32> {
