@@ -9,6 +9,7 @@
 pub mod affected;
 pub mod attachment;
 pub mod effective;
+pub mod findings;
 pub mod local;
 pub mod merge;
 pub mod node;
