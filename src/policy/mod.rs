@@ -24,6 +24,8 @@ pub mod status;
 pub mod targets;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 pub mod topology;
 
 pub use attachment::{Attachments, Options, Policy, PolicyId};

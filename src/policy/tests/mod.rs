@@ -1,0 +1,8 @@
+//! Tests of policy attachment as a whole.
+
+mod attaching;
+mod gep_713;
+mod merging;
+mod properties;
+mod shipping;
+mod topology;
