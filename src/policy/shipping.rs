@@ -162,12 +162,11 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
             }
         }
         SameTarget::Merge => {
-            let (winners, merged) = contest(profile, entries);
-            let Some(winner) = winners.first() else { return Some(decision) };
+            let Some((winner, merged)) = contest(profile, entries) else { return Some(decision) };
             let contributors = merged.as_ref().map(|content| contributors(winner, content));
             match (&merged, &contributors) {
                 (Some(content), Some(sources)) => {
-                    let spec = merged_spec(attachments, profile, winner, &winners, content)?;
+                    let spec = merged_spec(attachments, profile, winner, entries, content)?;
                     decision.shipped.push(Shipped {
                         policy: winner.policy,
                         references: references(attachments, winner.policy, node),
@@ -189,43 +188,67 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
     Some(decision)
 }
 
-/// Among policies that may merge: those that become one object, its name-giver first, and the merged content;
-/// no content: the first wins alone.
-///
-/// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
-/// whole, and the question is theirs; one whose overrides are atomic stands alone. In the seed's order overrides go
-/// first and the oldest wins either way.
-fn contest<'e>(profile: &Profile, entries: &'e [Entry]) -> (Vec<&'e Entry>, Option<Arc<Content>>) {
-    let mut order: Vec<&Entry> = entries.iter().collect();
-    if profile.precedence == Precedence::Seed {
-        order.sort_by_key(|entry| std::cmp::Reverse(side_of(entry)));
+/// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
+/// it wins alone.
+fn contest<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+    match profile.precedence {
+        Precedence::Roles => contest_of_roles(profile, entries),
+        Precedence::Seed => contest_of_seed(profile, entries),
     }
-    let mut rest = order.as_slice();
-    while let [established, challengers @ ..] = rest {
-        let strategy = established
-            .layers
-            .first()
-            .map_or(profile.strategy, |layer| layer.strategy);
-        let gives_way = profile.precedence == Precedence::Roles && side_of(established) == Side::Defaults;
+}
+
+/// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
+/// whole, and the question is theirs; one whose overrides are atomic stands alone.
+fn contest_of_roles<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+    let mut rest = entries;
+    loop {
+        let (established, challengers) = rest.split_first()?;
+        let strategy = strategy_of(profile, established);
+        if challengers.is_empty() {
+            return Some((established, None));
+        }
         match strategy {
-            _ if challengers.is_empty() => return (vec![established], None),
-            Strategy::Patch => {
-                let level: Vec<Entry> = rest.iter().map(|entry| (*entry).clone()).collect();
-                let content = merge::fold(profile, &[&level], &|_| Arc::from(""));
-                return (rest.to_vec(), Some(content));
+            Strategy::Patch => return Some((established, Some(fold_level(profile, rest)))),
+            Strategy::Atomic if side_of(established) == Side::Defaults && has_settings(challengers) => {
+                rest = challengers;
             }
-            Strategy::Atomic if gives_way && has_settings(challengers) => rest = challengers,
-            Strategy::None | Strategy::Atomic => return (vec![established], None),
+            Strategy::None | Strategy::Atomic => return Some((established, None)),
         }
     }
-    (Vec::new(), None)
+}
+
+/// In the seed's order the oldest wins, and overrides go before defaults, so that even atomic policies of both sides can
+/// hold together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
+fn contest_of_seed<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+    let (oldest, others) = entries.split_first()?;
+    if others.is_empty() {
+        return Some((oldest, None));
+    }
+    let content = fold_level(profile, entries);
+    let merges = strategy_of(profile, oldest) == Strategy::Patch;
+    let holds = |entry: &Entry| content.values().any(|leaf| leaf.policy == entry.policy);
+    let mut left = entries.iter().filter(|entry| holds(entry));
+    match (left.next(), left.next()) {
+        _ if merges => Some((oldest, Some(content))),
+        (Some(first), Some(_)) => Some((first, Some(content))),
+        (only, _) => Some((only.unwrap_or(oldest), None)),
+    }
+}
+
+fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
+    entry.layers.first().map_or(profile.strategy, |layer| layer.strategy)
+}
+
+/// What the policies of one node come to among themselves.
+fn fold_level(profile: &Profile, entries: &[Entry]) -> Arc<Content> {
+    merge::fold(profile, &[entries], &|_| Arc::from(""))
 }
 
 fn side_of(entry: &Entry) -> Side {
     entry.layers.last().map_or(Side::Defaults, |layer| layer.side)
 }
 
-fn has_settings(entries: &[&Entry]) -> bool {
+fn has_settings(entries: &[Entry]) -> bool {
     entries
         .iter()
         .flat_map(|entry| entry.layers.iter())
@@ -241,13 +264,13 @@ fn contributors(winner: &Entry, content: &Content) -> BTreeSet<PolicyId> {
         .collect()
 }
 
-/// The established policy's spec with the merged settings in its wrapper. In the seed's order defaults and overrides
-/// stay apart, because both may stand in one policy there.
+/// The name-giver's spec with the merged settings in its wrapper. In the seed's order defaults and overrides stay apart,
+/// because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
 fn merged_spec(
     attachments: &Attachments<'_>,
     profile: &Profile,
     winner: &Entry,
-    merged: &[&Entry],
+    entries: &[Entry],
     content: &Content,
 ) -> Option<Value> {
     let object = attachments.policy(winner.policy)?.object;
@@ -258,7 +281,7 @@ fn merged_spec(
     }
     let mut together = spec.clone();
     for side in [Side::Defaults, Side::Overrides] {
-        let one_side: Vec<Entry> = merged
+        let one_side: Vec<Entry> = entries
             .iter()
             .map(|entry| Entry {
                 policy: entry.policy,
@@ -266,17 +289,34 @@ fn merged_spec(
             })
             .filter(|entry| !entry.layers.is_empty())
             .collect();
-        let Some(base) = one_side
-            .first()
-            .and_then(|entry| entry.layers.first())
-            .map(|layer| layer.base)
-        else {
-            continue;
+        let Some(oldest) = one_side.first().and_then(|entry| entry.layers.first()) else { continue };
+        let own = winner.layers.iter().find(|layer| layer.side == side);
+        let mut settings = authored(attachments, &fold_level(profile, &one_side));
+        let chosen = own.map_or(profile.strategy, |own| own.strategy);
+        let base = match own {
+            Some(own) => own.base,
+            None if oldest.base == "/spec" && oldest.strategy != chosen => "/spec/defaults",
+            None => oldest.base,
         };
-        let content = merge::fold(profile, &[&one_side], &|_| Arc::from(""));
-        together = exchanged(&together, profile, base, authored(attachments, &content));
+        // A strategy in the name-giver's spec would count for this wrapper too.
+        let inherited = winner.layers.iter().any(|layer| layer.strategy != profile.strategy);
+        let other_way = chosen != oldest.strategy || (own.is_none() && base != "/spec" && inherited);
+        if let (true, Some(field), Value::Object(settings)) =
+            (other_way, profile.strategy_fields.first(), &mut settings)
+        {
+            settings.insert(field.clone(), Value::from(word_of(oldest.strategy)));
+        }
+        together = exchanged(&together, profile, base, settings);
     }
     Some(together)
+}
+
+/// A strategy as GEP-713 writes it.
+const fn word_of(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::None | Strategy::Atomic => "atomic",
+        Strategy::Patch => "patch",
+    }
 }
 
 /// Settings as their authors wrote them: without the defaults of a schema.

@@ -234,6 +234,7 @@ impl<'a> Topology<'a> {
     fn add_listener_set(&mut self, set: &ListenerSet<'a>, local: bool) {
         let own = set.object.namespace_or_empty();
         let namespace = set.gateway_namespace.unwrap_or(own);
+        self.namespace(own);
         let Some(gateway) = self.find_gateway(namespace, set.gateway, local) else {
             return;
         };
@@ -262,6 +263,7 @@ impl<'a> Topology<'a> {
     fn add_route(&mut self, route: &Route<'a>, local: bool, sources: Sources<'a>, grants: &Grants<'a>) {
         let object = route.object;
         let own = object.namespace_or_empty();
+        let namespace = self.namespace(own);
         let next = number(self.routes.len());
         self.route_numbers
             .insert((object.kind.as_str(), own, object.name.as_str()), next);
@@ -302,7 +304,6 @@ impl<'a> Topology<'a> {
                 backends,
             });
         }
-        let namespace = self.namespace(own);
         self.routes.push(RouteNode {
             object,
             namespace,
