@@ -53,23 +53,35 @@ fn policy(gateway: usize, number: usize) -> Object {
     let limits = json!({format!("limit-{number}"): {"rates": [{"limit": number, "window": "10s"}]},
         "shared": {"rates": [{"limit": 1, "window": "1s"}]}});
     let (target, settings) = match number {
-        0 => (json!({"kind": "Gateway", "name": format!("gateway-{gateway}")}),
-              ("defaults", json!({"strategy": "merge", "limits": limits}))),
-        1 => (json!({"kind": "Gateway", "name": format!("gateway-{gateway}"), "sectionName": "https"}),
-              ("overrides", json!({"strategy": "merge", "limits": limits}))),
-        _ => (json!({"kind": "HTTPRoute", "name": format!("route-{gateway}-{}", number * 2)}), ("limits", limits)),
+        0 => (
+            json!({"kind": "Gateway", "name": format!("gateway-{gateway}")}),
+            ("defaults", json!({"strategy": "merge", "limits": limits})),
+        ),
+        1 => (
+            json!({"kind": "Gateway", "name": format!("gateway-{gateway}"), "sectionName": "https"}),
+            ("overrides", json!({"strategy": "merge", "limits": limits})),
+        ),
+        _ => (
+            json!({"kind": "HTTPRoute", "name": format!("route-{gateway}-{}", number * 2)}),
+            ("limits", limits),
+        ),
     };
     let mut target = target;
     target["group"] = json!("gateway.networking.k8s.io");
     let auth = number % 3 == 2;
     let settings = if auth {
-        ("rules", json!({"authentication": {format!("key-{number}"): {"apiKey": {"allNamespaces": true}}}}))
+        (
+            "rules",
+            json!({"authentication": {format!("key-{number}"): {"apiKey": {"allNamespaces": true}}}}),
+        )
     } else {
         settings
     };
-    object(json!({"apiVersion": "kuadrant.io/v1", "kind": if auth { "AuthPolicy" } else { "RateLimitPolicy" },
+    object(
+        json!({"apiVersion": "kuadrant.io/v1", "kind": if auth { "AuthPolicy" } else { "RateLimitPolicy" },
         "metadata": {"name": format!("policy-{gateway}-{number}"), "namespace": format!("team-{}", gateway / 10)},
-        "spec": {"targetRef": target, settings.0: settings.1}}))
+        "spec": {"targetRef": target, settings.0: settings.1}}),
+    )
 }
 
 fn fleet(gateways: usize) -> Hub {
@@ -106,7 +118,9 @@ fn timed<T>(name: &str, work: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 fn main() {
-    let gateways = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(1_000);
+    let gateways = std::env::args()
+        .find_map(|argument| argument.parse().ok())
+        .unwrap_or(1_000);
     let hub = fleet(gateways);
     let (_, input) = memory();
     println!(
@@ -122,7 +136,11 @@ fn main() {
     });
     let (effective, second) = timed("effective policies", || EffectivePolicies::new(&attachments));
     let total = (first + second).as_secs_f64() * 1000.0;
-    println!("  {:<38} {total:>9.1} ms  ({} paths)", "all effective policies", effective.len());
+    println!(
+        "  {:<38} {total:>9.1} ms  ({} paths)",
+        "all effective policies",
+        effective.len()
+    );
     let (peak, now) = memory();
     println!("  memory: {now} MiB now, {peak} MiB at most, {input} MiB of it the input");
     let (statuses, _) = timed("statuses", || Statuses::new(&attachments, &effective));

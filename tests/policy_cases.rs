@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use spokewright::diagnostic::{DocumentId, Findings, SourceId};
 use spokewright::hub::{self, Grants, Hub};
 use spokewright::policy::{
-    Attachments, Clusters, EffectivePolicies, Options, PolicyReport, ProfileEntry, Profiles, Statuses,
+    Attachments, EffectivePolicies, OnClusters, Options, PolicyReport, ProfileEntry, Profiles, Statuses,
 };
 use spokewright::source::{Document, Room};
 
@@ -16,23 +16,31 @@ fn documents(text: &str) -> Vec<Value> {
 }
 
 fn case(name: &str) -> (Hub, Value) {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/policy").join(name);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/policy")
+        .join(name);
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).expect("the fixture is there");
     let documents_of = |text: &str| {
-        documents(text).into_iter().enumerate().map(|(index, value)| Document {
-            id: DocumentId {
-                source: SourceId(0),
-                index: u32::try_from(index).expect("few documents"),
-            },
-            room: Room::Hub,
-            value,
-        })
+        documents(text)
+            .into_iter()
+            .enumerate()
+            .map(|(index, value)| Document {
+                id: DocumentId {
+                    source: SourceId(0),
+                    index: u32::try_from(index).expect("few documents"),
+                },
+                room: Room::Hub,
+                value,
+            })
     };
     let mut findings = Findings::new();
     let input = documents_of(&read("input.yaml")).collect();
     let hub = hub::build(input, &hub::Options::default(), &mut findings);
     assert!(findings.is_empty(), "{name}: {findings:?}");
-    let expected = documents(&read("expected.yaml")).into_iter().next().expect("one document");
+    let expected = documents(&read("expected.yaml"))
+        .into_iter()
+        .next()
+        .expect("one document");
     (hub, expected)
 }
 
@@ -47,7 +55,7 @@ fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
     let attachments = Attachments::new(&hub.objects, &grants, &options, &mut findings);
     let effective = EffectivePolicies::new(&attachments);
     let statuses = Statuses::new(&attachments, &effective);
-    let report = PolicyReport::new(&attachments, &effective, &statuses, &Clusters::new());
+    let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
     let mut report = serde_json::to_value(report).expect("a report is JSON");
     report["affected"] = spokewright::policy::affected::affected(&attachments, &effective)
         .into_iter()
@@ -162,7 +170,10 @@ fn backend_paths(report: &Value) -> BTreeMap<Vec<String>, Value> {
             let path: Vec<&str> = list(entry, "path").iter().filter_map(Value::as_str).collect();
             path.last()?.starts_with("service:").then_some(())?;
             let names = path.iter().filter(|locator| !locator.starts_with("gatewayclass"));
-            Some((names.map(|locator| name_of(locator).to_owned()).collect(), entry["spec"].clone()))
+            Some((
+                names.map(|locator| name_of(locator).to_owned()).collect(),
+                entry["spec"].clone(),
+            ))
         })
         .collect()
 }
@@ -186,17 +197,27 @@ fn compare_policies(name: &str, report: &Value, expected: &Value) {
             assert_eq!(outcome(found), policy["enforced"], "{name}: {policy} {found}");
         }
         if policy["accepted"].is_string() {
-            assert_eq!(found["accepted"]["status"], policy["accepted"], "{name}: {policy}");
+            assert_eq!(
+                found["accepted"]["status"], policy["accepted"],
+                "{name}: {policy}"
+            );
             assert_eq!(found["accepted"]["reason"], policy["reason"], "{name}: {policy}");
         } else if let Some(reason) = policy.get("reason") {
             assert_eq!(&found["programmed"]["reason"], reason, "{name}: {policy}");
         }
         if let Some(by) = policy.get("overriddenBy") {
-            let found: Vec<String> = list(found, "overriddenBy").iter().filter_map(Value::as_str).map(key_of).collect();
+            let found: Vec<String> = list(found, "overriddenBy")
+                .iter()
+                .filter_map(Value::as_str)
+                .map(key_of)
+                .collect();
             assert_eq!(&json!(found), by, "{name}: {policy}");
         }
         for by in list(policy, "by").iter().filter_map(Value::as_str) {
-            assert!(text(&found["accepted"], "message").contains(by), "{name}: {policy}");
+            assert!(
+                text(&found["accepted"], "message").contains(by),
+                "{name}: {policy}"
+            );
         }
     }
 }
@@ -206,7 +227,12 @@ fn compare_affected(name: &str, report: &Value, expected: &Value) {
         let found: BTreeSet<String> = list(report, "affected")
             .iter()
             .filter(|entry| target_of(text(entry, "target")) == *target)
-            .flat_map(|entry| list(entry, "policies").iter().filter_map(Value::as_str).map(key_of))
+            .flat_map(|entry| {
+                list(entry, "policies")
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(key_of)
+            })
             .collect();
         assert_eq!(&json!(found), policies, "{name}: {target}");
     }
@@ -221,7 +247,11 @@ fn case_33() {
         .iter()
         .map(|entry| {
             let target = list(entry, "path").last().and_then(Value::as_str).map(target_of);
-            let from: Vec<String> = list(entry, "sourcePolicies").iter().filter_map(Value::as_str).map(key_of).collect();
+            let from: Vec<String> = list(entry, "sourcePolicies")
+                .iter()
+                .filter_map(Value::as_str)
+                .map(key_of)
+                .collect();
             json!({"target": target, "spec": entry["spec"], "from": from})
         })
         .collect();
@@ -236,7 +266,10 @@ fn gep_713(name: &str) {
     let wanted: BTreeMap<Vec<String>, Value> = list(&expected, "effective")
         .iter()
         .map(|entry| {
-            let path = list(entry, "path").iter().filter_map(Value::as_str).map(str::to_owned);
+            let path = list(entry, "path")
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned);
             (path.collect(), entry["spec"].clone())
         })
         .collect();
@@ -264,14 +297,21 @@ fn case_36() {
         let end = format!("{}#{}", text(wanted, "target"), text(wanted, "port"));
         let found: Vec<&Value> = list(&report, "effective")
             .iter()
-            .filter(|entry| list(entry, "path").last().and_then(Value::as_str).map(target_of) == Some(end.clone()))
+            .filter(|entry| {
+                list(entry, "path").last().and_then(Value::as_str).map(target_of) == Some(end.clone())
+            })
             .collect();
         if wanted["from"].is_null() {
             assert!(found.is_empty(), "{end}: {found:?}");
             continue;
         }
-        let [found] = found.as_slice() else { panic!("{end}: {found:?}") };
-        assert_eq!(key_of(found["sourcePolicies"][0].as_str().unwrap_or_default()), text(wanted, "from"));
+        let [found] = found.as_slice() else {
+            panic!("{end}: {found:?}")
+        };
+        assert_eq!(
+            key_of(found["sourcePolicies"][0].as_str().unwrap_or_default()),
+            text(wanted, "from")
+        );
         assert_eq!(found["spec"]["validation"]["hostname"], wanted["hostname"]);
     }
     compare_policies(name, &report, &expected);
@@ -285,7 +325,10 @@ fn case_39() {
     let found: BTreeMap<String, String> = list(&report, "effective")
         .iter()
         .map(|entry| {
-            let end = list(entry, "path").last().and_then(Value::as_str).unwrap_or_default();
+            let end = list(entry, "path")
+                .last()
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             let source = entry["sourcePolicies"][0].as_str().unwrap_or_default();
             (name_of(end).to_owned(), key_of(source))
         })
@@ -316,13 +359,19 @@ fn case_44() {
         .iter()
         .map(|entry| {
             let path = list(entry, "path").iter().skip(1).filter_map(Value::as_str);
-            (path.map(|locator| name_of(locator).to_owned()).collect(), entry["spec"]["rules"].clone())
+            (
+                path.map(|locator| name_of(locator).to_owned()).collect(),
+                entry["spec"]["rules"].clone(),
+            )
         })
         .collect();
     let wanted: BTreeMap<Vec<String>, Value> = list(&expected, "effective")
         .iter()
         .map(|entry| {
-            let path = list(entry, "path").iter().filter_map(Value::as_str).map(str::to_owned);
+            let path = list(entry, "path")
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned);
             (path.collect(), entry["rules"].clone())
         })
         .collect();

@@ -65,7 +65,9 @@ impl Selector {
             let found = label(&requirement.key);
             match &requirement.operator {
                 Operator::In(values) => found.is_some_and(|found| values.iter().any(|value| value == found)),
-                Operator::NotIn(values) => found.is_none_or(|found| values.iter().all(|value| value != found)),
+                Operator::NotIn(values) => {
+                    found.is_none_or(|found| values.iter().all(|value| value != found))
+                }
                 Operator::Exists => found.is_some(),
                 Operator::DoesNotExist => found.is_none(),
             }
@@ -86,7 +88,10 @@ mod tests {
     #[test]
     fn every_requirement_must_hold() {
         assert_eq!(matches(json!({"matchLabels": {"tier": "web"}})), Some(true));
-        assert_eq!(matches(json!({"matchLabels": {"tier": "web", "x": "y"}})), Some(false));
+        assert_eq!(
+            matches(json!({"matchLabels": {"tier": "web", "x": "y"}})),
+            Some(false)
+        );
         let not_in = json!({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["y"]}]});
         assert_eq!(matches(not_in), Some(true));
         let wrong = json!({"matchExpressions": [{"key": "x", "operator": "Near"}]});

@@ -135,9 +135,15 @@ pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<
                     Finding::new(
                         Code::POLICY_INVALID,
                         object.place(entry.pointer()),
-                        format!("`{}` of {} is no label selector", dotted(entry.pointer()), object.identity()),
+                        format!(
+                            "`{}` of {} is no label selector",
+                            dotted(entry.pointer()),
+                            object.identity()
+                        ),
                     )
-                    .help("write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist"),
+                    .help(
+                        "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist",
+                    ),
                 );
                 return None;
             };

@@ -132,9 +132,7 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule
     }
     mirrors(reading, field, &mut backends);
     RouteRule {
-        name: reading
-            .string(&field.get("name"))
-            .filter(|name| !name.is_empty()),
+        name: reading.string(&field.get("name")).filter(|name| !name.is_empty()),
         backends,
     }
 }
@@ -221,9 +219,7 @@ impl AdmittedNamespaces {
             Self::All => true,
             Self::Same => own == namespace,
             Self::None => false,
-            Self::Selector(selector) => selector
-                .as_ref()
-                .is_some_and(|selector| selector.matches(label)),
+            Self::Selector(selector) => selector.as_ref().is_some_and(|selector| selector.matches(label)),
         }
     }
 }
@@ -330,14 +326,20 @@ mod tests {
 
     #[test]
     fn mirror_filters_name_backends_too() {
-        let route = object(json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+        let route = object(
+            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
             "metadata": {"name": "r", "namespace": "a"},
             "spec": {"rules": [{"backendRefs": [{"name": "s", "port": 80, "filters": [
                 {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m2"}}}]}],
-                "filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m"}}}]}]}}));
+                "filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m"}}}]}]}}),
+        );
         let mut findings = Findings::new();
         let route = Route::read(&route, &mut findings).unwrap();
-        let names: Vec<_> = route.rules[0].backends.iter().map(|backend| backend.name).collect();
+        let names: Vec<_> = route.rules[0]
+            .backends
+            .iter()
+            .map(|backend| backend.name)
+            .collect();
         assert_eq!(names, ["s", "m2", "m"]);
     }
 
@@ -353,9 +355,11 @@ mod tests {
 
     #[test]
     fn an_http_listener_takes_no_tcp_routes_and_only_its_own_namespace() {
-        let gateway = object(json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+        let gateway = object(
+            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
             "metadata": {"name": "g", "namespace": "a"},
-            "spec": {"gatewayClassName": "c", "listeners": [{"name": "h", "port": 80, "protocol": "HTTP"}]}}));
+            "spec": {"gatewayClassName": "c", "listeners": [{"name": "h", "port": 80, "protocol": "HTTP"}]}}),
+        );
         let mut findings = Findings::new();
         let gateway = super::super::gateway::Gateway::read(&gateway, &mut findings).unwrap();
         let admission = Admission::read(&gateway.listeners[0]);

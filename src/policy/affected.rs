@@ -72,7 +72,9 @@ pub fn affecting(
 ) -> BTreeMap<(Node, usize), BTreeSet<PolicyId>> {
     let mut by_node: BTreeMap<(Node, usize), BTreeSet<PolicyId>> = BTreeMap::new();
     for (kind, path) in effective.iter() {
-        let Some(kind_of) = attachments.kinds.get(kind) else { continue };
+        let Some(kind_of) = attachments.kinds.get(kind) else {
+            continue;
+        };
         let every = kind_of.profile.status == StatusShape::Kuadrant;
         let sources = path.effective.sources();
         for (level, node) in levels_of(attachments, &path.path) {
@@ -98,10 +100,15 @@ pub fn affecting(
             if let Node::Gateway(gateway) = node
                 && let Some(known) = attachments.topology.gateway(*gateway)
             {
-                nodes.extend((0..number(known.listeners.len())).map(|listener| Node::Listener(*gateway, listener)));
+                nodes.extend(
+                    (0..number(known.listeners.len())).map(|listener| Node::Listener(*gateway, listener)),
+                );
             }
             for node in nodes {
-                by_node.entry((node, kind)).or_default().extend(accepted.iter().copied());
+                by_node
+                    .entry((node, kind))
+                    .or_default()
+                    .extend(accepted.iter().copied());
             }
         }
     }
@@ -158,10 +165,15 @@ fn reference(attachments: &Attachments<'_>, id: PolicyId) -> Option<Value> {
 /// namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
 /// which is which.
 #[must_use]
-pub fn effective_policy_documents(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<Value> {
+pub fn effective_policy_documents(
+    attachments: &Attachments<'_>,
+    effective: &EffectivePolicies,
+) -> Vec<Value> {
     let mut by_target: BTreeMap<Node, BTreeMap<(usize, String), Distinct<'_>>> = BTreeMap::new();
     for (kind, path) in effective.iter() {
-        let Some(gateway) = attachments.topology.gateway(path.path.gateway) else { continue };
+        let Some(gateway) = attachments.topology.gateway(path.path.gateway) else {
+            continue;
+        };
         let result = result_key(&path.effective);
         for node in whole_objects(&path.path) {
             let distinct = by_target
@@ -202,9 +214,9 @@ fn result_key(effective: &Effective) -> String {
 
 /// The Gateway, route and backend of a path: what has a name and a namespace of its own.
 fn whole_objects(path: &Path) -> impl Iterator<Item = Node> + use<> {
-    path.nodes().into_iter().filter(|node| {
-        matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_))
-    })
+    path.nodes()
+        .into_iter()
+        .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)))
 }
 
 fn document(
@@ -225,12 +237,19 @@ fn document(
             .collect();
         let spec = distinct.effective.spec(profile).unwrap_or_else(|| {
             let all = distinct.effective.content.iter();
-            all.map(|(id, leaf)| (id.to_string(), leaf.reported())).collect()
+            all.map(|(id, leaf)| (id.to_string(), (*leaf.value).clone()))
+                .collect()
         });
         let mut entry = Map::new();
-        entry.insert("controllerName".to_owned(), json!(controller_name(attachments, distinct.gateway)));
+        entry.insert(
+            "controllerName".to_owned(),
+            json!(controller_name(attachments, distinct.gateway)),
+        );
         entry.insert("objects".to_owned(), Value::Array(objects));
-        entry.insert("resultantPolicy".to_owned(), json!({lower_first(&profile.kind): spec}));
+        entry.insert(
+            "resultantPolicy".to_owned(),
+            json!({lower_first(&profile.kind): spec}),
+        );
         if !alone {
             let paths: Vec<Vec<String>> = distinct
                 .paths

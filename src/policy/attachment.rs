@@ -1,7 +1,6 @@
 //! Which policy is attached where.
 //!
-//! Owns: finding the policy kinds of the input, reading policies, resolving their targets on the topology
-//! (references, selectors, sections, ReferenceGrants, virtual kinds), and who is accepted on each node.
+//! Owns: all policies of the input, the nodes that they are attached to, and who is accepted on each node.
 //! Flows in: the hub's objects, profiles. Flows out: [`Attachments`].
 //! Must not know: what the policies come to together; clusters and works.
 
@@ -13,14 +12,14 @@ use serde_json::Value;
 
 use super::merge::Entry;
 use super::node::{Node, number};
-use super::precedence::{self, Ages, Rank};
-use super::profile::{Profile, SameTarget, Strategy, TargetField};
+use super::precedence::{Ages, Rank};
+use super::profile::{Profile, SameTarget, Strategy};
 use super::profiles::Profiles;
-use super::settings::{self, Layer, Problem, Side, Weight};
+use super::reading::{policy_kinds, read_policy};
+use super::settings::{Layer, Side};
 use super::targets::{Declared, Resolver, Target};
 use super::topology::{Sources, Topology};
-use crate::api::policy::{target_refs, target_selectors};
-use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
 use crate::object::{GroupKind, Identity, Object};
 
@@ -120,7 +119,9 @@ impl Policy<'_> {
     /// How it merges where its strategy counts.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
-        self.layers.first().map_or(Strategy::Atomic, |layer| layer.strategy)
+        self.layers
+            .first()
+            .map_or(Strategy::Atomic, |layer| layer.strategy)
     }
 }
 
@@ -141,7 +142,12 @@ pub struct Attachments<'a> {
 
 impl<'a> Attachments<'a> {
     /// Reads and attaches every policy of the hub.
-    pub fn new(hub: &'a Objects, grants: &Grants<'a>, options: &Options<'_>, findings: &mut Findings) -> Self {
+    pub fn new(
+        hub: &'a Objects,
+        grants: &Grants<'a>,
+        options: &Options<'_>,
+        findings: &mut Findings,
+    ) -> Self {
         Self::of(Sources { hub, local: None }, grants, options, findings)
     }
 
@@ -233,7 +239,9 @@ impl<'a> Attachments<'a> {
                 continue;
             }
             let id = PolicyId(number(position));
-            let Some(kind) = self.kinds.get_mut(policy.kind) else { continue };
+            let Some(kind) = self.kinds.get_mut(policy.kind) else {
+                continue;
+            };
             for node in policy.nodes() {
                 kind.nodes.entry(node).or_default().accepted.push(Entry {
                     policy: id,
@@ -377,158 +385,6 @@ fn settle(placed: &mut Placed, profile: &Profile, policies: &[Policy<'_>]) {
         placed.accepted.extend(locals);
     }
     if profile.same_target == SameTarget::Reject && placed.accepted.len() > 1 {
-        placed.rejected = placed
-            .accepted
-            .drain(1..)
-            .map(|entry| entry.policy)
-            .collect();
-    }
-}
-
-/// The policy kinds of the input with their profiles, sorted by group and kind.
-fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>> {
-    let built_in;
-    let profiles = match options.profiles {
-        Some(profiles) => profiles,
-        None => {
-            built_in = Profiles::built_in();
-            &built_in
-        }
-    };
-    let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
-    for (object, _) in sources.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
-        let spec = object.root().get("spec");
-        let (group, kind) = (spec.get("group").str(), spec.get("names").get("kind").str());
-        if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {
-            labelled.insert(GroupKind::new(group, kind), class.to_owned());
-        }
-    }
-    for kind in options.kinds {
-        labelled.entry(kind.clone()).or_insert_with(|| "true".to_owned());
-    }
-    let mut present: BTreeSet<&GroupKind> = sources.hub.group_kinds().into_iter().collect();
-    if let Some((_, local)) = sources.local {
-        present.extend(local.group_kinds());
-    }
-    present
-        .into_iter()
-        .filter_map(|kind| match (profiles.get(kind), labelled.get(kind)) {
-            (Some(profile), _) => Some(Arc::clone(profile)),
-            (None, Some(class)) => Some(Arc::new(Profiles::fallback(kind, class))),
-            (None, None) => None,
-        })
-        .collect()
-}
-
-/// The label by which a CRD says that its kind is a policy.
-pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
-
-pub(super) fn read_policy<'a>(
-    object: &'a Object,
-    (id, kind, local): (PolicyId, usize, bool),
-    profile: Option<&Profile>,
-    options: &Options<'_>,
-    findings: &mut Findings,
-) -> Policy<'a> {
-    let mut policy = Policy {
-        object,
-        kind,
-        local,
-        rank: Rank {
-            age: precedence::age(object, options.ages),
-            key: object.key(),
-        },
-        locator: Arc::from(object.identity().locator()),
-        layers: Arc::from(Vec::new()),
-        targets: Vec::new(),
-        invalid: None,
-    };
-    let Some(profile) = profile else { return policy };
-    read_targets(&mut policy, profile, findings);
-    let interpreted = options.interpret.and_then(|interpret| interpret(object));
-    let spec = interpreted.as_ref().unwrap_or(&object.value).get("spec");
-    let spec = match (spec, &interpreted) {
-        (Some(spec), Some(_)) => std::borrow::Cow::Borrowed(spec),
-        (Some(spec), None) => settings::without_nulls(spec),
-        (None, _) => std::borrow::Cow::Owned(Value::Null),
-    };
-    let read = settings::read(&spec, profile, id);
-    policy.layers = Arc::from(read.layers);
-    for problem in read.problems {
-        report(&mut policy, problem, findings);
-    }
-    policy
-}
-
-fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findings) {
-    let mut wrong = Findings::new();
-    let object = policy.object;
-    let spec = object.root().get("spec");
-    let references = target_refs(object, &mut wrong);
-    let selectors = target_selectors(object, &mut wrong);
-    for (field, name) in [
-        (TargetField::TargetRef, "targetRef"),
-        (TargetField::TargetRefs, "targetRefs"),
-        (TargetField::TargetSelectors, "targetSelectors"),
-    ] {
-        let field_of = spec.get(name);
-        if field_of.is_present() && !profile.target_fields.contains(&field) {
-            let known: Vec<&str> = profile.target_fields.iter().map(|field| field.name()).collect();
-            wrong.push(
-                Finding::new(
-                    Code::POLICY_INVALID,
-                    object.key_place(field_of.pointer()),
-                    format!("a {} has no `{name}`", profile.kind),
-                )
-                .help(format!("use `{}`", known.join("` or `"))),
-            );
-        }
-    }
-    policy.targets = references
-        .iter()
-        .map(Declared::reference)
-        .chain(selectors.iter().map(Declared::selector))
-        .collect();
-    if policy.targets.is_empty() && wrong.is_empty() && !profile.namespace_wide {
-        wrong.push(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.place("/spec"),
-                format!("{} names no target", object.identity()),
-            )
-            .help(format!("add `{}`", profile.target_fields.first().map_or("targetRef", |field| field.name()))),
-        );
-    }
-    policy.invalid = wrong
-        .iter()
-        .find(|finding| finding.severity == Severity::Error)
-        .map(|finding| finding.message.clone());
-    findings.extend(wrong.iter().cloned());
-}
-
-fn report(policy: &mut Policy<'_>, problem: Problem, findings: &mut Findings) {
-    let place = policy.object.key_place(&problem.pointer);
-    let finding = match problem.weight {
-        Weight::Invalid => {
-            policy.invalid.get_or_insert_with(|| problem.message.clone());
-            Finding::new(Code::POLICY_INVALID, place, problem.message)
-        }
-        Weight::Meaningless => {
-            Finding::new(Code::POLICY_INVALID, place, problem.message).severity(Severity::Warning)
-        }
-        Weight::Ignored => Finding::new(Code::POLICY_IGNORED_FIELD, place, problem.message),
-    };
-    findings.push(finding.help(problem.help));
-}
-
-impl TargetField {
-    /// The field's name in a spec.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TargetRef => "targetRef",
-            Self::TargetRefs => "targetRefs",
-            Self::TargetSelectors => "targetSelectors",
-        }
+        placed.rejected = placed.accepted.drain(1..).map(|entry| entry.policy).collect();
     }
 }

@@ -42,12 +42,20 @@ pub fn same_target(attachments: &Attachments<'_>, findings: &mut Findings) {
 }
 
 fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, findings: &mut Findings) {
-    let Some(shipped) = decision.shipped.first() else { return };
+    let Some(shipped) = decision.shipped.first() else {
+        return;
+    };
     let winner = shipped.policy;
     let target = described(attachments, node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
-    let name = |id: PolicyId| attachments.policy(id).map(|policy| policy.object.identity().to_string());
-    let (Some(winner_name), Some(winner_place)) = (name(winner), place(winner)) else { return };
+    let name = |id: PolicyId| {
+        attachments
+            .policy(id)
+            .map(|policy| policy.object.identity().to_string())
+    };
+    let (Some(winner_name), Some(winner_place)) = (name(winner), place(winner)) else {
+        return;
+    };
     for withheld in &decision.withheld {
         let by = match &withheld.by {
             Displacer::Hub(by) => *by,
@@ -65,13 +73,19 @@ fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, fi
             )
             .label("this one gives way")
             .related(place(by).unwrap_or_else(|| winner_place.clone()), "this one wins")
-            .note(format!("{by_name} wins because {} ({})", withheld.rule.because(), withheld.rule.name()))
+            .note(format!(
+                "{by_name} wins because {} ({})",
+                withheld.rule.because(),
+                withheld.rule.name()
+            ))
             .help("remove one of the two, merge them, or target another section"),
         );
     }
     if let super::shipping::Shipment::Rewritten { sources, .. } = &shipped.content {
         for source in sources.iter().filter(|source| **source != winner) {
-            let (Some(other_name), Some(other_place)) = (name(*source), place(*source)) else { continue };
+            let (Some(other_name), Some(other_place)) = (name(*source), place(*source)) else {
+                continue;
+            };
             let rule = established_rule(attachments, winner, *source);
             findings.push(
                 Finding::new(
@@ -111,12 +125,14 @@ pub fn outcomes(
     findings: &mut Findings,
 ) {
     for (id, status) in statuses.iter() {
-        let Some(policy) = attachments.policy(id) else { continue };
+        let Some(policy) = attachments.policy(id) else {
+            continue;
+        };
         let object = policy.object;
-        let place = policy
-            .targets
-            .first()
-            .map_or_else(|| object.place("/spec"), |declared| object.place(&declared.pointer));
+        let place = policy.targets.first().map_or_else(
+            || object.place("/spec"),
+            |declared| object.place(&declared.pointer),
+        );
         if status.ancestor_count > MAX_ANCESTORS {
             findings.push(
                 Finding::new(
@@ -144,9 +160,13 @@ pub fn outcomes(
 
 /// A target that no Gateway leads to. A Gateway without routes is no such thing: its routes may live on spokes.
 fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
-    let Some(policy) = attachments.policy(id) else { return };
+    let Some(policy) = attachments.policy(id) else {
+        return;
+    };
     for declared in &policy.targets {
-        let Target::Attached(node) = declared.target else { continue };
+        let Target::Attached(node) = declared.target else {
+            continue;
+        };
         if !gateways_of(&attachments.topology, node).is_empty() {
             continue;
         }
@@ -173,7 +193,9 @@ fn wholly_overridden(
     place: Place,
     findings: &mut Findings,
 ) {
-    let Some(policy) = attachments.policy(id) else { return };
+    let Some(policy) = attachments.policy(id) else {
+        return;
+    };
     let winners = displacing(attachments, effective, id);
     let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
     let elsewhere = winners.iter().any(|(winner, _)| {
@@ -193,7 +215,9 @@ fn wholly_overridden(
     .label("wholly overridden")
     .help("remove the policy, or ask the owner of the other one");
     for (winner, rule) in winners {
-        let Some(winner) = attachments.policy(winner) else { continue };
+        let Some(winner) = attachments.policy(winner) else {
+            continue;
+        };
         finding = finding
             .related(winner.object.place("/spec"), "holds instead")
             .note(format!(
@@ -243,13 +267,19 @@ pub fn local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>, findi
         }
         for (node, placed) in &known.nodes {
             let there = locals.on(kind, *node);
-            let Some(synced) = placed.accepted.first().and_then(|entry| attachments.policy(entry.policy)) else {
+            let Some(synced) = placed
+                .accepted
+                .first()
+                .and_then(|entry| attachments.policy(entry.policy))
+            else {
                 continue;
             };
             for local in there {
                 let layers = &local.entry.layers;
                 let atomic = layers.iter().any(|layer| layer.strategy != Strategy::Patch);
-                let ships = super::local::without_rules_of(&synced.layers, std::slice::from_ref(&local.entry)).is_some();
+                let ships =
+                    super::local::without_rules_of(&synced.layers, std::slice::from_ref(&local.entry))
+                        .is_some();
                 if atomic && ships {
                     findings.push(
                         Finding::new(
@@ -298,5 +328,9 @@ fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
         .targets
         .iter()
         .find(|declared| declared.target == Target::Attached(node));
-    Some(policy.object.place(declared.map_or("/spec", |declared| declared.pointer.as_str())))
+    Some(
+        policy
+            .object
+            .place(declared.map_or("/spec", |declared| declared.pointer.as_str())),
+    )
 }

@@ -8,13 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::attachment::{Attachments, Options, PolicyId, read_policy};
+use super::attachment::{Attachments, Options, PolicyId};
+use super::locate::{Located, locate};
 use super::merge::{Entry, starting_with};
 use super::node::Node;
 use super::profile::{SameTarget, Strategy};
+use super::reading::read_policy;
 use super::settings::{Content, Layer};
 use super::status::{Condition, Outcome, effect_of};
-use super::targets::{Located, locate};
 use crate::diagnostic::Findings;
 use crate::hub::Objects;
 use crate::object::Object;
@@ -67,7 +68,13 @@ impl<'a> Locals<'a> {
         for (kind, known) in attachments.kinds.iter().enumerate() {
             let profile = known.profile.as_ref();
             for object in objects.of_kind(&profile.group, &profile.kind) {
-                let policy = read_policy(object, (PolicyId(u32::MAX), kind, true), Some(profile), options, findings);
+                let policy = read_policy(
+                    object,
+                    (PolicyId(u32::MAX), kind, true),
+                    Some(profile),
+                    options,
+                    findings,
+                );
                 if policy.invalid.is_some() {
                     continue;
                 }
@@ -102,7 +109,10 @@ impl<'a> Locals<'a> {
     /// The local policies of a kind on a node, by namespace and name.
     #[must_use]
     pub fn on(&self, kind: usize, node: Node) -> &[Local<'a>] {
-        self.by_node.get(&(kind, node)).map(Vec::as_slice).unwrap_or_default()
+        self.by_node
+            .get(&(kind, node))
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// Whether there is none.
@@ -114,9 +124,11 @@ impl<'a> Locals<'a> {
     /// What becomes of the synced policies on this cluster, by policy. `here` says whether a node reaches the cluster:
     /// whether its Gateway is placed there.
     pub fn effects(&self, attachments: &Attachments<'_>, here: impl Fn(Node) -> bool) -> Vec<LocalEffect> {
-        let mut taken: BTreeMap<PolicyId, (BTreeSet<Node>, BTreeSet<Node>, BTreeSet<String>)> = BTreeMap::new();
+        let mut taken: BTreeMap<PolicyId, Taken> = BTreeMap::new();
         for ((kind, node), locals) in &self.by_node {
-            let Some(known) = attachments.kinds.get(*kind) else { continue };
+            let Some(known) = attachments.kinds.get(*kind) else {
+                continue;
+            };
             if !here(*node) || known.profile.same_target == SameTarget::AddUp {
                 continue;
             }
@@ -126,28 +138,31 @@ impl<'a> Locals<'a> {
                     SameTarget::Merge => without_rules_of(&entry.layers, &entries),
                     SameTarget::Reject | SameTarget::AddUp => None,
                 };
-                let (gone, reduced, by) = taken.entry(entry.policy).or_default();
-                match left {
-                    None => {
-                        gone.insert(*node);
+                let gone = left.is_none();
+                if gone || left.is_some_and(|left| count(&left) < count(&entry.layers)) {
+                    let taken = taken.entry(entry.policy).or_default();
+                    taken.by.extend(locals.iter().map(|local| local.key.clone()));
+                    if gone {
+                        taken.whole.insert(*node);
                     }
-                    Some(left) if count(&left) < count(&entry.layers) => {
-                        reduced.insert(*node);
-                    }
-                    Some(_) => continue,
                 }
-                by.extend(locals.iter().map(|local| local.key.clone()));
             }
         }
         taken
             .into_iter()
-            .filter(|(_, (gone, reduced, _))| !gone.is_empty() || !reduced.is_empty())
-            .filter_map(|(id, (gone, _, by))| {
+            .filter_map(|(id, taken)| {
                 let policy = attachments.policy(id)?;
                 let profile = attachments.profile(id)?;
-                let everywhere = policy.nodes().into_iter().all(|node| !here(node) || gone.contains(&node));
-                let outcome = if everywhere { Outcome::Overridden } else { Outcome::Partial };
-                let by: Vec<String> = by.into_iter().collect();
+                let everywhere = policy
+                    .nodes()
+                    .into_iter()
+                    .all(|node| !here(node) || taken.whole.contains(&node));
+                let outcome = if everywhere {
+                    Outcome::Overridden
+                } else {
+                    Outcome::Partial
+                };
+                let by: Vec<String> = taken.by.into_iter().collect();
                 let mut condition = effect_of(&policy.object.kind, profile.status, outcome, &by);
                 if outcome == Outcome::Partial {
                     condition.message = format!(
@@ -165,6 +180,15 @@ impl<'a> Locals<'a> {
             })
             .collect()
     }
+}
+
+/// What local policies take from a synced one.
+#[derive(Debug, Default)]
+struct Taken {
+    /// Nodes on which nothing of it is left.
+    whole: BTreeSet<Node>,
+    /// The local policies.
+    by: BTreeSet<String>,
 }
 
 fn count(layers: &[Layer]) -> usize {
@@ -209,9 +233,9 @@ fn defines(content: &Content, key: &str) -> bool {
     }
     let below = format!("{key}/");
     let inside = starting_with(content, &below).next().is_some();
-    let above = key
-        .match_indices('/')
-        .skip(1)
-        .any(|(position, _)| key.get(..position).is_some_and(|above| content.contains_key(above)));
+    let above = key.match_indices('/').skip(1).any(|(position, _)| {
+        key.get(..position)
+            .is_some_and(|above| content.contains_key(above))
+    });
     inside || above
 }

@@ -9,8 +9,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::attachment::PolicyId;
+use super::leaves::unflatten;
 use super::profile::{Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy};
-use super::settings::{Content, Layer, Leaf, Side, unflatten};
+use super::settings::{Content, Layer, Leaf, Side};
 
 /// One policy in one place of the hierarchy.
 #[derive(Debug, Clone)]
@@ -127,7 +128,6 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Co
             base: "/spec",
             policy: entry.policy,
             essential: true,
-            nest: None,
         };
         content.insert(locator(entry.policy), leaf);
     }
@@ -172,7 +172,10 @@ fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
 }
 
 /// The entries whose key begins with `prefix`.
-pub fn starting_with<'c>(content: &'c Content, prefix: &'c str) -> impl Iterator<Item = (&'c Arc<str>, &'c Leaf)> {
+pub fn starting_with<'c>(
+    content: &'c Content,
+    prefix: &'c str,
+) -> impl Iterator<Item = (&'c Arc<str>, &'c Leaf)> {
     content
         .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
         .take_while(move |(key, _)| key.starts_with(prefix))

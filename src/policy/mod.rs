@@ -8,15 +8,20 @@
 
 pub mod affected;
 pub mod attachment;
+mod cycles;
 pub mod effective;
 pub mod findings;
+pub mod leaves;
 pub mod local;
+mod locate;
+mod lookup;
 pub mod merge;
 pub mod node;
 pub mod precedence;
 pub mod profile;
 pub mod profiles;
 pub mod reach;
+mod reading;
 pub mod report;
 pub mod settings;
 pub mod shipping;
@@ -27,6 +32,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 pub mod topology;
+mod walk;
 
 pub use attachment::{Attachments, Options, Policy, PolicyId};
 pub use effective::{Effective, EffectivePolicies, PathEffective};
@@ -36,6 +42,6 @@ pub use precedence::{Ages, Rule};
 pub use profile::{Level, Profile};
 pub use profiles::{ProfileEntry, Profiles};
 pub use reach::{Change, Clusters, Reach};
-pub use report::PolicyReport;
+pub use report::{OnClusters, PolicyReport};
 pub use shipping::{Decision, Displacer, Shipment, Shipped, Withheld};
 pub use status::{Condition, Outcome, PolicyStatus, Statuses};

@@ -82,7 +82,10 @@ impl Path {
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
         let mut nodes = vec![Node::Gateway(self.gateway)];
-        nodes.extend(self.listener.map(|listener| Node::Listener(self.gateway, listener)));
+        nodes.extend(
+            self.listener
+                .map(|listener| Node::Listener(self.gateway, listener)),
+        );
         if let Some(route) = self.route {
             nodes.push(Node::Route(route));
             nodes.extend(self.rule.map(|rule| Node::Rule(route, rule)));

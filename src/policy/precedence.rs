@@ -38,9 +38,11 @@ pub fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
         .get("metadata")
         .and_then(|metadata| metadata.get("creationTimestamp"))
         .and_then(serde_json::Value::as_str);
-    written
-        .and_then(|text| text.parse().ok())
-        .or_else(|| object.annotation(ORIGIN_CREATION).and_then(|text| text.parse().ok()))
+    written.and_then(|text| text.parse().ok()).or_else(|| {
+        object
+            .annotation(ORIGIN_CREATION)
+            .and_then(|text| text.parse().ok())
+    })
 }
 
 /// What orders policies on one level.
@@ -134,7 +136,9 @@ impl Rule {
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
             Self::Older => "it is older",
             Self::FirstByName => "it comes first by namespace/name, and no creation time decides",
-            Self::NewerChallenger => "on one level the defaults of the older policy give way to the newer one",
+            Self::NewerChallenger => {
+                "on one level the defaults of the older policy give way to the newer one"
+            }
             Self::LaterChallenger => {
                 "on one level defaults give way to the policy that comes later by namespace/name, and no creation time decides"
             }

@@ -12,9 +12,7 @@ use crate::api::gateway::GROUP;
 use crate::object::GroupKind;
 
 /// A level of the hierarchy, least specific first (design section 7, Hierarchy).
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Level {
     /// The GatewayClass.
     GatewayClass,
@@ -89,6 +87,18 @@ pub enum TargetField {
     TargetSelectors,
 }
 
+impl TargetField {
+    /// The field's name in a spec.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TargetRef => "targetRef",
+            Self::TargetRefs => "targetRefs",
+            Self::TargetSelectors => "targetSelectors",
+        }
+    }
+}
+
 /// Where the settings of a policy stand in its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Wrappers {
@@ -146,9 +156,6 @@ pub struct RulePath {
     /// Whether a policy without any such rule counts as empty: atomic defaults then fall back to the parent.
     #[serde(default)]
     pub essential: bool,
-    /// The key that the rule's value is reported under, where the controller nests it once more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nest: Option<String>,
 }
 
 /// What a merge never goes below.

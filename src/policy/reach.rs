@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attachment::{Attachments, PolicyId};
-use super::effective::{Effective, EffectivePolicies, on_gateway};
+use super::effective::{Effective, EffectivePolicies};
 use super::merge::Entry;
 use super::node::{Node, Path, index, number};
 use super::topology::Topology;
+use super::walk::on_gateway;
 
 /// The clusters of each Gateway, by `namespace/name`.
 pub type Clusters = BTreeMap<String, Vec<String>>;
@@ -23,16 +24,20 @@ pub fn gateways_of(topology: &Topology<'_>, node: Node) -> Vec<u32> {
     match node {
         Node::Gateway(gateway) | Node::Listener(gateway, _) => vec![gateway],
         Node::ListenerSet(set) => {
-            let found = topology.gateways.iter().position(|gateway| {
-                gateway.listeners.iter().any(|listener| listener.set == Some(set))
-            });
+            let found = topology
+                .gateways
+                .iter()
+                .position(|gateway| gateway.listeners.iter().any(|listener| listener.set == Some(set)));
             found.map(number).into_iter().collect()
         }
         Node::Route(route) | Node::Rule(route, _) => topology
             .route(route)
             .map_or_else(Vec::new, |route| route.gateways.clone()),
         Node::Backend(backend) | Node::Port(backend, _) => {
-            let routes = topology.backends.get(index(backend)).map(|backend| &backend.routes);
+            let routes = topology
+                .backends
+                .get(index(backend))
+                .map(|backend| &backend.routes);
             let gateways: BTreeSet<u32> = routes
                 .into_iter()
                 .flatten()
@@ -43,8 +48,12 @@ pub fn gateways_of(topology: &Topology<'_>, node: Node) -> Vec<u32> {
         }
         Node::Class(class) => matching(topology, |gateway| gateway.class == class),
         Node::Namespace(namespace) => {
-            let routes = topology.routes.iter().filter(|route| route.namespace == namespace);
-            let mut gateways: BTreeSet<u32> = routes.flat_map(|route| route.gateways.iter().copied()).collect();
+            let routes = topology
+                .routes
+                .iter()
+                .filter(|route| route.namespace == namespace);
+            let mut gateways: BTreeSet<u32> =
+                routes.flat_map(|route| route.gateways.iter().copied()).collect();
             gateways.extend(matching(topology, |gateway| gateway.namespace == namespace));
             gateways.into_iter().collect()
         }
@@ -105,10 +114,16 @@ impl Reach {
             }
         }
         for gateway in &reach.gateways {
-            let key = attachments.topology.gateway(*gateway).map(|gateway| gateway.object.key());
-            reach
-                .clusters
-                .extend(key.and_then(|key| clusters.get(&key)).into_iter().flatten().cloned());
+            let key = attachments
+                .topology
+                .gateway(*gateway)
+                .map(|gateway| gateway.object.key());
+            reach.clusters.extend(
+                key.and_then(|key| clusters.get(&key))
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
         }
         reach
     }
@@ -144,7 +159,11 @@ fn candidates(attachments: &Attachments<'_>, policy: PolicyId) -> BTreeSet<u32> 
 /// What would change if a policy were deleted. Only the Gateways that it reaches are computed again; policies that it
 /// had displaced come back.
 #[must_use]
-pub fn without(attachments: &Attachments<'_>, effective: &EffectivePolicies, policy: PolicyId) -> Vec<Change> {
+pub fn without(
+    attachments: &Attachments<'_>,
+    effective: &EffectivePolicies,
+    policy: PolicyId,
+) -> Vec<Change> {
     let Some(known) = attachments.policy(policy) else {
         return Vec::new();
     };
@@ -157,15 +176,17 @@ pub fn without(attachments: &Attachments<'_>, effective: &EffectivePolicies, pol
     for gateway in candidates(attachments, policy) {
         let before = effective.on(known.kind, gateway);
         let after = on_gateway(attachments, known.kind, gateway, Some(&exchanged));
-        let mut paths: BTreeMap<Path, (Option<&Arc<Effective>>, Option<&Arc<Effective>>)> = BTreeMap::new();
+        let mut paths: BTreeMap<Path, [Option<&Arc<Effective>>; 2]> = BTreeMap::new();
         for path in before {
-            paths.entry(path.path).or_default().0 = Some(&path.effective);
+            paths.entry(path.path).or_default()[0] = Some(&path.effective);
         }
         for path in &after {
-            paths.entry(path.path).or_default().1 = Some(&path.effective);
+            paths.entry(path.path).or_default()[1] = Some(&path.effective);
         }
-        for (path, (before, after)) in paths {
-            let content = |effective: Option<&Arc<Effective>>| effective.map(|effective| Arc::clone(&effective.content));
+        for (path, [before, after]) in paths {
+            let content = |effective: Option<&Arc<Effective>>| {
+                effective.map(|effective| Arc::clone(&effective.content))
+            };
             if content(before) != content(after) {
                 changes.push(Change {
                     path,

@@ -11,9 +11,13 @@ use serde_json::Value;
 
 use super::attachment::{Attachments, PolicyId};
 use super::effective::{EffectivePolicies, PathEffective};
+use super::leaves::{escape, flatten};
+use super::local::LocalEffect;
+use super::node::number;
+use super::profile::Level;
 use super::profile::MergeUnit;
 use super::reach::Clusters;
-use super::settings::{escape, flatten};
+use super::shipping::nodes_of_gateway;
 use super::status::{AncestorStatus, Condition, PolicyStatus, Statuses};
 
 /// `policies -o json`.
@@ -26,8 +30,35 @@ pub struct PolicyReport {
     pub kind: &'static str,
     /// One entry per kind and path.
     pub effective: Vec<EffectiveEntry>,
+    /// Gateways that policies are attached to and no path of that kind leads through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_paths: Vec<WithoutPaths>,
     /// One entry per policy.
     pub policies: Vec<PolicyEntry>,
+}
+
+/// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WithoutPaths {
+    /// The policy kind.
+    pub kind: String,
+    /// Its group.
+    pub group: String,
+    /// The Gateway's locator.
+    pub gateway: String,
+    /// The policies on it and its listeners.
+    pub policies: Vec<String>,
+    /// Where paths of this kind end: `route rule`.
+    pub ends: &'static str,
+}
+
+/// What is known about clusters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OnClusters<'c> {
+    /// The clusters of each Gateway; `None`: nobody looked.
+    pub clusters: Option<&'c Clusters>,
+    /// What spoke-local policies do to synced ones, by cluster.
+    pub effects: Option<&'c BTreeMap<String, Vec<LocalEffect>>>,
 }
 
 /// What holds on one path.
@@ -79,11 +110,15 @@ impl EffectiveEntry {
             path: attachments.topology.path_locators(&path.path),
             rules: named.then(|| {
                 let rules = effective.content.iter();
-                rules.map(|(id, leaf)| (id.to_string(), leaf.reported())).collect()
+                rules
+                    .map(|(id, leaf)| (id.to_string(), (*leaf.value).clone()))
+                    .collect()
             }),
             rule_sources: named.then(|| {
                 let rules = effective.content.iter();
-                rules.map(|(id, leaf)| (id.to_string(), locator(leaf.policy))).collect()
+                rules
+                    .map(|(id, leaf)| (id.to_string(), locator(leaf.policy)))
+                    .collect()
             }),
             source_policies: policies.into_iter().collect(),
             spec,
@@ -97,7 +132,9 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                flatten(value, format!("{at}/{}", escape(key)), &mut |pointer, _| field(pointer));
+                flatten(value, format!("{at}/{}", escape(key)), &mut |pointer, _| {
+                    field(pointer)
+                });
             }
         }
         _ => field(at.to_owned()),
@@ -128,17 +165,39 @@ pub struct PolicyEntry {
     pub overridden_by: Vec<String>,
     /// Clusters of the Gateways that it reaches, sorted.
     pub clusters: Vec<String>,
+    /// Clusters where something else holds than here: a spoke-local policy is in the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_clusters: Vec<OnCluster>,
+}
+
+/// The status of a policy on one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OnCluster {
+    /// The cluster.
+    pub cluster: String,
+    /// Condition Enforced, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<Condition>,
+    /// Condition Programmed, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programmed: Option<Condition>,
 }
 
 impl PolicyEntry {
-    /// The entry of a policy.
+    /// The entry of a policy; `there` is what becomes of it on single clusters.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>, id: PolicyId, status: &PolicyStatus, clusters: &Clusters) -> Self {
+    pub fn new(
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        status: &PolicyStatus,
+        clusters: Option<&Clusters>,
+        there: &[(&str, &LocalEffect)],
+    ) -> Self {
         let names: BTreeSet<String> = status
             .gateways
             .iter()
             .filter_map(|gateway| attachments.topology.gateway(*gateway))
-            .filter_map(|gateway| clusters.get(&gateway.object.key()))
+            .filter_map(|gateway| clusters?.get(&gateway.object.key()))
             .flatten()
             .cloned()
             .collect();
@@ -148,7 +207,16 @@ impl PolicyEntry {
             .iter()
             .map(|id| attachments.locator(*id).to_string())
             .collect();
-        let effect_named = |name: &str| status.effect.clone().filter(|effect| effect.kind == name);
+        let named = |effect: &Condition, name: &str| (effect.kind == name).then(|| effect.clone());
+        let effect_named = |name: &str| status.effect.as_ref().and_then(|effect| named(effect, name));
+        let on_clusters = there
+            .iter()
+            .map(|(cluster, effect)| OnCluster {
+                cluster: (*cluster).to_owned(),
+                enforced: named(&effect.condition, "Enforced"),
+                programmed: named(&effect.condition, "Programmed"),
+            })
+            .collect();
         Self {
             policy: attachments.locator(id).to_string(),
             accepted: status.accepted.clone(),
@@ -160,6 +228,7 @@ impl PolicyEntry {
             ancestors: status.ancestors.clone(),
             overridden_by: by.into_iter().collect(),
             clusters: names.into_iter().collect(),
+            on_clusters,
         }
     }
 }
@@ -171,8 +240,14 @@ impl PolicyReport {
         attachments: &Attachments<'_>,
         effective: &EffectivePolicies,
         statuses: &Statuses,
-        clusters: &Clusters,
+        clusters: OnClusters<'_>,
     ) -> Self {
+        let mut there: BTreeMap<PolicyId, Vec<(&str, &LocalEffect)>> = BTreeMap::new();
+        for (cluster, effects) in clusters.effects.into_iter().flatten() {
+            for effect in effects {
+                there.entry(effect.policy).or_default().push((cluster, effect));
+            }
+        }
         Self {
             api_version: "spokewright.dev/v1alpha1",
             kind: "PolicyReport",
@@ -180,10 +255,43 @@ impl PolicyReport {
                 .iter()
                 .filter_map(|(kind, path)| EffectiveEntry::new(attachments, kind, path))
                 .collect(),
+            without_paths: without_paths(attachments, effective),
             policies: statuses
                 .iter()
-                .map(|(id, status)| PolicyEntry::new(attachments, id, status, clusters))
+                .map(|(id, status)| {
+                    let there = there.get(&id).map(Vec::as_slice).unwrap_or_default();
+                    PolicyEntry::new(attachments, id, status, clusters.clusters, there)
+                })
                 .collect(),
         }
     }
+}
+
+/// Gateways with policies of a kind and no path of it.
+#[must_use]
+pub fn without_paths(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<WithoutPaths> {
+    let mut found = Vec::new();
+    for (position, kind) in attachments.kinds.iter().enumerate() {
+        for gateway in 0..number(attachments.topology.gateways.len()) {
+            if !effective.on(position, gateway).is_empty() {
+                continue;
+            }
+            let nodes = nodes_of_gateway(attachments, gateway);
+            let policies: BTreeSet<String> = nodes
+                .iter()
+                .flat_map(|node| attachments.on(position, *node))
+                .map(|entry| attachments.locator(entry.policy).to_string())
+                .collect();
+            if !policies.is_empty() {
+                found.push(WithoutPaths {
+                    kind: kind.profile.kind.clone(),
+                    group: kind.profile.group.clone(),
+                    gateway: attachments.topology.locator(super::node::Node::Gateway(gateway)),
+                    policies: policies.into_iter().collect(),
+                    ends: kind.profile.ends.last().copied().unwrap_or(Level::Gateway).name(),
+                });
+            }
+        }
+    }
+    found
 }

@@ -1,8 +1,8 @@
 //! The settings of one policy: what its spec says, without targets and strategy, taken apart into what can be
 //! merged.
 //!
-//! Owns: wrappers (`defaults`, `overrides`, bare), the strategy field, named rules, the leaves of JSON merge
-//! patch, and putting leaves together again.
+//! Owns: wrappers (`defaults`, `overrides`, bare), the strategy field, named rules and the
+//! leaves of JSON merge patch.
 //! Flows in: a spec and a profile. Flows out: [`Layer`]s, whose [`Leaf`]s remember where they come from.
 //! Must not know: other policies.
 
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::attachment::PolicyId;
+use super::leaves::{escape, flatten};
 use super::profile::{MergeUnit, Profile, StatusShape, Strategy, Wrappers};
 
 /// Which wrapper settings stand in.
@@ -36,8 +37,6 @@ pub struct Leaf {
     pub policy: PolicyId,
     /// A policy with no essential leaf counts as empty.
     pub essential: bool,
-    /// The key that reports nest the value under.
-    pub nest: Option<Arc<str>>,
 }
 
 impl Leaf {
@@ -45,15 +44,6 @@ impl Leaf {
     #[must_use]
     pub fn source_pointer(&self) -> String {
         format!("{}{}", self.base, self.at)
-    }
-
-    /// The value as reports show it under the rule's id.
-    #[must_use]
-    pub fn reported(&self) -> Value {
-        match &self.nest {
-            Some(key) => Value::Object(std::iter::once((key.to_string(), (*self.value).clone())).collect()),
-            None => (*self.value).clone(),
-        }
     }
 }
 
@@ -166,7 +156,9 @@ impl SettingsReading<'_> {
             self.settle(Side::Defaults, &Value::Object(bare), "/spec");
         }
         for (name, side, base) in wrappers {
-            let Some(Value::Object(wrapped)) = spec.get(name) else { continue };
+            let Some(Value::Object(wrapped)) = spec.get(name) else {
+                continue;
+            };
             let mut wrapped = wrapped.clone();
             self.strategy(&mut wrapped, side, base);
             self.settle(side, &Value::Object(wrapped), base);
@@ -225,7 +217,9 @@ impl SettingsReading<'_> {
 
     fn strategy(&mut self, settings: &mut Map<String, Value>, side: Side, base: &str) {
         for field in self.profile.strategy_fields.clone() {
-            let Some(Value::String(text)) = settings.get(&field) else { continue };
+            let Some(Value::String(text)) = settings.get(&field) else {
+                continue;
+            };
             if let Some(strategy) = parse_strategy(text, self.profile.status) {
                 if let Some(slot) = self.strategies.get_mut(side as usize) {
                     *slot = Some(strategy);
@@ -239,7 +233,11 @@ impl SettingsReading<'_> {
                 pointer: format!("{base}/{}", escape(&field)),
                 message: format!("`{text}` is no merge strategy of {}", self.profile.kind),
                 help: format!("write {}", vocabulary(self.profile)),
-                weight: if known { Weight::Invalid } else { Weight::Meaningless },
+                weight: if known {
+                    Weight::Invalid
+                } else {
+                    Weight::Meaningless
+                },
             });
             if known {
                 settings.remove(&field);
@@ -252,15 +250,15 @@ impl SettingsReading<'_> {
         match &self.profile.unit {
             MergeUnit::Rules(rules) => {
                 for rule in rules {
-                    let Some(value) = settings.pointer(&rule.pointer) else { continue };
-                    let nest: Option<Arc<str>> = rule.nest.as_deref().map(Arc::from);
+                    let Some(value) = settings.pointer(&rule.pointer) else {
+                        continue;
+                    };
                     let leaf = |value: &Value, at: String| Leaf {
                         value: Arc::new(value.clone()),
                         at: Arc::from(at),
                         base,
                         policy: self.policy,
                         essential: rule.essential,
-                        nest: nest.clone(),
                     };
                     match value {
                         Value::Null => {}
@@ -293,7 +291,6 @@ impl SettingsReading<'_> {
                         base,
                         policy: self.policy,
                         essential: true,
-                        nest: None,
                     };
                     content.insert(at, leaf);
                 });
@@ -323,7 +320,10 @@ impl SettingsReading<'_> {
 
     fn finish(mut self) -> Settings {
         let [defaults, overrides] = self.contents;
-        for (side, content, position) in [(Side::Defaults, defaults, 0_usize), (Side::Overrides, overrides, 1)] {
+        for (side, content, position) in [
+            (Side::Defaults, defaults, 0_usize),
+            (Side::Overrides, overrides, 1),
+        ] {
             if let Some(base) = self.bases.get(position).copied().flatten() {
                 let chosen = self.strategies.get(position).copied().flatten();
                 self.settings.layers.push(Layer {
@@ -358,7 +358,9 @@ fn parse_strategy(text: &str, status: StatusShape) -> Option<Strategy> {
 fn vocabulary(profile: &Profile) -> &'static str {
     if profile.status == StatusShape::Kuadrant {
         "`atomic` or `merge`"
-    } else if profile.strategy_fields.iter().any(|field| field == "mergeType") && profile.strategy_fields.len() == 1 {
+    } else if profile.strategy_fields.iter().any(|field| field == "mergeType")
+        && profile.strategy_fields.len() == 1
+    {
         "`StrategicMerge` or `JSONMerge`"
     } else {
         "`atomic`, `patch` or `merge`"
@@ -373,57 +375,15 @@ fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec
         if rules.contains(&here.as_str()) {
             continue;
         }
-        let on_the_way = rules
-            .iter()
-            .any(|rule| rule.strip_prefix(here.as_str()).is_some_and(|rest| rest.starts_with('/')));
+        let on_the_way = rules.iter().any(|rule| {
+            rule.strip_prefix(here.as_str())
+                .is_some_and(|rest| rest.starts_with('/'))
+        });
         if on_the_way {
             stray_fields(value, here, rules, strays);
         } else {
             strays.push(here);
         }
-    }
-}
-
-/// Calls `leaf` for every field that is no mapping, and for empty mappings, with its JSON pointer. A list is
-/// one leaf: RFC 7386 replaces lists as a whole. Depth is limited by the reader of the input.
-pub fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(String, &Value)) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                flatten(value, format!("{pointer}/{}", escape(key)), leaf);
-            }
-        }
-        Value::Object(_) if pointer.is_empty() => {}
-        other => leaf(pointer, other),
-    }
-}
-
-/// Puts leaves together: the settings themselves.
-#[must_use]
-pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
-    let mut root = Map::new();
-    for leaf in leaves {
-        if !leaf.value.is_null() {
-            insert(&mut root, &leaf.at, (*leaf.value).clone());
-        }
-    }
-    Value::Object(root)
-}
-
-fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
-    let mut tokens = pointer.split('/').skip(1).map(unescape).peekable();
-    let mut here = root;
-    while let Some(token) = tokens.next() {
-        if tokens.peek().is_none() {
-            here.insert(token, value);
-            return;
-        }
-        let next = here.entry(token).or_insert_with(|| Value::Object(Map::new()));
-        if !next.is_object() {
-            *next = Value::Object(Map::new());
-        }
-        let Value::Object(map) = next else { return };
-        here = map;
     }
 }
 
@@ -456,44 +416,4 @@ pub fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: Value) -
         }
     }
     Value::Object(spec)
-}
-
-/// One reference token of a JSON pointer (RFC 6901).
-#[must_use]
-pub fn escape(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescape(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
-}
-
-/// Drops nulls, as an API server drops those of fields that are not nullable. Borrows when there is none.
-#[must_use]
-pub fn without_nulls(value: &Value) -> std::borrow::Cow<'_, Value> {
-    if has_null(value) {
-        std::borrow::Cow::Owned(pruned(value))
-    } else {
-        std::borrow::Cow::Borrowed(value)
-    }
-}
-
-fn has_null(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
-        Value::Array(items) => items.iter().any(has_null),
-        _ => false,
-    }
-}
-
-fn pruned(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key.clone(), pruned(value)))
-            .collect(),
-        Value::Array(items) => items.iter().map(pruned).collect(),
-        other => other.clone(),
-    }
 }

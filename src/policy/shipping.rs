@@ -11,12 +11,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::attachment::{Attachments, Policy, PolicyId};
+use super::leaves::unflatten;
 use super::local::{Locals, without_rules_of};
 use super::merge::{self, Entry};
 use super::node::{Node, number};
 use super::precedence::{Rule, Standing};
 use super::profile::{Precedence, Profile, SameTarget, Strategy};
-use super::settings::{Content, Layer, Leaf, Side, exchanged, unflatten};
+use super::settings::{Content, Layer, Leaf, Side, exchanged};
 
 /// What happens to the policies of one kind on one node.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -88,7 +89,11 @@ pub fn nodes_of_gateway(attachments: &Attachments<'_>, gateway: u32) -> Vec<Node
     let Some(known) = attachments.topology.gateway(gateway) else {
         return Vec::new();
     };
-    let sets: BTreeSet<u32> = known.listeners.iter().filter_map(|listener| listener.set).collect();
+    let sets: BTreeSet<u32> = known
+        .listeners
+        .iter()
+        .filter_map(|listener| listener.set)
+        .collect();
     std::iter::once(Node::Gateway(gateway))
         .chain(sets.into_iter().map(Node::ListenerSet))
         .chain((0..number(known.listeners.len())).map(|listener| Node::Listener(gateway, listener)))
@@ -124,7 +129,9 @@ pub fn on_cluster(
     let mut decisions = Vec::new();
     for kind in kinds {
         for node in nodes {
-            let Some(decision) = decide(attachments, *kind, *node) else { continue };
+            let Some(decision) = decide(attachments, *kind, *node) else {
+                continue;
+            };
             let there = locals.map(|locals| locals.on(*kind, *node)).unwrap_or_default();
             decisions.push(if there.is_empty() {
                 decision
@@ -162,7 +169,9 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
             }
         }
         SameTarget::Merge => {
-            let Some((winner, merged)) = contest(profile, entries) else { return Some(decision) };
+            let Some((winner, merged)) = contest(profile, entries) else {
+                return Some(decision);
+            };
             let contributors = merged.as_ref().map(|content| contributors(winner, content));
             match (&merged, &contributors) {
                 (Some(content), Some(sources)) => {
@@ -176,7 +185,9 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
                         },
                     });
                 }
-                _ => decision.shipped.push(as_written(attachments, winner.policy, node)),
+                _ => decision
+                    .shipped
+                    .push(as_written(attachments, winner.policy, node)),
             }
             let kept = contributors.unwrap_or_else(|| BTreeSet::from([winner.policy]));
             for loser in entries.iter().filter(|entry| !kept.contains(&entry.policy)) {
@@ -199,7 +210,10 @@ fn contest<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Op
 
 /// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
 /// whole, and the question is theirs; one whose overrides are atomic stands alone.
-fn contest_of_roles<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+fn contest_of_roles<'e>(
+    profile: &Profile,
+    entries: &'e [Entry],
+) -> Option<(&'e Entry, Option<Arc<Content>>)> {
     let mut rest = entries;
     loop {
         let (established, challengers) = rest.split_first()?;
@@ -236,7 +250,10 @@ fn contest_of_seed<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e E
 }
 
 fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
-    entry.layers.first().map_or(profile.strategy, |layer| layer.strategy)
+    entry
+        .layers
+        .first()
+        .map_or(profile.strategy, |layer| layer.strategy)
 }
 
 /// What the policies of one node come to among themselves.
@@ -285,11 +302,18 @@ fn merged_spec(
             .iter()
             .map(|entry| Entry {
                 policy: entry.policy,
-                layers: entry.layers.iter().filter(|layer| layer.side == side).cloned().collect(),
+                layers: entry
+                    .layers
+                    .iter()
+                    .filter(|layer| layer.side == side)
+                    .cloned()
+                    .collect(),
             })
             .filter(|entry| !entry.layers.is_empty())
             .collect();
-        let Some(oldest) = one_side.first().and_then(|entry| entry.layers.first()) else { continue };
+        let Some(oldest) = one_side.first().and_then(|entry| entry.layers.first()) else {
+            continue;
+        };
         let own = winner.layers.iter().find(|layer| layer.side == side);
         let mut settings = authored(attachments, &fold_level(profile, &one_side));
         let chosen = own.map_or(profile.strategy, |own| own.strategy);
@@ -299,7 +323,10 @@ fn merged_spec(
             None => oldest.base,
         };
         // A strategy in the name-giver's spec would count for this wrapper too.
-        let inherited = winner.layers.iter().any(|layer| layer.strategy != profile.strategy);
+        let inherited = winner
+            .layers
+            .iter()
+            .any(|layer| layer.strategy != profile.strategy);
         let other_way = chosen != oldest.strategy || (own.is_none() && base != "/spec" && inherited);
         if let (true, Some(field), Value::Object(settings)) =
             (other_way, profile.strategy_fields.first(), &mut settings)
@@ -381,7 +408,11 @@ fn standing<'r>(policy: &'r Policy<'_>) -> Standing<'r> {
 }
 
 /// What is left of a decision where local policies of the kind have the same target.
-fn beside_locals(attachments: &Attachments<'_>, mut decision: Decision, locals: &[super::local::Local<'_>]) -> Decision {
+fn beside_locals(
+    attachments: &Attachments<'_>,
+    mut decision: Decision,
+    locals: &[super::local::Local<'_>],
+) -> Decision {
     let Some(profile) = attachments.kinds.get(decision.kind).map(|kind| &kind.profile) else {
         return decision;
     };
@@ -408,7 +439,10 @@ fn beside_locals(attachments: &Attachments<'_>, mut decision: Decision, locals: 
             continue;
         };
         let untouched = left.len() == layers.len()
-            && left.iter().zip(layers.iter()).all(|(a, b)| a.content.len() == b.content.len());
+            && left
+                .iter()
+                .zip(layers.iter())
+                .all(|(a, b)| a.content.len() == b.content.len());
         if !untouched {
             one.content = reduced(attachments, profile, &one, &left);
         }
@@ -423,7 +457,9 @@ fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shippe
         Shipment::AsWritten => attachments
             .policy(one.policy)
             .map_or_else(|| Arc::from(Vec::new()), |policy| Arc::clone(&policy.layers)),
-        Shipment::Rewritten { spec, .. } => Arc::from(super::settings::read(spec, profile, one.policy).layers),
+        Shipment::Rewritten { spec, .. } => {
+            Arc::from(super::settings::read(spec, profile, one.policy).layers)
+        }
     }
 }
 

@@ -254,7 +254,9 @@ fn status_of(
         total.add(tally);
     }
     let accepted = accepted(attachments, id, policy, None);
-    let effect = accepted.is_true().then(|| effect(attachments, policy, shape, &total));
+    let effect = accepted
+        .is_true()
+        .then(|| effect(attachments, policy, shape, &total));
     let mut gateways: BTreeSet<u32> = by_gateway.keys().copied().collect();
     if gateways.is_empty() {
         gateways.extend(
@@ -279,7 +281,11 @@ fn status_of(
     PolicyStatus {
         accepted,
         effect,
-        ancestor_count: if shape == StatusShape::Ancestors { gateways.len() } else { 0 },
+        ancestor_count: if shape == StatusShape::Ancestors {
+            gateways.len()
+        } else {
+            0
+        },
         ancestors,
         tally: total,
         gateways,
@@ -295,13 +301,22 @@ fn conditions_for(
 ) -> Vec<Condition> {
     let accepted = accepted(attachments, id, policy, Some(gateway));
     let nothing = Tally::default();
-    let effect = accepted
-        .is_true()
-        .then(|| effect(attachments, policy, StatusShape::Ancestors, tally.unwrap_or(&nothing)));
+    let effect = accepted.is_true().then(|| {
+        effect(
+            attachments,
+            policy,
+            StatusShape::Ancestors,
+            tally.unwrap_or(&nothing),
+        )
+    });
     std::iter::once(accepted).chain(effect).collect()
 }
 
-fn ancestor(attachments: &Attachments<'_>, gateway: u32, conditions: Vec<Condition>) -> Option<AncestorStatus> {
+fn ancestor(
+    attachments: &Attachments<'_>,
+    gateway: u32,
+    conditions: Vec<Condition>,
+) -> Option<AncestorStatus> {
     let node = attachments.topology.gateway(gateway)?;
     Some(AncestorStatus {
         ancestor_ref: AncestorRef {
@@ -329,7 +344,12 @@ pub fn controller_name(attachments: &Attachments<'_>, gateway: u32) -> String {
 
 /// Accepted: True when one target is; else why the first is not (spec/policy.md 2.1). With a Gateway, only the
 /// targets that lead there count.
-fn accepted(attachments: &Attachments<'_>, id: PolicyId, policy: &Policy<'_>, gateway: Option<u32>) -> Condition {
+fn accepted(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    policy: &Policy<'_>,
+    gateway: Option<u32>,
+) -> Condition {
     let kind = policy.object.kind.as_str();
     let refused = |reason: &str, message: String| Condition::new("Accepted", false, reason, message);
     if let Some(why) = &policy.invalid {
@@ -344,7 +364,10 @@ fn accepted(attachments: &Attachments<'_>, id: PolicyId, policy: &Policy<'_>, ga
                 if elsewhere {
                     continue;
                 }
-                match attachments.conflicted_by(id, *node).and_then(|by| attachments.policy(by)) {
+                match attachments
+                    .conflicted_by(id, *node)
+                    .and_then(|by| attachments.policy(by))
+                {
                     None => None,
                     Some(by) => {
                         let message = format!("{kind} is conflicted by {}: conflicting policy", by.rank.key);
@@ -358,7 +381,10 @@ fn accepted(attachments: &Attachments<'_>, id: PolicyId, policy: &Policy<'_>, ga
                 Some(refused("TargetNotFound", message))
             }
             Target::NotPermitted => {
-                let message = format!("{kind} target is invalid: no ReferenceGrant permits {}", declared.name);
+                let message = format!(
+                    "{kind} target is invalid: no ReferenceGrant permits {}",
+                    declared.name
+                );
                 Some(refused("Invalid", message))
             }
             Target::NotAllowed(why) => Some(refused("Invalid", format!("{kind} target is invalid: {why}"))),
@@ -377,7 +403,12 @@ fn accepted(attachments: &Attachments<'_>, id: PolicyId, policy: &Policy<'_>, ga
 }
 
 /// Enforced (Kuadrant) or Programmed (GEP-713).
-fn effect(attachments: &Attachments<'_>, policy: &Policy<'_>, shape: StatusShape, tally: &Tally) -> Condition {
+fn effect(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    shape: StatusShape,
+    tally: &Tally,
+) -> Condition {
     let by = keys(attachments, tally.by.iter().copied());
     effect_of(&policy.object.kind, shape, tally.outcome(), &by)
 }
@@ -409,11 +440,7 @@ pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]
                     format!("{kind} is programmed, in part overridden by [{by}]"),
                 ),
                 Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
-                Outcome::NoPath => (
-                    false,
-                    "Unknown",
-                    format!("{kind} is on no path from a Gateway"),
-                ),
+                Outcome::NoPath => (false, "Unknown", format!("{kind} is on no path from a Gateway")),
             };
             Condition::new("Programmed", status, reason, message)
         }

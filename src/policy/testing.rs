@@ -29,10 +29,18 @@ pub(crate) fn object(value: Value) -> Object {
 /// A hub of YAML documents, and of what lives on clusters.
 pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
     let mut rooms = vec![(Room::Hub, text)];
-    rooms.extend(spokes.iter().map(|(cluster, text)| (Room::Spoke((*cluster).to_owned()), *text)));
+    rooms.extend(
+        spokes
+            .iter()
+            .map(|(cluster, text)| (Room::Spoke((*cluster).to_owned()), *text)),
+    );
     let mut documents = Vec::new();
     for (source, (room, text)) in rooms.into_iter().enumerate() {
-        for (index, value) in crate::yaml::stand_in_read_all(text).unwrap().into_iter().enumerate() {
+        for (index, value) in crate::yaml::stand_in_read_all(text)
+            .unwrap()
+            .into_iter()
+            .enumerate()
+        {
             documents.push(Document {
                 id: DocumentId {
                     source: SourceId(u32::try_from(source).unwrap()),

@@ -7,10 +7,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::node::{Node, Path, index, number};
+use super::cycles::parent_cycles;
+use super::node::{index, number};
 use crate::api::gateway::{GROUP, Gateway, Listener, ListenerSet};
-use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, ROUTE_KINDS, hostnames_meet, is_route, service_ports};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::api::route::{
+    Admission, AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, hostnames_meet, service_ports,
+};
+use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
 use crate::object::{Identity, Object};
 
@@ -138,12 +141,12 @@ pub struct Topology<'a> {
     pub routes: Vec<RouteNode<'a>>,
     /// Backends that a route or a policy names.
     pub backends: Vec<BackendNode<'a>>,
-    class_numbers: HashMap<&'a str, u32>,
-    namespace_numbers: HashMap<&'a str, u32>,
-    gateway_numbers: HashMap<(&'a str, &'a str), u32>,
-    set_numbers: HashMap<(&'a str, &'a str), (u32, u32)>,
-    route_numbers: HashMap<(&'a str, &'a str, &'a str), u32>,
-    backend_numbers: HashMap<Identity, u32>,
+    pub(super) class_numbers: HashMap<&'a str, u32>,
+    pub(super) namespace_numbers: HashMap<&'a str, u32>,
+    pub(super) gateway_numbers: HashMap<(&'a str, &'a str), u32>,
+    pub(super) set_numbers: HashMap<(&'a str, &'a str), (u32, u32)>,
+    pub(super) route_numbers: HashMap<(&'a str, &'a str, &'a str), u32>,
+    pub(super) backend_numbers: HashMap<Identity, u32>,
 }
 
 impl<'a> Topology<'a> {
@@ -241,15 +244,19 @@ impl<'a> Topology<'a> {
         let Some(owner) = self.gateways.get(index(gateway)) else {
             return;
         };
-        let allowed = owner.object.root().get("spec").get("allowedListeners").get("namespaces");
+        let allowed = owner
+            .object
+            .root()
+            .get("spec")
+            .get("allowedListeners")
+            .get("namespaces");
         let admitted = AdmittedNamespaces::read(&allowed, "None");
         let home = self.gateway_home(owner, local);
         if !admitted.admits(&home, own, |key| self.namespace_label(own, key)) {
             return;
         }
         let next = number(self.listener_sets.len());
-        self.set_numbers
-            .insert((own, &set.object.name), (gateway, next));
+        self.set_numbers.insert((own, &set.object.name), (gateway, next));
         self.listener_sets.push(set.object);
         if let Some(owner) = self.gateways.get_mut(index(gateway)) {
             let more = set
@@ -361,52 +368,6 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>`.
-    #[must_use]
-    pub fn find_gateway(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<u32> {
-        let direct = self.gateway_numbers.get(&(namespace, name)).copied();
-        if !seen_on_spoke {
-            return direct;
-        }
-        namespace
-            .strip_prefix(SPOKE_PREFIX)
-            .and_then(|hub| self.gateway_numbers.get(&(hub, name)).copied())
-            .filter(|found| self.gateways.get(index(*found)).is_some_and(|gateway| !gateway.local))
-            .or_else(|| {
-                direct.filter(|found| self.gateways.get(index(*found)).is_some_and(|gateway| gateway.local))
-            })
-    }
-
-    /// The route of this kind, namespace and name.
-    #[must_use]
-    pub fn find_route(&self, kind: &str, namespace: &str, name: &str) -> Option<u32> {
-        self.route_numbers.get(&(kind, namespace, name)).copied()
-    }
-
-    /// The GatewayClass of this name.
-    #[must_use]
-    pub fn find_class(&self, name: &str) -> Option<u32> {
-        self.class_numbers.get(name).copied()
-    }
-
-    /// The namespace of this name.
-    #[must_use]
-    pub fn find_namespace(&self, name: &str) -> Option<u32> {
-        self.namespace_numbers.get(name).copied()
-    }
-
-    /// The ListenerSet of this namespace and name, and its Gateway: (gateway, set).
-    #[must_use]
-    pub fn find_listener_set(&self, namespace: &str, name: &str) -> Option<(u32, u32)> {
-        self.set_numbers.get(&(namespace, name)).copied()
-    }
-
-    /// The backend of this identity, if a route or a policy named it.
-    #[must_use]
-    pub fn find_backend(&self, identity: &Identity) -> Option<u32> {
-        self.backend_numbers.get(identity).copied()
-    }
-
     /// The number of a backend, new or known.
     pub(super) fn backend(&mut self, identity: Identity, sources: Sources<'a>) -> u32 {
         if let Some(found) = self.backend_numbers.get(&identity) {
@@ -417,10 +378,9 @@ impl<'a> Topology<'a> {
             .get(&identity)
             .or_else(|| sources.local.and_then(|(_, objects)| objects.get(&identity)));
         let ports = match object {
-            Some(object) if object.is("", "Service") => service_ports(object)
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect(),
+            Some(object) if object.is("", "Service") => {
+                service_ports(object).into_iter().map(|(name, _)| name).collect()
+            }
             _ => Vec::new(),
         };
         let next = number(self.backends.len());
@@ -441,98 +401,6 @@ impl<'a> Topology<'a> {
             .and_then(|object| object.label(key))
             .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(*name))
     }
-
-    /// The Gateway with this number.
-    #[must_use]
-    pub fn gateway(&self, number: u32) -> Option<&GatewayNode<'a>> {
-        self.gateways.get(index(number))
-    }
-
-    /// The route with this number.
-    #[must_use]
-    pub fn route(&self, number: u32) -> Option<&RouteNode<'a>> {
-        self.routes.get(index(number))
-    }
-
-    /// The object behind a node; a section's owner, `None` for what is not in the input.
-    #[must_use]
-    pub fn object(&self, node: Node) -> Option<&'a Object> {
-        match node {
-            Node::Class(class) => self.classes.get(index(class))?.object,
-            Node::Namespace(namespace) => self.namespaces.get(index(namespace))?.object,
-            Node::Gateway(gateway) => self.gateway(gateway).map(|gateway| gateway.object),
-            Node::Listener(gateway, listener) => {
-                let gateway = self.gateway(gateway)?;
-                match gateway.listeners.get(index(listener))?.set {
-                    Some(set) => self.listener_sets.get(index(set)).copied(),
-                    None => Some(gateway.object),
-                }
-            }
-            Node::ListenerSet(set) => self.listener_sets.get(index(set)).copied(),
-            Node::Route(route) | Node::Rule(route, _) => self.route(route).map(|route| route.object),
-            Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(index(backend))?.object,
-        }
-    }
-
-    /// What a node, or the owner of a section, is called.
-    #[must_use]
-    pub fn identity(&self, node: Node) -> Option<Identity> {
-        match node {
-            Node::Class(class) => {
-                let name = self.classes.get(index(class))?.name;
-                Some(Identity::new(GROUP, "GatewayClass", None, name))
-            }
-            Node::Namespace(namespace) => {
-                let name = self.namespaces.get(index(namespace))?.name;
-                Some(Identity::new("", "Namespace", None, name))
-            }
-            Node::Backend(backend) | Node::Port(backend, _) => {
-                Some(self.backends.get(index(backend))?.identity.clone())
-            }
-            other => self.object(other).map(Object::identity),
-        }
-    }
-
-    /// The name of the section that a node is, if it is one.
-    #[must_use]
-    pub fn section(&self, node: Node) -> Option<&str> {
-        match node {
-            Node::Listener(gateway, listener) => {
-                Some(self.gateway(gateway)?.listeners.get(index(listener))?.name)
-            }
-            Node::Rule(route, rule) => Some(&self.route(route)?.rules.get(index(rule))?.name),
-            Node::Port(backend, port) => {
-                Some(self.backends.get(index(backend))?.ports.get(index(port))?)
-            }
-            _ => None,
-        }
-    }
-
-    /// The locator of a node (design section 10).
-    #[must_use]
-    pub fn locator(&self, node: Node) -> String {
-        let mut locator = self
-            .identity(node)
-            .map(|identity| identity.locator())
-            .unwrap_or_default();
-        if let Some(section) = self.section(node) {
-            locator.push('#');
-            locator.push_str(section);
-        }
-        locator
-    }
-
-    /// The locators of a path, from its GatewayClass on.
-    #[must_use]
-    pub fn path_locators(&self, path: &Path) -> Vec<String> {
-        let class = self
-            .gateway(path.gateway)
-            .map(|gateway| self.locator(Node::Class(gateway.class)));
-        class
-            .into_iter()
-            .chain(path.nodes().into_iter().map(|node| self.locator(node)))
-            .collect()
-    }
 }
 
 fn listener_node<'a>(listener: &Listener<'a>, set: Option<u32>) -> ListenerNode<'a> {
@@ -542,69 +410,5 @@ fn listener_node<'a>(listener: &Listener<'a>, set: Option<u32>) -> ListenerNode<
         hostname: listener.hostname,
         port: listener.port,
         admission: Admission::read(listener),
-    }
-}
-
-/// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such
-/// child, leaves the circles and the ways between them: linear.
-fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findings: &mut Findings) {
-    let mut edges: Vec<(usize, usize, &ParentRef<'_>)> = Vec::new();
-    for (child, route) in routes.iter().enumerate() {
-        for parent in &route.parents {
-            if !is_route(parent.group, parent.kind) {
-                continue;
-            }
-            let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
-            if let Some(found) = topology.find_route(parent.kind, namespace, parent.name) {
-                edges.push((child, index(found), parent));
-            }
-        }
-    }
-    let mut alive: BTreeSet<usize> = edges.iter().flat_map(|(child, parent, _)| [*child, *parent]).collect();
-    for upwards in [true, false] {
-        peel(&mut alive, &edges, upwards);
-    }
-    for (child, parent, reference) in edges {
-        let (Some(route), true) = (routes.get(child), alive.contains(&child) && alive.contains(&parent)) else {
-            continue;
-        };
-        findings.push(
-            Finding::new(
-                Code::ROUTE_PARENT_CYCLE,
-                route.object.place(&reference.pointer),
-                format!("{} is, through its parents, its own parent", route.object.identity()),
-            )
-            .label("this parent leads back here")
-            .help("point the outermost route at a Gateway"),
-        );
-    }
-}
-
-fn peel(alive: &mut BTreeSet<usize>, edges: &[(usize, usize, &ParentRef<'_>)], upwards: bool) {
-    let ends = |edge: &(usize, usize, &ParentRef<'_>)| if upwards { (edge.0, edge.1) } else { (edge.1, edge.0) };
-    let mut out: HashMap<usize, usize> = HashMap::new();
-    let mut into: HashMap<usize, Vec<usize>> = HashMap::new();
-    for edge in edges {
-        let (from, to) = ends(edge);
-        if alive.contains(&from) && alive.contains(&to) {
-            *out.entry(from).or_default() = out.get(&from).copied().unwrap_or_default().saturating_add(1);
-            into.entry(to).or_default().push(from);
-        }
-    }
-    let mut free: Vec<usize> = alive
-        .iter()
-        .copied()
-        .filter(|node| !out.contains_key(node))
-        .collect();
-    while let Some(node) = free.pop() {
-        alive.remove(&node);
-        for from in into.remove(&node).unwrap_or_default() {
-            if let Some(left) = out.get_mut(&from) {
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    free.push(from);
-                }
-            }
-        }
     }
 }

@@ -2,8 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Profiles;
+use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::object::GroupKind;
 use crate::policy::profile::{
     AllowedTarget, Class, Dictates, Level, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
@@ -116,6 +118,30 @@ impl Profiles {
     }
 }
 
+/// Adds every entry of the configuration's `profiles` list. What is wrong with one is a finding at `place_of` its
+/// position, and the entry is left out.
+pub fn configure(
+    profiles: &mut Profiles,
+    entries: &[Value],
+    place_of: impl Fn(usize) -> Place,
+    findings: &mut Findings,
+) {
+    for (position, value) in entries.iter().enumerate() {
+        let entry: Result<ProfileEntry, _> = ProfileEntry::deserialize(value);
+        let wrong = match entry {
+            Ok(entry) => match profiles.configure(&entry) {
+                Ok(()) => continue,
+                Err(error) => error.to_string(),
+            },
+            Err(error) => format!("this profile cannot be read: {error}"),
+        };
+        findings.push(
+            Finding::new(Code::CONFIG_INVALID, place_of(position), wrong)
+                .help("`spokewright schema` prints the fields of a profile"),
+        );
+    }
+}
+
 fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
     Profile {
         group: base.group,
@@ -152,10 +178,36 @@ mod tests {
         let kind = GroupKind::new("kuadrant.io", "RateLimitPolicy");
         let before = (**profiles.get(&kind).unwrap()).clone();
         profiles
-            .configure(&entry(json!({"group": "kuadrant.io", "kind": "RateLimitPolicy", "strategy": "Patch"})))
+            .configure(&entry(
+                json!({"group": "kuadrant.io", "kind": "RateLimitPolicy", "strategy": "Patch"}),
+            ))
             .unwrap();
         let after = (**profiles.get(&kind).unwrap()).clone();
-        assert_eq!(after, Profile { strategy: Strategy::Patch, ..before });
+        assert_eq!(
+            after,
+            Profile {
+                strategy: Strategy::Patch,
+                ..before
+            }
+        );
+    }
+
+    #[test]
+    fn a_wrong_entry_is_a_finding_at_its_place_and_the_others_count() {
+        let mut profiles = Profiles::built_in();
+        let mut findings = Findings::new();
+        let entries = [
+            json!({"group": "a.b", "kind": "C", "targetting": []}),
+            json!({"group": "a.b", "kind": "D", "class": "Direct"}),
+        ];
+        let place = |position| Place::Path(format!("profiles[{position}]"));
+        configure(&mut profiles, &entries, place, &mut findings);
+        let found: Vec<_> = findings
+            .iter()
+            .map(|finding| (finding.code, finding.place.clone()))
+            .collect();
+        assert_eq!(found, [(Code::CONFIG_INVALID, place(0))]);
+        assert!(profiles.get(&GroupKind::new("a.b", "D")).is_some());
     }
 
     #[test]

@@ -9,12 +9,27 @@ use crate::policy::profile::{
 const GROUP: &str = "gateway.envoyproxy.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let every = ["Gateway", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
+    let every = [
+        "Gateway",
+        "HTTPRoute",
+        "GRPCRoute",
+        "TLSRoute",
+        "TCPRoute",
+        "UDPRoute",
+    ];
     vec![
-        inherited("ClientTrafficPolicy", &["Gateway", "ListenerSet"], Level::Listener),
+        inherited(
+            "ClientTrafficPolicy",
+            &["Gateway", "ListenerSet"],
+            Level::Listener,
+        ),
         inherited("BackendTrafficPolicy", &every, Level::Rule),
         inherited("EnvoyExtensionPolicy", &every, Level::Rule),
-        inherited("SecurityPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], Level::Rule),
+        inherited(
+            "SecurityPolicy",
+            &["Gateway", "HTTPRoute", "GRPCRoute"],
+            Level::Rule,
+        ),
         Profile::inherited(GROUP, "EnvoyPatchPolicy")
             .targets(&[
                 whole("gateway.networking.k8s.io", "Gateway"),

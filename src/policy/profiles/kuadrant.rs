@@ -10,7 +10,11 @@ const GROUP: &str = "kuadrant.io";
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
         merging("AuthPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], auth_rules()),
-        merging("RateLimitPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], limit_rules()),
+        merging(
+            "RateLimitPolicy",
+            &["Gateway", "HTTPRoute", "GRPCRoute"],
+            limit_rules(),
+        ),
         merging("TokenRateLimitPolicy", &["Gateway", "HTTPRoute"], limit_rules()),
         per_listener("DNSPolicy"),
         per_listener("TLSPolicy"),
@@ -73,24 +77,22 @@ fn each(pointer: &str, id: &str, essential: bool) -> RulePath {
         each: true,
         id: id.to_owned(),
         essential,
-        nest: None,
     }
 }
 
-fn single(pointer: &str, id: &str, essential: bool, nest: Option<&str>) -> RulePath {
+fn single(pointer: &str, id: &str, essential: bool) -> RulePath {
     RulePath {
         pointer: pointer.to_owned(),
         each: false,
         id: id.to_owned(),
         essential,
-        nest: nest.map(str::to_owned),
     }
 }
 
 fn limit_rules() -> Vec<RulePath> {
     vec![
         each("/limits", "", true),
-        single("/when", "###_TOP_LEVEL_PREDICATES_###", false, Some("when")),
+        single("/when", "###_TOP_LEVEL_PREDICATES_###", false),
     ]
 }
 
@@ -100,11 +102,23 @@ fn auth_rules() -> Vec<RulePath> {
         each("/rules/metadata", "metadata#", true),
         each("/rules/authorization", "authorization#", true),
         each("/rules/callbacks", "callbacks#", true),
-        single("/rules/response/unauthenticated", "response.unauthenticated#", true, None),
-        single("/rules/response/unauthorized", "response.unauthorized#", true, None),
-        each("/rules/response/success/headers", "response.success.headers#", true),
-        each("/rules/response/success/filters", "response.success.metadata#", true),
+        single(
+            "/rules/response/unauthenticated",
+            "response.unauthenticated#",
+            true,
+        ),
+        single("/rules/response/unauthorized", "response.unauthorized#", true),
+        each(
+            "/rules/response/success/headers",
+            "response.success.headers#",
+            true,
+        ),
+        each(
+            "/rules/response/success/filters",
+            "response.success.metadata#",
+            true,
+        ),
         each("/patterns", "patterns#", false),
-        single("/when", "conditions#", false, Some("when")),
+        single("/when", "conditions#", false),
     ]
 }

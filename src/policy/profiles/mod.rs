@@ -17,7 +17,7 @@ mod nginx;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use config::ProfileEntry;
+pub use config::{ProfileEntry, ProfileError, configure};
 
 use super::profile::{Class, Profile};
 use crate::object::GroupKind;
@@ -104,7 +104,10 @@ mod tests {
         let total: usize = BUILT_IN.iter().map(|profiles| profiles().len()).sum();
         assert_eq!(total, profiles.iter().count(), "a kind is described twice");
         for (group, kinds) in [
-            ("kuadrant.io", "AuthPolicy RateLimitPolicy TokenRateLimitPolicy DNSPolicy TLSPolicy"),
+            (
+                "kuadrant.io",
+                "AuthPolicy RateLimitPolicy TokenRateLimitPolicy DNSPolicy TLSPolicy",
+            ),
             ("gateway.networking.k8s.io", "BackendTLSPolicy"),
             ("gateway.networking.x-k8s.io", "XBackendTrafficPolicy"),
             (
@@ -115,7 +118,10 @@ mod tests {
                 "gateway.nginx.org",
                 "ClientSettingsPolicy ProxySettingsPolicy RateLimitPolicy ObservabilityPolicy UpstreamSettingsPolicy SnippetsPolicy",
             ),
-            ("networking.gke.io", "GCPGatewayPolicy GCPBackendPolicy HealthCheckPolicy"),
+            (
+                "networking.gke.io",
+                "GCPGatewayPolicy GCPBackendPolicy HealthCheckPolicy",
+            ),
             (
                 "gateway.kgateway.dev",
                 "TrafficPolicy BackendConfigPolicy HTTPListenerPolicy ListenerPolicy",
@@ -123,7 +129,10 @@ mod tests {
             ("security.istio.io", "AuthorizationPolicy RequestAuthentication"),
         ] {
             for kind in kinds.split(' ') {
-                assert!(profiles.get(&GroupKind::new(group, kind)).is_some(), "{kind}.{group}");
+                assert!(
+                    profiles.get(&GroupKind::new(group, kind)).is_some(),
+                    "{kind}.{group}"
+                );
             }
         }
     }

@@ -9,7 +9,8 @@ const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
 
 fn severities(seen: &Seen<'_>) -> Vec<(String, Severity)> {
     let all = seen.findings.iter();
-    all.map(|finding| (finding.code.name().to_owned(), finding.severity)).collect()
+    all.map(|finding| (finding.code.name().to_owned(), finding.severity))
+        .collect()
 }
 
 #[test]
@@ -22,16 +23,26 @@ fn a_missing_gateway_or_listener_is_an_error_and_a_missing_route_a_warning() {
     ] {
         let hub = hub(&(SMALL.to_owned() + &limit("p", target, LIMITS)), &[]);
         let seen = Seen::hub(&hub);
-        assert_eq!(severities(&seen), [("policy/target-not-found".to_owned(), severity)], "{target}");
+        assert_eq!(
+            severities(&seen),
+            [("policy/target-not-found".to_owned(), severity)],
+            "{target}"
+        );
         let state = seen.state("RateLimitPolicy infra/p");
-        assert!(state.starts_with("False/TargetNotFound: RateLimitPolicy target "), "{state}");
+        assert!(
+            state.starts_with("False/TargetNotFound: RateLimitPolicy target "),
+            "{state}"
+        );
         assert!(state.ends_with(" was not found"), "{state}");
     }
 }
 
 #[test]
 fn a_missing_section_names_those_that_exist() {
-    let hub = hub(&(SMALL.to_owned() + &limit("p", "kind: HTTPRoute, name: r1, sectionName: second", LIMITS)), &[]);
+    let hub = hub(
+        &(SMALL.to_owned() + &limit("p", "kind: HTTPRoute, name: r1, sectionName: second", LIMITS)),
+        &[],
+    );
     let seen = Seen::hub(&hub);
     let finding = seen.findings.iter().next().unwrap();
     assert_eq!(finding.message, "HTTPRoute infra/r1 has no rule `second`");
@@ -43,19 +54,32 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
     let group = "group: gateway.networking.k8s.io";
     for (bad, said) in [
         (
-            limit("bad", "kind: Gateway, name: gw", &format!("defaults: {{{LIMITS}}}, overrides: {{{LIMITS}}}")),
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("defaults: {{{LIMITS}}}, overrides: {{{LIMITS}}}"),
+            ),
             "policy/invalid `defaults` and `overrides` exclude each other in a RateLimitPolicy",
         ),
         (
-            limit("bad", "kind: Gateway, name: gw", &format!("defaults: {{{LIMITS}}}, {LIMITS}")),
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("defaults: {{{LIMITS}}}, {LIMITS}"),
+            ),
             "policy/invalid `defaults` and settings in the spec itself exclude each other in a RateLimitPolicy",
         ),
         (
-            limit("bad", "kind: Gateway, name: gw", &format!("defaults: {{strategy: patch, {LIMITS}}}")),
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("defaults: {{strategy: patch, {LIMITS}}}"),
+            ),
             "policy/invalid `patch` is no merge strategy of RateLimitPolicy",
         ),
         (
-            limit("bad", "kind: Gateway, name: gw", LIMITS).replace(group, "group: gateway.networking.k8s.io/v1"),
+            limit("bad", "kind: Gateway, name: gw", LIMITS)
+                .replace(group, "group: gateway.networking.k8s.io/v1"),
             "policy/invalid a target's group carries no version: `gateway.networking.k8s.io/v1`",
         ),
         (
@@ -63,16 +87,32 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
             "policy/invalid a RateLimitPolicy cannot target a TLSRoute",
         ),
         (
-            limit("bad", "kind: Gateway, name: gw", &format!("targetRefs: [], {LIMITS}")),
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("targetRefs: [], {LIMITS}"),
+            ),
             "policy/invalid RateLimitPolicy infra/bad has both `targetRef` and `targetRefs`",
         ),
     ] {
         let text = SMALL.to_owned() + &bad + &limit("good", "kind: HTTPRoute, name: r1", LIMITS);
         let hub = hub(&text, &[]);
         let seen = Seen::hub(&hub);
-        assert!(seen.said().contains(&said.to_owned()), "{said}: {:?}", seen.said());
-        assert!(seen.state("RateLimitPolicy infra/bad").starts_with("False/Invalid"), "{said}");
-        assert!(seen.state("RateLimitPolicy infra/good").starts_with("True/Enforced"), "{said}");
+        assert!(
+            seen.said().contains(&said.to_owned()),
+            "{said}: {:?}",
+            seen.said()
+        );
+        assert!(
+            seen.state("RateLimitPolicy infra/bad")
+                .starts_with("False/Invalid"),
+            "{said}"
+        );
+        assert!(
+            seen.state("RateLimitPolicy infra/good")
+                .starts_with("True/Enforced"),
+            "{said}"
+        );
         assert!(seen.spec(&["gw", "gw#http", "r1", "r1#first"]).is_some());
     }
 }
@@ -81,28 +121,50 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
 fn an_unknown_strategy_of_an_undescribed_kind_is_only_a_warning() {
     let text = SMALL.to_owned()
         + &color_crd("Inherited")
-        + &color("c", "group: gateway.networking.k8s.io, kind: Gateway, name: gw", "strategy: round-robin, x: 1");
+        + &color(
+            "c",
+            "group: gateway.networking.k8s.io, kind: Gateway, name: gw",
+            "strategy: round-robin, x: 1",
+        );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    assert_eq!(severities(&seen), [("policy/invalid".to_owned(), Severity::Warning)]);
-    assert_eq!(seen.spec(&["gw"]), Some(json!({"strategy": "round-robin", "x": 1})));
+    assert_eq!(
+        severities(&seen),
+        [("policy/invalid".to_owned(), Severity::Warning)]
+    );
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"strategy": "round-robin", "x": 1}))
+    );
 }
 
 #[test]
 fn a_field_that_no_rule_covers_is_ignored_and_said_so() {
-    let text = SMALL.to_owned() + &limit("p", "kind: Gateway, name: gw", &format!("defaults: {{{LIMITS}, burst: 3}}"));
+    let text = SMALL.to_owned()
+        + &limit(
+            "p",
+            "kind: Gateway, name: gw",
+            &format!("defaults: {{{LIMITS}, burst: 3}}"),
+        );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    assert_eq!(severities(&seen), [("policy/ignored-field".to_owned(), Severity::Warning)]);
+    assert_eq!(
+        severities(&seen),
+        [("policy/ignored-field".to_owned(), Severity::Warning)]
+    );
     assert!(seen.state("RateLimitPolicy infra/p").starts_with("True/Enforced"));
 }
 
 #[test]
 fn a_target_in_another_namespace_needs_a_reference_grant() {
-    let elsewhere = limit("p", "kind: Gateway, name: gw, namespace: infra", LIMITS).replace("namespace: infra}\nspec", "namespace: apps}\nspec");
+    let elsewhere = limit("p", "kind: Gateway, name: gw, namespace: infra", LIMITS)
+        .replace("namespace: infra}\nspec", "namespace: apps}\nspec");
     let without = hub(&(SMALL.to_owned() + &elsewhere), &[]);
     let seen = Seen::hub(&without);
-    assert_eq!(severities(&seen), [("policy/ref-not-permitted".to_owned(), Severity::Error)]);
+    assert_eq!(
+        severities(&seen),
+        [("policy/ref-not-permitted".to_owned(), Severity::Error)]
+    );
     assert!(seen.effective.is_empty());
     assert!(seen.state("RateLimitPolicy apps/p").starts_with("False/Invalid"));
     let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\n\
@@ -126,7 +188,11 @@ fn selectors_choose_by_label_in_the_policys_own_namespace() {
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     let policy = seen.attachments.policy(seen.id("TrafficPolicy infra/t")).unwrap();
-    let names: Vec<&str> = policy.targets.iter().map(|declared| declared.name.as_str()).collect();
+    let names: Vec<&str> = policy
+        .targets
+        .iter()
+        .map(|declared| declared.name.as_str())
+        .collect();
     assert_eq!(names, ["other"]);
 }
 
@@ -134,7 +200,11 @@ fn selectors_choose_by_label_in_the_policys_own_namespace() {
 fn a_virtual_kind_is_kept_and_not_an_error() {
     let text = SMALL.to_owned()
         + &color_crd("Direct")
-        + &color("c", "group: networking.acme.io, kind: ExternalService, name: foo.com", "color: red");
+        + &color(
+            "c",
+            "group: networking.acme.io, kind: ExternalService, name: foo.com",
+            "color: red",
+        );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     assert!(seen.said().is_empty(), "{:?}", seen.said());
@@ -145,11 +215,22 @@ fn a_virtual_kind_is_kept_and_not_an_error() {
 fn namespaces_are_levels_whether_or_not_their_objects_are_in_the_input() {
     let text = SMALL.to_owned()
         + &color_crd("Inherited")
-        + &color("n", "group: \"\", kind: Namespace, name: infra", "a: namespace, b: namespace")
-        + &color("g", "group: gateway.networking.k8s.io, kind: Gateway, name: gw", "a: gateway");
+        + &color(
+            "n",
+            "group: \"\", kind: Namespace, name: infra",
+            "a: namespace, b: namespace",
+        )
+        + &color(
+            "g",
+            "group: gateway.networking.k8s.io, kind: Gateway, name: gw",
+            "a: gateway",
+        );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    assert_eq!(seen.spec(&["gw"]), Some(json!({"a": "gateway", "b": "namespace"})));
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"a": "gateway", "b": "namespace"}))
+    );
     assert_eq!(
         seen.spec(&["gw", "r1"]),
         Some(json!({"a": "namespace", "b": "namespace"})),
@@ -159,13 +240,17 @@ fn namespaces_are_levels_whether_or_not_their_objects_are_in_the_input() {
 
 #[test]
 fn a_policy_on_a_route_that_no_listener_takes_is_unreachable() {
-    let text = SMALL.to_owned().replace("parentRefs: [{name: gw, sectionName: http}]", "parentRefs: [{name: gw, sectionName: nope}]")
-        + &limit("p", "kind: HTTPRoute, name: r2", LIMITS);
+    let text = SMALL.to_owned().replace(
+        "parentRefs: [{name: gw, sectionName: http}]",
+        "parentRefs: [{name: gw, sectionName: nope}]",
+    ) + &limit("p", "kind: HTTPRoute, name: r2", LIMITS);
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     assert_eq!(
         seen.said(),
-        ["policy/unreachable RateLimitPolicy infra/p targets HTTPRoute infra/r2, which no Gateway of the input leads to"]
+        [
+            "policy/unreachable RateLimitPolicy infra/p targets HTTPRoute infra/r2, which no Gateway of the input leads to"
+        ]
     );
     assert_eq!(
         seen.state("RateLimitPolicy infra/p"),
@@ -189,14 +274,25 @@ fn more_than_sixteen_ancestors_are_a_warning_and_the_status_is_cut() {
         parents.join(", ")
     );
     text += &color_crd("Direct");
-    text += &color("c", "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r", "x: 1");
+    text += &color(
+        "c",
+        "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r",
+        "x: 1",
+    );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     assert_eq!(
         seen.said(),
         ["policy/too-many-ancestors ColorPolicy infra/c has 17 ancestors; a status lists 16"]
     );
-    assert_eq!(seen.statuses.of(seen.id("ColorPolicy infra/c")).unwrap().ancestors.len(), 16);
+    assert_eq!(
+        seen.statuses
+            .of(seen.id("ColorPolicy infra/c"))
+            .unwrap()
+            .ancestors
+            .len(),
+        16
+    );
 }
 
 #[test]
@@ -209,14 +305,28 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
     let affected = super::super::affected::affected(&seen.attachments, &seen.effective);
     let on = |target: &str| {
         let found = affected.iter().find(|affected| affected.target == target);
-        found.map(|affected| affected.condition.message.clone()).unwrap_or_default()
+        found
+            .map(|affected| affected.condition.message.clone())
+            .unwrap_or_default()
     };
-    assert_eq!(on("httproute.gateway.networking.k8s.io:infra/r1"), "Object affected by RateLimitPolicy [infra/g infra/r]");
-    assert_eq!(on("gateway.gateway.networking.k8s.io:infra/gw#https"), "Object affected by RateLimitPolicy [infra/g]");
+    assert_eq!(
+        on("httproute.gateway.networking.k8s.io:infra/r1"),
+        "Object affected by RateLimitPolicy [infra/g infra/r]"
+    );
+    assert_eq!(
+        on("gateway.gateway.networking.k8s.io:infra/gw#https"),
+        "Object affected by RateLimitPolicy [infra/g]"
+    );
     let documents = super::super::affected::effective_policy_documents(&seen.attachments, &seen.effective);
-    let r1 = documents.iter().find(|document| document["metadata"]["name"] == "r1").unwrap();
+    let r1 = documents
+        .iter()
+        .find(|document| document["metadata"]["name"] == "r1")
+        .unwrap();
     assert_eq!(r1["kind"], "EffectivePolicy");
-    assert_eq!(r1["policies"][0]["controllerName"], "example.com/gateway-controller");
+    assert_eq!(
+        r1["policies"][0]["controllerName"],
+        "example.com/gateway-controller"
+    );
     assert_eq!(r1["policies"][0]["objects"][0]["name"], "r");
     assert!(r1["policies"][0]["resultantPolicy"]["rateLimitPolicy"]["limits"]["l"].is_object());
 }
@@ -229,9 +339,26 @@ fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displa
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     let clusters = [("infra/gw".to_owned(), vec!["c1".to_owned(), "c2".to_owned()])].into();
-    let reach = super::super::Reach::of(&seen.attachments, &seen.effective, &clusters, seen.id("RateLimitPolicy infra/g"));
-    assert_eq!((reach.clusters.len(), reach.gateways.len(), reach.listeners.len(), reach.routes.len()), (2, 1, 2, 2));
-    let changes = super::super::reach::without(&seen.attachments, &seen.effective, seen.id("RateLimitPolicy infra/r"));
+    let reach = super::super::Reach::of(
+        &seen.attachments,
+        &seen.effective,
+        &clusters,
+        seen.id("RateLimitPolicy infra/g"),
+    );
+    assert_eq!(
+        (
+            reach.clusters.len(),
+            reach.gateways.len(),
+            reach.listeners.len(),
+            reach.routes.len()
+        ),
+        (2, 1, 2, 2)
+    );
+    let changes = super::super::reach::without(
+        &seen.attachments,
+        &seen.effective,
+        seen.id("RateLimitPolicy infra/r"),
+    );
     assert_eq!(changes.len(), 4, "two rules of r1 on two listeners");
     for change in changes {
         let (before, after) = (change.before.unwrap(), change.after.unwrap());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::report::{EffectiveEntry, PolicyReport};
 use super::super::shipping::{decide, nodes_of_gateway};
 use super::super::testing::{SMALL, Seen, object};
-use super::super::{Clusters, Profiles};
+use super::super::{OnClusters, Profiles};
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::policy::profile::SameTarget;
@@ -35,16 +35,22 @@ struct Draft {
 
 fn draft() -> impl Strategy<Value = Draft> {
     let fields = prop::collection::vec((0_u8..4, 0_u8..3), 1..4);
-    (0..KINDS.len(), 0_usize..6, 0_usize..3, any::<bool>(), fields, prop::option::of(1_u8..4)).prop_map(
-        |(kind, target, wrapper, merges, fields, day)| Draft {
+    (
+        0..KINDS.len(),
+        0_usize..6,
+        0_usize..3,
+        any::<bool>(),
+        fields,
+        prop::option::of(1_u8..4),
+    )
+        .prop_map(|(kind, target, wrapper, merges, fields, day)| Draft {
             kind,
             target,
             wrapper,
             merges,
             fields,
             day,
-        },
-    )
+        })
 }
 
 fn policy(number: usize, draft: &Draft) -> Object {
@@ -72,7 +78,9 @@ fn policy(number: usize, draft: &Draft) -> Object {
     }
     let wrapped = matches!(kind, "RateLimitPolicy" | "ColorPolicy");
     let strategy = match kind {
-        "RateLimitPolicy" if draft.wrapper > 0 => Some(("strategy", if draft.merges { "merge" } else { "atomic" })),
+        "RateLimitPolicy" if draft.wrapper > 0 => {
+            Some(("strategy", if draft.merges { "merge" } else { "atomic" }))
+        }
         "ColorPolicy" => Some(("strategy", if draft.merges { "patch" } else { "atomic" })),
         "BackendTrafficPolicy" if draft.merges => Some(("mergeType", "StrategicMerge")),
         _ => None,
@@ -94,9 +102,11 @@ fn policy(number: usize, draft: &Draft) -> Object {
 }
 
 fn crd(group: &str, kind: &str, class: &str) -> Object {
-    object(json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    object(
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("{}.{group}", kind.to_lowercase()), "labels": {"gateway.networking.k8s.io/policy": class}},
-        "spec": {"group": group, "names": {"kind": kind}}}))
+        "spec": {"group": group, "names": {"kind": kind}}}),
+    )
 }
 
 fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
@@ -115,7 +125,12 @@ fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
 }
 
 fn report(seen: &Seen<'_>) -> Value {
-    let report = PolicyReport::new(&seen.attachments, &seen.effective, &seen.statuses, &Clusters::new());
+    let report = PolicyReport::new(
+        &seen.attachments,
+        &seen.effective,
+        &seen.statuses,
+        OnClusters::default(),
+    );
     serde_json::to_value(report).unwrap()
 }
 
@@ -152,7 +167,7 @@ proptest! {
             }
             let Some(spec) = &entry.spec else { continue };
             let mut fields = BTreeSet::new();
-            super::super::settings::flatten(spec, String::new(), &mut |pointer, _| {
+            super::super::leaves::flatten(spec, String::new(), &mut |pointer, _| {
                 fields.insert(pointer);
             });
             let sources: BTreeSet<String> = entry.sources.keys().cloned().collect();

@@ -17,7 +17,13 @@ fn decisions(hub: &Hub, cluster: Option<&str>) -> (Vec<Decision>, Vec<String>) {
     let mut findings = Findings::new();
     let locals = cluster.map(|cluster| {
         let (cluster, objects) = hub.spokes.get_key_value(cluster).unwrap();
-        Locals::read(&seen.attachments, cluster, objects, &Options::default(), &mut findings)
+        Locals::read(
+            &seen.attachments,
+            cluster,
+            objects,
+            &Options::default(),
+            &mut findings,
+        )
     });
     let mut nodes = nodes_of_gateway(&seen.attachments, 0);
     for route in 0..seen.attachments.topology.routes.len() {
@@ -25,15 +31,26 @@ fn decisions(hub: &Hub, cluster: Option<&str>) -> (Vec<Decision>, Vec<String>) {
     }
     let kinds = (0..seen.attachments.kinds.len()).collect();
     let decided = on_cluster(&seen.attachments, &nodes, &kinds, locals.as_ref());
-    let keys = seen.attachments.policies.iter().map(|policy| policy.rank.key.clone()).collect();
+    let keys = seen
+        .attachments
+        .policies
+        .iter()
+        .map(|policy| policy.rank.key.clone())
+        .collect();
     (decided, keys)
 }
 
 /// `shipped` and `withheld` policies of the only decision, with the rewritten spec.
 fn only(hub: &Hub, cluster: Option<&str>) -> (Vec<String>, Vec<(String, Rule)>, Option<Value>) {
     let (decided, keys) = decisions(hub, cluster);
-    let [decision] = decided.as_slice() else { panic!("{decided:?}") };
-    let shipped = decision.shipped.iter().map(|one| keys[one.policy.0 as usize].clone()).collect();
+    let [decision] = decided.as_slice() else {
+        panic!("{decided:?}")
+    };
+    let shipped = decision
+        .shipped
+        .iter()
+        .map(|one| keys[one.policy.0 as usize].clone())
+        .collect();
     let withheld = decision
         .withheld
         .iter()
@@ -74,12 +91,22 @@ fn of_atomic_overrides_the_established_one_is_shipped_alone() {
 #[test]
 fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
     let text = SMALL.to_owned()
-        + &limit("a", GW, &format!("defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}", rate(1), rate(1)))
+        + &limit(
+            "a",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}",
+                rate(1),
+                rate(1)
+            ),
+        )
         + &limit("b", GW, &format!("limits: {{l: {}, n: {}}}", rate(2), rate(2)));
     let hub = hub(&text, &[]);
     let (decided, _) = decisions(&hub, None);
     assert!(decided[0].withheld.is_empty());
-    let Shipment::Rewritten { spec, sources } = &decided[0].shipped[0].content else { panic!("{decided:?}") };
+    let Shipment::Rewritten { spec, sources } = &decided[0].shipped[0].content else {
+        panic!("{decided:?}")
+    };
     assert_eq!(sources.len(), 2);
     assert_eq!(
         **spec,
@@ -92,8 +119,13 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
 
 #[test]
 fn of_a_kind_without_merging_only_the_accepted_one_is_shipped() {
-    let dns = |name: &str, target: &str| limit(name, target, "providerRefs: [{name: p}]").replace("RateLimitPolicy", "DNSPolicy");
-    let text = SMALL.to_owned() + &dns("a", GW) + &dns("b", GW) + &dns("c", "kind: Gateway, name: gw, sectionName: http");
+    let dns = |name: &str, target: &str| {
+        limit(name, target, "providerRefs: [{name: p}]").replace("RateLimitPolicy", "DNSPolicy")
+    };
+    let text = SMALL.to_owned()
+        + &dns("a", GW)
+        + &dns("b", GW)
+        + &dns("c", "kind: Gateway, name: gw, sectionName: http");
     let (decided, keys) = decisions(&hub(&text, &[]), None);
     assert_eq!(decided.len(), 2, "the Gateway and its listener are two targets");
     assert!(decided.iter().all(|decision| decision.shipped.len() == 1));
@@ -103,21 +135,38 @@ fn of_a_kind_without_merging_only_the_accepted_one_is_shipped() {
 #[test]
 fn of_a_kind_that_adds_up_all_are_shipped() {
     let authorization = |name: &str| {
-        limit(name, GW, "action: DENY").replace("kuadrant.io", "security.istio.io").replace("RateLimitPolicy", "AuthorizationPolicy")
+        limit(name, GW, "action: DENY")
+            .replace("kuadrant.io", "security.istio.io")
+            .replace("RateLimitPolicy", "AuthorizationPolicy")
     };
-    let (decided, _) = decisions(&hub(&(SMALL.to_owned() + &authorization("a") + &authorization("b")), &[]), None);
+    let (decided, _) = decisions(
+        &hub(
+            &(SMALL.to_owned() + &authorization("a") + &authorization("b")),
+            &[],
+        ),
+        None,
+    );
     assert_eq!(decided[0].shipped.len(), 2);
     assert!(decided[0].withheld.is_empty());
 }
 
 #[test]
 fn an_undescribed_inherited_kind_merges_and_the_oldest_gives_its_name() {
-    let on = |name: &str, settings: &str| color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings);
-    let text = SMALL.to_owned() + &color_crd("Inherited") + &on("a", "x: 1, y: 1") + &on("b", "x: 2, overrides: {y: 2}");
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    let text = SMALL.to_owned()
+        + &color_crd("Inherited")
+        + &on("a", "x: 1, y: 1")
+        + &on("b", "x: 2, overrides: {y: 2}");
     let (shipped, _, spec) = only(&hub(&text, &[]), None);
     assert_eq!(shipped, ["infra/a"]);
     let spec = spec.unwrap();
-    assert_eq!((&spec["x"], &spec["overrides"]), (&json!(1), &json!({"y": 2})), "each side keeps its own winner: {spec}");
+    assert_eq!(
+        (&spec["x"], &spec["overrides"]),
+        (&json!(1), &json!({"y": 2})),
+        "each side keeps its own winner: {spec}"
+    );
 }
 
 fn local(name: &str, settings: &str) -> String {
@@ -127,7 +176,12 @@ fn local(name: &str, settings: &str) -> String {
 /// The RFC's first story: one limit for a homogeneous set of clusters.
 #[test]
 fn one_rate_limit_for_a_homogeneous_set_of_clusters() {
-    let text = SMALL.to_owned() + &limit("per-cluster", GW, &format!("defaults: {{limits: {{l: {}}}}}", rate(100)));
+    let text = SMALL.to_owned()
+        + &limit(
+            "per-cluster",
+            GW,
+            &format!("defaults: {{limits: {{l: {}}}}}", rate(100)),
+        );
     let hub = hub(&text, &[("edge-1", ""), ("edge-2", "")]);
     for cluster in hub.spokes.keys() {
         assert_eq!(only(&hub, Some(cluster)).0, ["infra/per-cluster"]);
@@ -138,7 +192,12 @@ fn one_rate_limit_for_a_homogeneous_set_of_clusters() {
 /// The RFC's second story: another limit for one of them.
 #[test]
 fn another_rate_limit_for_one_cluster() {
-    let text = SMALL.to_owned() + &limit("per-cluster", GW, &format!("defaults: {{limits: {{l: {}}}}}", rate(100)));
+    let text = SMALL.to_owned()
+        + &limit(
+            "per-cluster",
+            GW,
+            &format!("defaults: {{limits: {{l: {}}}}}", rate(100)),
+        );
     let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
     let hub = hub(&text, &[("edge-1", &special)]);
     let (decided, _) = decisions(&hub, Some("edge-1"));
@@ -152,21 +211,37 @@ fn another_rate_limit_for_one_cluster() {
             key: "kuadrant-infra/special".to_owned()
         }
     );
-    assert_eq!(only(&hub, None).0, ["infra/per-cluster"], "the other clusters keep it");
+    assert_eq!(
+        only(&hub, None).0,
+        ["infra/per-cluster"],
+        "the other clusters keep it"
+    );
 
     let seen = Seen::hub(&hub);
     let (cluster, objects) = hub.spokes.get_key_value("edge-1").unwrap();
     let mut findings = Findings::new();
-    let locals = Locals::read(&seen.attachments, cluster, objects, &Options::default(), &mut findings);
+    let locals = Locals::read(
+        &seen.attachments,
+        cluster,
+        objects,
+        &Options::default(),
+        &mut findings,
+    );
     let effects = locals.effects(&seen.attachments, |_| true);
     assert_eq!(effects[0].outcome, Outcome::Overridden);
     assert_eq!(effects[0].condition.status, "False");
     assert_eq!(effects[0].condition.reason, "Overridden");
-    assert_eq!(effects[0].condition.message, "RateLimitPolicy is overridden by [kuadrant-infra/special]");
+    assert_eq!(
+        effects[0].condition.message,
+        "RateLimitPolicy is overridden by [kuadrant-infra/special]"
+    );
 
     let there = Seen::of(&hub, Some("edge-1"), &Options::default());
     let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
-    assert_eq!(on_r1["limits"]["l"]["rates"][0]["limit"], 5, "what holds on that cluster");
+    assert_eq!(
+        on_r1["limits"]["l"]["rates"][0]["limit"], 5,
+        "what holds on that cluster"
+    );
     assert_eq!(
         there.state("RateLimitPolicy infra/per-cluster"),
         "False/Overridden: RateLimitPolicy is overridden by [kuadrant-infra/special]"
@@ -176,13 +251,24 @@ fn another_rate_limit_for_one_cluster() {
 #[test]
 fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
     let text = SMALL.to_owned()
-        + &limit("g", GW, &format!("defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}", rate(1), rate(1)));
+        + &limit(
+            "g",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}",
+                rate(1),
+                rate(1)
+            ),
+        );
     let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
     let hub = hub(&text, &[("edge-1", &special)]);
     let (shipped, withheld, spec) = only(&hub, Some("edge-1"));
     assert_eq!((shipped.len(), withheld.len()), (1, 0));
     let defaults = &spec.unwrap()["defaults"];
-    assert_eq!(*defaults, json!({"strategy": "merge", "limits": {"m": {"rates": [{"limit": 1, "window": "1s"}]}}}));
+    assert_eq!(
+        *defaults,
+        json!({"strategy": "merge", "limits": {"m": {"rates": [{"limit": 1, "window": "1s"}]}}})
+    );
 
     let there = Seen::of(&hub, Some("edge-1"), &Options::default());
     let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
@@ -193,10 +279,14 @@ fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
 #[test]
 fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
     let text = SMALL.to_owned() + &limit("g", GW, &format!("defaults: {{limits: {{l: {}}}}}", rate(1)));
-    let special = local("special", &format!("limits: {{l: {}}}", rate(5))).replace("name: gw}", "name: gw, sectionName: http}");
+    let special = local("special", &format!("limits: {{l: {}}}", rate(5)))
+        .replace("name: gw}", "name: gw, sectionName: http}");
     let hub = hub(&text, &[("edge-1", &special)]);
     let (shipped, withheld, spec) = only(&hub, Some("edge-1"));
-    assert_eq!((shipped, withheld, spec), (vec!["infra/g".to_owned()], Vec::new(), None));
+    assert_eq!(
+        (shipped, withheld, spec),
+        (vec!["infra/g".to_owned()], Vec::new(), None)
+    );
     let there = Seen::of(&hub, Some("edge-1"), &Options::default());
     let limit_on = |path: &[&str]| there.spec(path).unwrap()["limits"]["l"]["rates"][0]["limit"].clone();
     assert_eq!(limit_on(&["gw", "gw#http", "r1", "r1#first"]), 5);
@@ -208,5 +298,9 @@ fn a_local_policy_on_a_local_gateway_touches_nothing_that_is_synced() {
     let text = SMALL.to_owned() + &limit("g", GW, &format!("limits: {{l: {}}}", rate(1)));
     let own = local("special", &format!("limits: {{l: {}}}", rate(5))).replace("kuadrant-infra", "infra");
     let hub = hub(&text, &[("edge-1", &own)]);
-    assert_eq!(only(&hub, Some("edge-1")).0, ["infra/g"], "on a spoke, infra/gw is not the hub's Gateway");
+    assert_eq!(
+        only(&hub, Some("edge-1")).0,
+        ["infra/g"],
+        "on a spoke, infra/gw is not the hub's Gateway"
+    );
 }
