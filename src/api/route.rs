@@ -29,7 +29,7 @@ pub struct Route<'a> {
     pub parents: Vec<ParentRef<'a>>,
     /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
     pub hostnames: Vec<&'a str>,
-    /// `spec.rules`, in their order.
+    /// `spec.rules`, in their order. An HTTPRoute that has none gets one from its CRD's default: everything below `/`.
     pub rules: Vec<RouteRule<'a>>,
 }
 
@@ -53,7 +53,7 @@ pub struct ParentRef<'a> {
 }
 
 /// One rule of a route.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RouteRule<'a> {
     /// `name`, where the rule has one.
     pub name: Option<&'a str>,
@@ -94,11 +94,14 @@ impl<'a> Route<'a> {
             .filter_map(|field| reading.string(field))
             .filter(|hostname| !hostname.is_empty())
             .collect();
-        let rules = reading
+        let mut rules: Vec<RouteRule<'a>> = reading
             .items(&spec.get("rules"))
             .iter()
             .map(|field| route_rule(&mut reading, field))
             .collect();
+        if object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
+            rules.push(RouteRule::default());
+        }
         (!reading.is_wrong()).then_some(Self {
             object,
             parents,

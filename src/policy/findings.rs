@@ -265,7 +265,9 @@ pub fn local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>, findi
         if known.profile.same_target != SameTarget::Merge {
             continue;
         }
-        for (node, placed) in &known.nodes {
+        let mut nodes: Vec<_> = known.nodes.iter().collect();
+        nodes.sort_unstable_by_key(|(node, _)| **node);
+        for (node, placed) in nodes {
             let there = locals.on(kind, *node);
             let Some(synced) = placed
                 .accepted

@@ -12,7 +12,7 @@ use super::attachment::{Attachments, Options, PolicyId};
 use super::locate::{Located, locate};
 use super::merge::{Entry, starting_with};
 use super::node::Node;
-use super::profile::{SameTarget, Strategy};
+use super::profile::{SameTarget, StatusShape, Strategy};
 use super::reading::read_policy;
 use super::settings::{Content, Layer};
 use super::status::{Condition, Outcome, effect_of};
@@ -164,7 +164,7 @@ impl<'a> Locals<'a> {
                 };
                 let by: Vec<String> = taken.by.into_iter().collect();
                 let mut condition = effect_of(&policy.object.kind, profile.status, outcome, &by);
-                if outcome == Outcome::Partial {
+                if outcome == Outcome::Partial && profile.status == StatusShape::Kuadrant {
                     condition.message = format!(
                         "{} has been partially enforced, in part overridden by [{}]",
                         policy.object.kind,

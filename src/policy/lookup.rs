@@ -86,11 +86,11 @@ impl<'a> Topology<'a> {
             Node::Listener(gateway, listener) => {
                 let gateway = self.gateway(gateway)?;
                 match gateway.listeners.get(index(listener))?.set {
-                    Some(set) => self.listener_sets.get(index(set)).copied(),
+                    Some(set) => self.listener_sets.get(index(set)).map(|set| set.object),
                     None => Some(gateway.object),
                 }
             }
-            Node::ListenerSet(set) => self.listener_sets.get(index(set)).copied(),
+            Node::ListenerSet(set) => self.listener_sets.get(index(set)).map(|set| set.object),
             Node::Route(route) | Node::Rule(route, _) => self.route(route).map(|route| route.object),
             Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(index(backend))?.object,
         }

@@ -166,9 +166,28 @@ fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     }
     if leaf.value.is_null() {
         target.remove(key);
+        keep_parent(target, key, leaf);
     } else {
         target.insert(Arc::clone(key), leaf.clone());
     }
+}
+
+/// A patch that only deletes still makes a mapping of what it stands in (RFC 7386).
+fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
+    let Some((parent, _)) = key.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) else {
+        return;
+    };
+    let below = format!("{parent}/");
+    if starting_with(target, &below).next().is_some() {
+        return;
+    }
+    let parent: Arc<str> = Arc::from(parent);
+    let mapping = Leaf {
+        value: Arc::new(serde_json::Value::Object(serde_json::Map::new())),
+        at: Arc::clone(&parent),
+        ..leaf.clone()
+    };
+    target.insert(parent, mapping);
 }
 
 /// The entries whose key begins with `prefix`.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::attachment::{Attachments, PolicyId};
 use super::effective::{Effective, EffectivePolicies};
 use super::merge::Entry;
-use super::node::{Node, Path, index, number};
+use super::node::{Node, Path, index};
 use super::topology::Topology;
 use super::walk::on_gateway;
 
@@ -24,11 +24,8 @@ pub fn gateways_of(topology: &Topology<'_>, node: Node) -> Vec<u32> {
     match node {
         Node::Gateway(gateway) | Node::Listener(gateway, _) => vec![gateway],
         Node::ListenerSet(set) => {
-            let found = topology
-                .gateways
-                .iter()
-                .position(|gateway| gateway.listeners.iter().any(|listener| listener.set == Some(set)));
-            found.map(number).into_iter().collect()
+            let set = topology.listener_sets.get(index(set));
+            set.map(|set| set.gateway).into_iter().collect()
         }
         Node::Route(route) | Node::Rule(route, _) => topology
             .route(route)
@@ -46,25 +43,15 @@ pub fn gateways_of(topology: &Topology<'_>, node: Node) -> Vec<u32> {
                 .collect();
             gateways.into_iter().collect()
         }
-        Node::Class(class) => matching(topology, |gateway| gateway.class == class),
-        Node::Namespace(namespace) => {
-            let routes = topology
-                .routes
-                .iter()
-                .filter(|route| route.namespace == namespace);
-            let mut gateways: BTreeSet<u32> =
-                routes.flat_map(|route| route.gateways.iter().copied()).collect();
-            gateways.extend(matching(topology, |gateway| gateway.namespace == namespace));
-            gateways.into_iter().collect()
-        }
+        Node::Class(class) => topology
+            .classes
+            .get(index(class))
+            .map_or_else(Vec::new, |class| class.gateways.clone()),
+        Node::Namespace(namespace) => topology
+            .namespaces
+            .get(index(namespace))
+            .map_or_else(Vec::new, |namespace| namespace.gateways.clone()),
     }
-}
-
-fn matching(topology: &Topology<'_>, wanted: impl Fn(&super::topology::GatewayNode<'_>) -> bool) -> Vec<u32> {
-    let all = topology.gateways.iter().enumerate();
-    all.filter(|(_, gateway)| wanted(gateway))
-        .map(|(position, _)| number(position))
-        .collect()
 }
 
 /// What a policy reaches: every node of every path that it is on, at its own level or below.

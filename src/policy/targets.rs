@@ -275,9 +275,6 @@ impl<'a> Resolver<'_, 'a> {
             None => Node::Backend(backend),
             Some(section) => {
                 let node = self.topology.backends.get(index(backend))?;
-                if node.object.is_none() && in_input {
-                    return None;
-                }
                 Node::Port(backend, position(node.ports.iter().map(String::as_str), section)?)
             }
         };

@@ -30,6 +30,8 @@ pub struct ClassNode<'a> {
     pub name: &'a str,
     /// The object, when it is in the input.
     pub object: Option<&'a Object>,
+    /// Its Gateways, sorted.
+    pub gateways: Vec<u32>,
 }
 
 /// A namespace that some object lives in.
@@ -39,6 +41,17 @@ pub struct NamespaceNode<'a> {
     pub name: &'a str,
     /// The Namespace, when it is in the input.
     pub object: Option<&'a Object>,
+    /// Gateways that live in it or that routes of it hang on, sorted.
+    pub gateways: Vec<u32>,
+}
+
+/// A ListenerSet.
+#[derive(Debug, Clone, Copy)]
+pub struct ListenerSetNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Number of its Gateway.
+    pub gateway: u32,
 }
 
 /// A Gateway.
@@ -136,7 +149,7 @@ pub struct Topology<'a> {
     /// Gateways, by namespace and name.
     pub gateways: Vec<GatewayNode<'a>>,
     /// ListenerSets.
-    pub listener_sets: Vec<&'a Object>,
+    pub listener_sets: Vec<ListenerSetNode<'a>>,
     /// Routes of all kinds, by kind, namespace and name.
     pub routes: Vec<RouteNode<'a>>,
     /// Backends that a route or a policy names.
@@ -184,12 +197,32 @@ impl<'a> Topology<'a> {
                 }
             }
         }
-        for gateway in &mut topology.gateways {
-            gateway.attached.sort_unstable();
-            gateway.attached.dedup();
-        }
+        topology.index_gateways();
         parent_cycles(&topology, &parents, findings);
         topology
+    }
+
+    /// Sorts what hangs on each Gateway, and notes which Gateways a class or a namespace leads to.
+    fn index_gateways(&mut self) {
+        for (position, gateway) in self.gateways.iter_mut().enumerate() {
+            gateway.attached.sort_unstable();
+            gateway.attached.dedup();
+            if let Some(class) = self.classes.get_mut(index(gateway.class)) {
+                class.gateways.push(number(position));
+            }
+            if let Some(namespace) = self.namespaces.get_mut(index(gateway.namespace)) {
+                namespace.gateways.push(number(position));
+            }
+        }
+        for route in &self.routes {
+            if let Some(namespace) = self.namespaces.get_mut(index(route.namespace)) {
+                namespace.gateways.extend(&route.gateways);
+            }
+        }
+        for namespace in &mut self.namespaces {
+            namespace.gateways.sort_unstable();
+            namespace.gateways.dedup();
+        }
     }
 
     /// The number of a GatewayClass, new or known.
@@ -197,7 +230,11 @@ impl<'a> Topology<'a> {
         let next = number(self.classes.len());
         let found = *self.class_numbers.entry(name).or_insert(next);
         if found == next {
-            self.classes.push(ClassNode { name, object: None });
+            self.classes.push(ClassNode {
+                name,
+                object: None,
+                gateways: Vec::new(),
+            });
         }
         found
     }
@@ -207,7 +244,11 @@ impl<'a> Topology<'a> {
         let next = number(self.namespaces.len());
         let found = *self.namespace_numbers.entry(name).or_insert(next);
         if found == next {
-            self.namespaces.push(NamespaceNode { name, object: None });
+            self.namespaces.push(NamespaceNode {
+                name,
+                object: None,
+                gateways: Vec::new(),
+            });
         }
         found
     }
@@ -257,7 +298,10 @@ impl<'a> Topology<'a> {
         }
         let next = number(self.listener_sets.len());
         self.set_numbers.insert((own, &set.object.name), (gateway, next));
-        self.listener_sets.push(set.object);
+        self.listener_sets.push(ListenerSetNode {
+            object: set.object,
+            gateway,
+        });
         if let Some(owner) = self.gateways.get_mut(index(gateway)) {
             let more = set
                 .listeners
@@ -340,7 +384,7 @@ impl<'a> Topology<'a> {
         let mut taken = Vec::new();
         for (position, listener) in gateway.listeners.iter().enumerate() {
             let home = match listener.set.and_then(|set| self.listener_sets.get(index(set))) {
-                Some(set) => set.namespace_or_empty(),
+                Some(set) => set.object.namespace_or_empty(),
                 None => home.as_ref(),
             };
             let takes = listener.set == set

@@ -365,3 +365,89 @@ fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displa
         assert!(before.content.contains_key("m") && after.content.contains_key("l"));
     }
 }
+
+#[test]
+fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
+    let text = SMALL.to_owned()
+        + &limit("l", "kind: HTTPRoute, name: r1", LIMITS)
+        + &color_crd("Direct")
+        + &color(
+            "c",
+            "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r1",
+            "x: 1",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let affecting = super::super::affected::affecting(&seen.attachments, &seen.effective);
+    let node = seen.attachments.policies[0].nodes()[0];
+    let stanza = super::super::affected::effective_policy_stanza(&seen.attachments, &affecting, node);
+    assert_eq!(
+        stanza,
+        [
+            json!({"name": "c", "namespace": "infra", "apiGroup": "colors.example.com", "kind": "ColorPolicy"}),
+            json!({"name": "l", "namespace": "infra", "apiGroup": "kuadrant.io", "kind": "RateLimitPolicy"}),
+        ]
+    );
+    let kinds = super::super::affected::extension_kinds(&seen.attachments);
+    assert_eq!(
+        kinds,
+        ["ColorPolicy.colors.example.com", "RateLimitPolicy.kuadrant.io"]
+    );
+}
+
+#[test]
+fn a_policy_on_a_listener_set_is_between_the_gateway_and_its_listeners() {
+    let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: ls, namespace: infra}\n\
+               spec: {parentRef: {name: gw}, listeners: [{name: more, port: 82, protocol: HTTP}]}\n";
+    let traffic = |name: &str, target: &str, value: u8| {
+        format!(
+            "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: ListenerPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], a: {value}, {name}: 1}}\n"
+        )
+    };
+    let text = SMALL.replace(
+        "gatewayClassName: gc",
+        "gatewayClassName: gc\n  allowedListeners: {namespaces: {from: Same}}",
+    ) + set
+        + &traffic("g", "kind: Gateway, name: gw", 1)
+        + &traffic("s", "kind: ListenerSet, name: ls", 2);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+    assert_eq!(
+        seen.spec(&["gw", "ls#more"]),
+        Some(json!({"a": 2, "g": 1, "s": 1}))
+    );
+    assert_eq!(seen.spec(&["gw", "gw#http"]), Some(json!({"a": 1, "g": 1})));
+}
+
+#[test]
+fn an_http_route_without_rules_has_the_one_of_its_crds_default() {
+    let text = SMALL.replace("\n  rules: [{backendRefs: [{name: s, port: 80}]}]", "")
+        + &limit("r", "kind: HTTPRoute, name: r2", LIMITS);
+    let hub = hub(&text, &[]);
+    assert!(
+        Seen::hub(&hub)
+            .spec(&["gw", "gw#http", "r2", "r2#rule-1"])
+            .is_some()
+    );
+}
+
+#[test]
+fn a_gateway_without_routes_is_named_in_the_report() {
+    let text =
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n\
+                spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+            .to_owned()
+            + &limit("g", "kind: Gateway, name: gw", LIMITS);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert!(
+        seen.said().is_empty(),
+        "its routes may live on spokes: {:?}",
+        seen.said()
+    );
+    let without = super::super::report::without_paths(&seen.attachments, &seen.effective);
+    assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
+    assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));
+}

@@ -3,6 +3,7 @@
 mod attaching;
 mod gep_713;
 mod merging;
+mod patching;
 mod properties;
 mod shipping;
 mod topology;
