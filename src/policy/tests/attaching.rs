@@ -451,3 +451,22 @@ fn a_gateway_without_routes_is_named_in_the_report() {
     assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
     assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));
 }
+
+#[test]
+fn a_direct_policy_on_a_gateway_says_nothing_about_its_routes() {
+    let on_gateway =
+        |section: &str| format!("group: gateway.networking.k8s.io, kind: Gateway, name: gw{section}");
+    let text = SMALL.to_owned()
+        + &color_crd("direct")
+        + &color("g", &on_gateway(""), "x: 1")
+        + &color("l", &on_gateway(", sectionName: http"), "x: 2");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(seen.effective.len(), 2, "the Gateway and its listener");
+    assert_eq!(seen.spec(&["gw"]), Some(json!({"x": 1})));
+    assert_eq!(
+        seen.spec(&["gw", "gw#http"]),
+        Some(json!({"x": 2})),
+        "the section owns itself"
+    );
+}

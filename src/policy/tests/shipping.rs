@@ -304,3 +304,39 @@ fn a_local_policy_on_a_local_gateway_touches_nothing_that_is_synced() {
         "on a spoke, infra/gw is not the hub's Gateway"
     );
 }
+
+#[test]
+fn on_a_spoke_the_prefix_stands_for_hub_gateways_only() {
+    let own_gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: own, namespace: apps}\n\
+                       spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+    let on = |name: &str, namespace: &str| {
+        limit(
+            name,
+            "kind: Gateway, name: own",
+            &format!("limits: {{l: {}}}", rate(5)),
+        )
+        .replace("namespace: infra", &format!("namespace: {namespace}"))
+    };
+    let spoke = own_gateway.to_owned() + &on("right", "apps") + &on("wrong", "kuadrant-apps");
+    let hub = hub(
+        &(SMALL.to_owned() + &limit("g", GW, &format!("limits: {{l: {}}}", rate(1)))),
+        &[("edge-1", &spoke)],
+    );
+    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    assert!(
+        there
+            .state("RateLimitPolicy apps/right")
+            .starts_with("False/Unknown"),
+        "attached, without routes"
+    );
+    assert!(
+        there
+            .state("RateLimitPolicy kuadrant-apps/wrong")
+            .starts_with("False/TargetNotFound")
+    );
+    assert!(
+        there
+            .state("RateLimitPolicy infra/g")
+            .starts_with("True/Enforced")
+    );
+}
