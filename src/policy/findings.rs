@@ -81,7 +81,7 @@ fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, fi
             .help("remove one of the two, merge them, or target another section"),
         );
     }
-    if let super::shipping::Shipment::Rewritten { sources, .. } = &shipped.content {
+    if let super::shipping::ShippedSpec::Rewritten { sources, .. } = &shipped.content {
         for source in sources.iter().filter(|source| **source != winner) {
             let (Some(other_name), Some(other_place)) = (name(*source), place(*source)) else {
                 continue;

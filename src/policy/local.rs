@@ -115,6 +115,14 @@ impl<'a> Locals<'a> {
             .unwrap_or_default()
     }
 
+    /// The kinds and nodes that any of them targets, sorted.
+    #[must_use]
+    pub fn targets(&self) -> Vec<(usize, Node)> {
+        let mut targets: Vec<(usize, Node)> = self.by_node.keys().copied().collect();
+        targets.sort_unstable();
+        targets
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -8,6 +8,7 @@
 
 pub mod affected;
 pub mod attachment;
+pub mod consignment;
 mod cycles;
 pub mod effective;
 pub mod findings;
@@ -35,6 +36,7 @@ pub mod topology;
 mod walk;
 
 pub use attachment::{Attachments, Options, Policy, PolicyId};
+pub use consignment::{Consignee, Consignment, Consignments, WithheldFrom};
 pub use effective::{Effective, EffectivePolicies, PathEffective};
 pub use local::{LocalEffect, Locals};
 pub use node::{Node, Path};
@@ -43,5 +45,5 @@ pub use profile::{Level, Profile};
 pub use profiles::{ProfileEntry, Profiles};
 pub use reach::{Change, Clusters, Reach};
 pub use report::{OnClusters, PolicyReport};
-pub use shipping::{Decision, Displacer, Shipment, Shipped, Withheld};
+pub use shipping::{Decision, Displacer, Shipped, ShippedSpec, Withheld};
 pub use status::{Condition, Outcome, PolicyStatus, Statuses};

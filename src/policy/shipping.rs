@@ -40,13 +40,13 @@ pub struct Shipped {
     /// Pointers of its references to this target: `/spec/targetRefs/0`.
     pub references: Vec<String>,
     /// What its spec says.
-    pub content: Shipment,
+    pub content: ShippedSpec,
 }
 
 /// The spec of a shipped policy. Target references are the author's; whoever writes the object points them at the
 /// downstream Gateway.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shipment {
+pub enum ShippedSpec {
     /// As the author wrote it.
     AsWritten,
     /// With other settings.
@@ -179,7 +179,7 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
                     decision.shipped.push(Shipped {
                         policy: winner.policy,
                         references: references(attachments, winner.policy, node),
-                        content: Shipment::Rewritten {
+                        content: ShippedSpec::Rewritten {
                             spec: Box::new(spec),
                             sources: sources.iter().copied().collect(),
                         },
@@ -366,7 +366,7 @@ fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Sh
     Shipped {
         policy,
         references: references(attachments, policy, node),
-        content: Shipment::AsWritten,
+        content: ShippedSpec::AsWritten,
     }
 }
 
@@ -408,7 +408,7 @@ fn standing<'r>(policy: &'r Policy<'_>) -> Standing<'r> {
 }
 
 /// What is left of a decision where local policies of the kind have the same target.
-fn beside_locals(
+pub(super) fn beside_locals(
     attachments: &Attachments<'_>,
     mut decision: Decision,
     locals: &[super::local::Local<'_>],
@@ -454,25 +454,25 @@ fn beside_locals(
 
 fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped) -> Arc<[Layer]> {
     match &one.content {
-        Shipment::AsWritten => attachments
+        ShippedSpec::AsWritten => attachments
             .policy(one.policy)
             .map_or_else(|| Arc::from(Vec::new()), |policy| Arc::clone(&policy.layers)),
-        Shipment::Rewritten { spec, .. } => {
+        ShippedSpec::Rewritten { spec, .. } => {
             Arc::from(super::settings::read(spec, profile, one.policy).layers)
         }
     }
 }
 
 /// The spec with only the layers that are left.
-fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left: &[Layer]) -> Shipment {
+fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left: &[Layer]) -> ShippedSpec {
     let written = attachments
         .policy(one.policy)
         .and_then(|policy| policy.object.value.get("spec"))
         .cloned()
         .unwrap_or_default();
     let (mut spec, sources) = match &one.content {
-        Shipment::AsWritten => (written, vec![one.policy]),
-        Shipment::Rewritten { spec, sources } => ((**spec).clone(), sources.clone()),
+        ShippedSpec::AsWritten => (written, vec![one.policy]),
+        ShippedSpec::Rewritten { spec, sources } => ((**spec).clone(), sources.clone()),
     };
     let before = shipped_layers(attachments, profile, one);
     for layer in before.iter() {
@@ -483,7 +483,7 @@ fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left
             .collect();
         spec = exchanged(&spec, profile, layer.base, unflatten(leaves.into_values()));
     }
-    Shipment::Rewritten {
+    ShippedSpec::Rewritten {
         spec: Box::new(spec),
         sources,
     }

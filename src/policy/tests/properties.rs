@@ -203,8 +203,8 @@ proptest! {
                 let placed = &known.nodes[node];
                 let all = placed.accepted.len() + placed.rejected.len();
                 let sources = match &decision.shipped[0].content {
-                    super::super::Shipment::AsWritten => 1,
-                    super::super::Shipment::Rewritten { sources, .. } => sources.len(),
+                    super::super::ShippedSpec::AsWritten => 1,
+                    super::super::ShippedSpec::Rewritten { sources, .. } => sources.len(),
                 };
                 prop_assert_eq!(sources + decision.withheld.len(), all, "everybody is shipped or explained");
             }
@@ -228,8 +228,8 @@ proptest! {
                 let Some(path) = seen.effective.on(kind, 0).first() else { continue };
                 let shipped = &decision.shipped[0];
                 let spec = match &shipped.content {
-                    super::super::Shipment::AsWritten => seen.attachments.policy(shipped.policy).unwrap().object.value["spec"].clone(),
-                    super::super::Shipment::Rewritten { spec, .. } => (**spec).clone(),
+                    super::super::ShippedSpec::AsWritten => seen.attachments.policy(shipped.policy).unwrap().object.value["spec"].clone(),
+                    super::super::ShippedSpec::Rewritten { spec, .. } => (**spec).clone(),
                 };
                 let layers = super::super::settings::read(&spec, &known.profile, shipped.policy).layers;
                 let entry = super::super::merge::Entry { policy: shipped.policy, layers: layers.into() };

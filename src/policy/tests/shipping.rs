@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::super::local::Locals;
-use super::super::shipping::{Decision, Displacer, Shipment, nodes_of_gateway, nodes_of_route, on_cluster};
+use super::super::shipping::{
+    Decision, Displacer, ShippedSpec, nodes_of_gateway, nodes_of_route, on_cluster,
+};
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
 use super::super::{Options, Outcome, Rule};
 use crate::diagnostic::Findings;
@@ -57,8 +59,8 @@ fn only(hub: &Hub, cluster: Option<&str>) -> (Vec<String>, Vec<(String, Rule)>, 
         .map(|one| (keys[one.policy.0 as usize].clone(), one.rule))
         .collect();
     let spec = decision.shipped.first().and_then(|one| match &one.content {
-        Shipment::AsWritten => None,
-        Shipment::Rewritten { spec, .. } => Some((**spec).clone()),
+        ShippedSpec::AsWritten => None,
+        ShippedSpec::Rewritten { spec, .. } => Some((**spec).clone()),
     });
     (shipped, withheld, spec)
 }
@@ -104,7 +106,7 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
     let hub = hub(&text, &[]);
     let (decided, _) = decisions(&hub, None);
     assert!(decided[0].withheld.is_empty());
-    let Shipment::Rewritten { spec, sources } = &decided[0].shipped[0].content else {
+    let ShippedSpec::Rewritten { spec, sources } = &decided[0].shipped[0].content else {
         panic!("{decided:?}")
     };
     assert_eq!(sources.len(), 2);
@@ -339,4 +341,76 @@ fn on_a_spoke_the_prefix_stands_for_hub_gateways_only() {
             .state("RateLimitPolicy infra/g")
             .starts_with("True/Enforced")
     );
+}
+
+#[test]
+fn consignments_group_targets_by_object_and_say_what_single_clusters_get_instead() {
+    use super::super::Consignments;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    let text = SMALL.to_owned()
+        + &limit(
+            "g",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}",
+                rate(1),
+                rate(1)
+            ),
+        )
+        + &limit("h", GW, &format!("limits: {{l: {}}}", rate(2)));
+    let part = local("part", &format!("limits: {{m: {}}}", rate(5)));
+    let all = local("all", &format!("limits: {{l: {}, m: {}}}", rate(6), rate(6)));
+    let hub = hub(&text, &[("c1", &part), ("c2", &all), ("c3", &all), ("c4", "")]);
+    let seen = Seen::hub(&hub);
+    let mut findings = Findings::new();
+    let locals: BTreeMap<&str, Locals<'_>> = hub
+        .spokes
+        .iter()
+        .map(|(cluster, objects)| {
+            let read = Locals::read(
+                &seen.attachments,
+                cluster,
+                objects,
+                &Options::default(),
+                &mut findings,
+            );
+            (cluster.as_str(), read)
+        })
+        .collect();
+    let kinds: BTreeSet<usize> = (0..seen.attachments.kinds.len()).collect();
+    let nodes = nodes_of_gateway(&seen.attachments, 0);
+    let nodes = nodes.into_iter().map(|node| (node, &kinds));
+    let consignments = Consignments::new(&seen.attachments, nodes, &locals, |_, cluster| cluster != "c3");
+    let [one] = consignments.shipped.as_slice() else {
+        panic!("{consignments:?}")
+    };
+    assert_eq!(one.object.name, "g");
+    assert_eq!(one.value["metadata"]["name"], "g");
+    assert_eq!(
+        one.value["spec"]["defaults"]["limits"]["l"]["rates"][0]["limit"], 2,
+        "merged"
+    );
+    assert_eq!(one.sources.len(), 2);
+    let [target] = one.targets.as_slice() else {
+        panic!("{one:?}")
+    };
+    assert_eq!(
+        (target.pointer.as_str(), target.section_name.as_deref()),
+        ("/spec/targetRef", None)
+    );
+    assert_eq!(
+        target.withheld_from,
+        BTreeSet::from(["c2".to_owned()]),
+        "c3 does not receive the Gateway"
+    );
+    let instead = &target.instead["c1"]["spec"]["defaults"]["limits"];
+    assert!(instead["l"].is_object() && instead["m"].is_null(), "{instead}");
+    assert_eq!(target.instead.len(), 1);
+    let withheld: Vec<_> = consignments
+        .withheld
+        .iter()
+        .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
+        .collect();
+    assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
 }
