@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use spokewright::diagnostic::Findings;
 use spokewright::output::{self, Layout, Options};
-use spokewright::pipeline::{Request, load, render};
+use spokewright::pipeline::{Detail, Request, load, render};
 
 const KINDS: [(&str, &str, &str, &str); 5] = [
     ("kuadrant.io", "v1", "AuthPolicy", "authpolicies"),
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (loaded, reading) = timed(|| load(&request));
     let mut findings = Findings::new();
-    let (rendered, rendering) = timed(|| render(&loaded, false, &mut findings));
+    let (rendered, rendering) = timed(|| render(&loaded, false, Detail::Plan, &mut findings));
     loaded.finish(&mut findings);
     if findings.has_errors() {
         return Err(format!("{findings:?}").into());

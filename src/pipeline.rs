@@ -6,17 +6,19 @@
 //!
 //! ```no_run
 //! use spokewright::diagnostic::Findings;
-//! use spokewright::pipeline::{Request, load, render};
+//! use spokewright::pipeline::{Detail, Request, load, render};
 //!
 //! let loaded = load(&Request { paths: vec!["hub".into()], ..Request::default() });
 //! let mut findings = Findings::new();
-//! let rendered = render(&loaded, false, &mut findings);
+//! let rendered = render(&loaded, false, Detail::Plan, &mut findings);
 //! loaded.finish(&mut findings);
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
 mod inputs;
+mod policies;
 mod stages;
 
 pub use inputs::{Loaded, Request, load};
-pub use stages::{Rendered, check, render};
+pub use policies::PolicyView;
+pub use stages::{Detail, Rendered, check, policies, render};

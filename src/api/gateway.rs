@@ -114,17 +114,7 @@ impl<'a> Gateway<'a> {
         let class_name = reading.required_string(&spec.get("gatewayClassName"))?;
         let mut listeners = Vec::new();
         for field in reading.items(&spec.get("listeners")) {
-            listeners.push(Listener {
-                name: reading.required_string(&field.get("name"))?,
-                hostname: reading
-                    .string(&field.get("hostname"))
-                    .filter(|hostname| !hostname.is_empty()),
-                port: reading.integer(&field.get("port")),
-                protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
-                certificate_refs: certificate_refs(&mut reading, &field),
-                pointer: field.pointer().to_owned(),
-                field,
-            });
+            listeners.push(listener(&mut reading, field)?);
         }
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
         (!reading.is_wrong()).then_some(Self {
@@ -139,6 +129,56 @@ impl<'a> Gateway<'a> {
     #[must_use]
     pub fn listener(&self, name: &str) -> Option<&Listener<'a>> {
         self.listeners.iter().find(|listener| listener.name == name)
+    }
+}
+
+fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Listener<'a>> {
+    Some(Listener {
+        name: reading.required_string(&field.get("name"))?,
+        hostname: reading
+            .string(&field.get("hostname"))
+            .filter(|hostname| !hostname.is_empty()),
+        port: reading.integer(&field.get("port")),
+        protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
+        certificate_refs: certificate_refs(reading, &field),
+        pointer: field.pointer().to_owned(),
+        field,
+    })
+}
+
+/// A ListenerSet: further listeners of a Gateway, owned by somebody else.
+#[derive(Debug, Clone)]
+pub struct ListenerSet<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Name of the Gateway in `spec.parentRef`.
+    pub gateway: &'a str,
+    /// Namespace of the Gateway as written; none means the ListenerSet's own.
+    pub gateway_namespace: Option<&'a str>,
+    /// `spec.listeners`, in their order.
+    pub listeners: Vec<Listener<'a>>,
+}
+
+impl<'a> ListenerSet<'a> {
+    /// Reads a ListenerSet; `None` when it is wrong, which is then a finding.
+    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+        let mut reading = Reading::new(object, findings);
+        let spec = object.root().get("spec");
+        let parent = spec.get("parentRef");
+        let gateway = reading.required_string(&parent.get("name"))?;
+        let gateway_namespace = reading
+            .string(&parent.get("namespace"))
+            .filter(|namespace| !namespace.is_empty());
+        let mut listeners = Vec::new();
+        for field in reading.items(&spec.get("listeners")) {
+            listeners.push(listener(&mut reading, field)?);
+        }
+        (!reading.is_wrong()).then_some(Self {
+            object,
+            gateway,
+            gateway_namespace,
+            listeners,
+        })
     }
 }
 

@@ -11,11 +11,13 @@ pub mod crd;
 pub mod feedback_path;
 mod fields;
 pub mod gateway;
+pub mod labels;
 pub mod ocm;
 pub mod ocm_work;
 pub mod params;
 pub mod policy;
 mod reading;
+pub mod route;
 pub mod schema;
 
 pub use fields::{Reading, dotted};

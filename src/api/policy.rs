@@ -1,6 +1,8 @@
-//! The target references of a policy (GEP-713, "Targets").
+//! The target references and target selectors of a policy (GEP-713, "Targets").
 
-use super::Reading;
+use super::gateway::GROUP;
+use super::labels::Selector;
+use super::{Reading, dotted};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::{Field, Object};
 
@@ -99,4 +101,59 @@ fn read_reference<'a>(
             .filter(|section| !section.is_empty()),
         pointer: reference.pointer().to_owned(),
     })
+}
+
+/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label, in the policy's namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetSelector<'a> {
+    /// API group; Gateway API's own when left out.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// The labels that a target must have.
+    pub selector: Selector,
+    /// Listener, route rule or port; none means the whole object.
+    pub section_name: Option<&'a str>,
+    /// Pointer of the entry inside the policy: `/spec/targetSelectors/0`.
+    pub pointer: String,
+}
+
+/// Reads `spec.targetSelectors`, in their order. Wrong entries are findings and left out.
+pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetSelector<'a>> {
+    let mut reading = Reading::new(object, findings);
+    let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
+    entries
+        .iter()
+        .filter_map(|entry| {
+            let kind = reading.required_string(&entry.get("kind"))?;
+            let group = reading.string(&entry.get("group")).unwrap_or(GROUP);
+            let section_name = reading
+                .string(&entry.get("sectionName"))
+                .filter(|section| !section.is_empty());
+            let Some(selector) = Selector::read(entry) else {
+                reading.wrong(
+                    Finding::new(
+                        Code::POLICY_INVALID,
+                        object.place(entry.pointer()),
+                        format!(
+                            "`{}` of {} is no label selector",
+                            dotted(entry.pointer()),
+                            object.identity()
+                        ),
+                    )
+                    .help(
+                        "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist",
+                    ),
+                );
+                return None;
+            };
+            Some(TargetSelector {
+                group,
+                kind,
+                selector,
+                section_name,
+                pointer: entry.pointer().to_owned(),
+            })
+        })
+        .collect()
 }

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::output::{self, ChangeKind, Layout, Options, Summary};
-use spokewright::pipeline::{self, Rendered};
+use spokewright::pipeline::{self, Detail, Rendered};
 use spokewright::report::RenderReport;
 
 use super::common::Common;
@@ -79,7 +79,12 @@ impl Render {
         request.output.clone_from(&self.output);
         let loaded = pipeline::load(&request);
         let mut findings = Findings::new();
-        let rendered = pipeline::render(&loaded, self.allow_empty, &mut findings);
+        let detail = if self.report.is_some() {
+            Detail::Full
+        } else {
+            Detail::Plan
+        };
+        let rendered = pipeline::render(&loaded, self.allow_empty, detail, &mut findings);
         loaded.finish(&mut findings);
 
         let sources = &loaded.sources;

@@ -1,13 +1,16 @@
 //! From a hub to a plan, and to everything that can be said about it.
 
+use std::collections::BTreeSet;
+
+use super::Loaded;
+use super::policies::{Attached, PolicyView, attach, receives};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::hub::{Grants, Ours};
 use crate::placement;
-use crate::policy::{Shipping, report_unsynced, report_unused};
-use crate::render::{self, PlacedGateway, Plan, Settings};
+use crate::policy::shipping::nodes_of_gateway;
+use crate::policy::{Clusters, Consignments, Node, report_unsynced, report_unused};
+use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
 use crate::report::{ObjectStatus, WithheldPolicy};
-
-use super::Loaded;
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -22,44 +25,61 @@ pub struct Rendered {
     pub statuses: Vec<ObjectStatus>,
 }
 
+/// How much a rendering says beside the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The plan: what writing needs.
+    Plan,
+    /// Predicted statuses and the findings that need effective policies as well.
+    Full,
+}
+
 /// Plans what each cluster receives.
 ///
 /// That nothing is rendered is an error unless `allow_empty`: an empty stream makes Argo CD delete everything.
-pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Rendered {
+pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut Findings) -> Rendered {
     let hub = &loaded.hub;
     let ours = Ours::new(hub, &loaded.config.controller_name, findings);
     let grants = Grants::new(hub, findings);
-    let inventory = placement::inventory(hub, findings);
-    let source = loaded.config.placement_source;
-    let clusters = placement::place(hub, &ours, source, &loaded.evaluation_input(&inventory), findings);
+    let clusters = place(loaded, &ours, findings);
+    let attached = attach(loaded, &ours, &grants, findings);
+    report_unsynced(&attached.attachments, &attached.synced, hub, &ours, findings);
+    let placed: Vec<bool> = clusters.iter().map(|clusters| !clusters.is_empty()).collect();
+    report_unused(&attached.attachments, &attached.synced, &placed, findings);
+
     let gateways: Vec<PlacedGateway<'_>> = ours
         .gateways
         .iter()
-        .zip(clusters)
+        .zip(&clusters)
         .map(|(gateway, clusters)| PlacedGateway {
             gateway: &gateway.gateway,
             params: &gateway.params,
-            clusters,
+            clusters: clusters.clone(),
         })
         .collect();
-    let shipping = Shipping::new(hub, &ours, &grants, findings);
-    report_unsynced(hub, &ours, findings);
-    let placed: Vec<bool> = gateways
+    let consignments = consign(&attached, &ours, &clusters);
+    let shipments = Shipment::all(
+        &consignments.shipped,
+        &attached.attachments,
+        &attached.synced,
+        &ours,
+    );
+    let withheld_objects: Vec<_> = consignments
+        .withheld
         .iter()
-        .map(|gateway| !gateway.clusters.is_empty())
+        .filter_map(|withheld| attached.attachments.policy(withheld.policy))
+        .map(|policy| policy.object)
         .collect();
-    report_unused(hub, &ours, &placed, findings);
-    let settings = Settings {
-        secrets: loaded.config.secrets,
-        hub_objects: loaded.config.hub_objects,
-    };
     let input = render::Input {
         hub,
         grants: &grants,
         gateways: &gateways,
-        shipments: &shipping.shipments,
-        withheld: &shipping.withheld,
-        settings,
+        shipments: &shipments,
+        withheld: &withheld_objects,
+        settings: Settings {
+            secrets: loaded.config.secrets,
+            hub_objects: loaded.config.hub_objects,
+        },
     };
     let mut plan = render::render(&input, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
@@ -69,12 +89,17 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
     if plan.clusters.is_empty() && !allow_empty && !explained {
         findings.push(nothing_rendered(loaded, &ours, &all_clusters));
     }
-    let withheld = shipping
+    let withheld = consignments
         .withheld
         .iter()
-        .map(|entry| WithheldPolicy::new(entry, &ours))
+        .filter_map(|entry| WithheldPolicy::new(entry, &attached.attachments))
         .collect();
-    let statuses = ours.classes.values().map(ObjectStatus::of_class).collect();
+    let mut statuses: Vec<ObjectStatus> = ours.classes.values().map(ObjectStatus::of_class).collect();
+    if detail == Detail::Full {
+        let view = PolicyView::new(attached, &ours, &clusters, findings);
+        statuses.extend(ObjectStatus::of_gateways(&ours, &clusters));
+        statuses.extend(ObjectStatus::of_policies(&view.attachments, &view.statuses));
+    }
     Rendered {
         plan,
         all_clusters,
@@ -85,7 +110,98 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
 
 /// Everything that [`render`] would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
-    render(loaded, false, findings);
+    for crd in loaded.hub.crds.values() {
+        if let Some(object) = loaded
+            .hub
+            .objects
+            .iter()
+            .find(|object| is_definition_of(object, crd))
+        {
+            findings.extend(crd.verify(object));
+        }
+    }
+    let rendered = render(loaded, false, Detail::Full, findings);
+    findings.extend(unknown_spokes(loaded, &rendered));
+}
+
+/// Evaluates the policies of an input, for reports. Gateways that nobody places are no finding here.
+pub fn policies<'a>(loaded: &'a Loaded, findings: &mut Findings) -> PolicyView<'a> {
+    let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
+    let grants = Grants::new(&loaded.hub, findings);
+    let mut placing = Findings::new();
+    let clusters = place(loaded, &ours, &mut placing);
+    findings.extend(
+        placing
+            .into_iter()
+            .filter(|finding| finding.code != Code::GATEWAY_NOT_PLACED),
+    );
+    let attached = attach(loaded, &ours, &grants, findings);
+    PolicyView::new(attached, &ours, &clusters, findings)
+}
+
+fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
+    let inventory = placement::inventory(&loaded.hub, findings);
+    let input = loaded.evaluation_input(&inventory);
+    placement::place(
+        &loaded.hub,
+        ours,
+        loaded.config.placement_source,
+        &input,
+        findings,
+    )
+}
+
+/// What goes with each Gateway of ours.
+fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>]) -> Consignments<'a> {
+    let by_key: Clusters = ours
+        .gateways
+        .iter()
+        .zip(clusters)
+        .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
+        .collect();
+    let nodes: Vec<(Node, &BTreeSet<usize>)> = attached
+        .synced
+        .gateways
+        .iter()
+        .flat_map(|(gateway, kinds)| {
+            nodes_of_gateway(&attached.attachments, *gateway)
+                .into_iter()
+                .map(move |node| (node, kinds))
+        })
+        .collect();
+    Consignments::new(&attached.attachments, nodes, &attached.locals, |node, cluster| {
+        receives(&attached.attachments, &by_key, node, cluster)
+    })
+}
+
+fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) -> bool {
+    crate::api::crd::Crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
+}
+
+/// Spoke folders of clusters that nothing else knows.
+fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
+    let managed = loaded
+        .hub
+        .objects
+        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let known = |cluster: &str| {
+        managed.iter().any(|object| object.name == cluster)
+            || rendered.all_clusters.iter().any(|name| name == cluster)
+    };
+    let unknown = loaded.hub.spokes.iter().filter(|(cluster, _)| !known(cluster));
+    unknown
+        .filter_map(|(cluster, objects)| {
+            let first = objects.iter().next()?;
+            Some(
+                Finding::new(
+                    Code::SPOKE_UNKNOWN_CLUSTER,
+                    first.place("/metadata/name"),
+                    format!("no cluster is called `{cluster}`, so what its folder holds affects nothing"),
+                )
+                .help("name the folder after a cluster, or remove it"),
+            )
+        })
+        .collect()
 }
 
 /// Says which link of the chain from files to clusters is missing.

@@ -1,13 +1,51 @@
-//! Policies: which attach where, which win, what results, and what of it reaches a spoke.
+//! Policy attachment: who is attached where, who wins, what results, and why.
 //!
-//! Owns: attachment, precedence and merging of policies (GEP-713), and the decision what is shipped.
-//! Flows in: the hub, our Gateways. Flows out: [`Shipment`]s and what is withheld, with the rule that decided.
-//! Must not know: clusters' placement, works, or how a report looks.
+//! Owns: policy kinds and their profiles, the hierarchy, precedence, merging, effective policies with the source
+//! of every field, predicted statuses, and what reaches a spoke (design section 7).
+//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough for [`Shipping`]), [`EffectivePolicies`], statuses,
+//! reach, findings.
+//! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
 
-mod shipment;
-mod sync;
+pub mod affected;
+pub mod attachment;
+pub mod consignment;
+mod cycles;
+pub mod effective;
+pub mod findings;
+pub mod leaves;
+pub mod local;
+mod locate;
+mod lookup;
+pub mod merge;
+pub mod node;
+pub mod precedence;
+pub mod profile;
+pub mod profiles;
+pub mod reach;
+mod reading;
+pub mod report;
+pub mod settings;
+pub mod shipping;
+pub mod status;
+pub mod targets;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+pub mod topology;
 mod unsynced;
+mod walk;
 
-pub use shipment::{Shipment, ShipmentTarget, Withheld};
-pub use sync::Shipping;
-pub use unsynced::{report_unsynced, report_unused};
+pub use attachment::{Attachments, Options, Policy, PolicyId};
+pub use consignment::{Consignee, Consignment, Consignments, WithheldFrom};
+pub use effective::{Effective, EffectivePolicies, PathEffective};
+pub use local::{LocalEffect, Locals};
+pub use node::{Node, Path};
+pub use precedence::{Ages, Rule};
+pub use profile::{Level, Profile};
+pub use profiles::{ProfileEntry, Profiles};
+pub use reach::{Change, Clusters, Reach};
+pub use report::{OnClusters, PolicyReport};
+pub use shipping::{Decision, Displacer, Shipped, ShippedSpec, Withheld};
+pub use status::{Condition, Outcome, PolicyStatus, Statuses};
+pub use unsynced::{Synced, report_unsynced, report_unused};

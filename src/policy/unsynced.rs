@@ -1,90 +1,209 @@
-//! Policies that reach nobody: on a Gateway of ours, but of a kind that its class does not sync, or on a
-//! Gateway that is placed nowhere.
+//! Policies and the Gateways of ours: kinds that a class does not sync, policies of synced kinds on Gateways of
+//! another class, and policies whose Gateways nobody receives.
+//!
+//! Owns: these findings, and which kinds each Gateway of ours syncs ([`Synced`]).
+//! Flows in: attachments, our classes and Gateways. Flows out: findings, kinds.
+//! Must not know: clusters beyond whether a Gateway has any; works.
 
-use super::sync::syncs;
-use crate::api::gateway::GROUP;
-use crate::api::policy::{TargetRef, target_refs};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::attachment::{Attachments, Policy};
+use super::node::Node;
+use super::reach::gateways_of;
+use super::targets::{Declared, Target};
+use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, Ours};
-use crate::object::Object;
 
-/// Reports policies that target a Gateway of ours whose class does not ask for their kind.
-pub fn report_unsynced(hub: &Hub, ours: &Ours<'_>, findings: &mut Findings) {
-    for (object, target, gateway) in attached(hub, ours) {
-        if syncs(ours, gateway, &object.api_version.group, &object.kind) {
-            continue;
+/// Which policy kinds go where: for each Gateway of ours its number in the topology, and the positions of the kinds
+/// that its class asks for.
+#[derive(Debug, Default)]
+pub struct Synced {
+    /// In the order of [`Ours::gateways`].
+    pub gateways: Vec<(u32, BTreeSet<usize>)>,
+    ours: BTreeMap<u32, usize>,
+}
+
+impl Synced {
+    /// Matches our Gateways with the topology.
+    #[must_use]
+    pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
+        let mut synced = Self::default();
+        let numbers: BTreeMap<String, u32> = (0_u32..)
+            .zip(&attachments.topology.gateways)
+            .filter(|(_, gateway)| !gateway.local)
+            .map(|(number, gateway)| (gateway.object.key(), number))
+            .collect();
+        for (index, gateway) in ours.gateways.iter().enumerate() {
+            let number = numbers
+                .get(&gateway.gateway.object.key())
+                .copied()
+                .unwrap_or(u32::MAX);
+            synced.ours.insert(number, index);
+            synced
+                .gateways
+                .push((number, kinds_of(attachments, &gateway.params)));
         }
-        let Some(placed) = ours.gateways.get(gateway) else {
-            continue;
-        };
-        let class = placed.gateway.class_name;
-        let plural = hub.kinds.kind(&object.api_version.group, &object.kind);
-        let plural = plural.map(|kind| kind.plural.to_string()).unwrap_or_default();
-        findings.push(
-            Finding::new(
-                Code::POLICY_NOT_SYNCED,
-                object.place(&target.pointer),
-                format!("{} is not synced: its kind is not in the parameters of its class", object.identity()),
-            )
-            .label(format!("{} has the class `{class}`", placed.gateway.object.identity()))
-            .help(format!(
-                "add {{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`",
-                object.api_version.group, object.api_version.version
-            )),
-        );
+        synced
+    }
+
+    /// The position in [`Ours::gateways`] of the Gateway that a node belongs to; `None` for other nodes and Gateways.
+    #[must_use]
+    pub fn ours(&self, node: Node) -> Option<usize> {
+        match node {
+            Node::Gateway(gateway) | Node::Listener(gateway, _) => self.ours.get(&gateway).copied(),
+            _ => None,
+        }
+    }
+
+    fn syncs(&self, gateway: usize, kind: usize) -> bool {
+        self.gateways
+            .get(gateway)
+            .is_some_and(|(_, kinds)| kinds.contains(&kind))
+    }
+
+    fn any(&self, kind: usize) -> bool {
+        self.gateways.iter().any(|(_, kinds)| kinds.contains(&kind))
     }
 }
 
-/// Reports policies of synced kinds whose Gateways no cluster receives. `placed` says which Gateways of
-/// [`Ours::gateways`] go anywhere.
-pub fn report_unused(hub: &Hub, ours: &Ours<'_>, placed: &[bool], findings: &mut Findings) {
-    let mut reached: std::collections::BTreeMap<_, (bool, &Object, String)> =
-        std::collections::BTreeMap::new();
-    for (object, target, gateway) in attached(hub, ours) {
-        if syncs(ours, gateway, &object.api_version.group, &object.kind) {
-            let entry = reached
-                .entry(object.identity())
-                .or_insert((false, object, target.pointer));
-            entry.0 |= placed.get(gateway).copied().unwrap_or(false);
-        }
-    }
-    for (identity, (reaches, object, pointer)) in reached {
-        if !reaches {
-            findings.push(
-                Finding::new(
-                    Code::POLICY_UNUSED,
-                    object.place(&pointer),
-                    format!("{identity} reaches no cluster: nothing that it targets is placed"),
-                )
-                .label("placed nowhere")
-                .help("place the Gateway, or remove the policy"),
-            );
-        }
-    }
+/// The kinds that a class asks for.
+fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<usize> {
+    attachments
+        .kinds
+        .iter()
+        .enumerate()
+        .filter(|(_, kind)| {
+            params.policies_to_sync.iter().any(|resource| {
+                (&resource.group, &resource.kind) == (&kind.profile.group, &kind.profile.kind)
+            })
+        })
+        .map(|(position, _)| position)
+        .collect()
 }
 
-/// Every policy of a known kind with each of its targets that is a Gateway of ours.
-fn attached<'a>(hub: &'a Hub, ours: &Ours<'a>) -> Vec<(&'a Object, TargetRef<'a>, usize)> {
-    let mut attached = Vec::new();
-    for kind in hub.objects.group_kinds() {
-        if !hub
-            .kinds
-            .kind(&kind.group, &kind.kind)
-            .is_some_and(crate::hub::kinds::KindInfo::is_policy)
-        {
-            continue;
-        }
-        for object in hub.objects.of_kind(&kind.group, &kind.kind) {
-            // What is wrong with a reference is said where the kind is synced.
-            for target in target_refs(object, &mut Findings::new()) {
-                if (target.group, target.kind) == (GROUP, "Gateway") {
-                    let namespace = target.namespace.unwrap_or_else(|| object.namespace_or_empty());
-                    if let Some(gateway) = ours.gateway(namespace, target.name) {
-                        attached.push((object, target, gateway));
-                    }
+/// Reports policies on a Gateway of ours whose class does not sync their kind, and policies of synced kinds on a
+/// Gateway of another class.
+pub fn report_unsynced(
+    attachments: &Attachments<'_>,
+    synced: &Synced,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    findings: &mut Findings,
+) {
+    for policy in &attachments.policies {
+        for declared in &policy.targets {
+            let Target::Attached(node @ (Node::Gateway(number) | Node::Listener(number, _))) =
+                declared.target
+            else {
+                continue;
+            };
+            match synced.ours(node) {
+                Some(gateway) if !synced.syncs(gateway, policy.kind) => {
+                    findings.extend(not_synced(policy, declared, gateway, hub, ours));
                 }
+                Some(_) => {}
+                None if synced.any(policy.kind) => {
+                    findings.extend(other_class(attachments, policy, declared, number, ours));
+                }
+                None => {}
             }
         }
     }
-    attached
+}
+
+fn not_synced(
+    policy: &Policy<'_>,
+    declared: &Declared,
+    gateway: usize,
+    hub: &Hub,
+    ours: &Ours<'_>,
+) -> Option<Finding> {
+    let gateway = &ours.gateways.get(gateway)?.gateway;
+    let object = policy.object;
+    let version = &object.api_version;
+    let plural = hub.kinds.kind(&version.group, &object.kind)?.plural.to_string();
+    let class = gateway.class_name;
+    let finding = Finding::new(
+        Code::POLICY_NOT_SYNCED,
+        object.place(&declared.pointer),
+        format!(
+            "{} is not synced: its kind is not in the parameters of its class",
+            object.identity()
+        ),
+    )
+    .label(format!("{} has the class `{class}`", gateway.object.identity()));
+    Some(finding.help(format!(
+        "add {{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`",
+        version.group, version.version
+    )))
+}
+
+fn other_class(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    declared: &Declared,
+    gateway: u32,
+    ours: &Ours<'_>,
+) -> Option<Finding> {
+    let gateway = attachments.topology.gateway(gateway)?.object;
+    let class = gateway.root().get("spec").get("gatewayClassName");
+    let name = class.str().unwrap_or_default();
+    // A broken Gateway, or one whose class has unusable parameters, is a finding of its own.
+    if name.is_empty() || ours.classes.contains_key(name) {
+        return None;
+    }
+    Some(
+        Finding::new(
+            Code::POLICY_OTHER_CLASS,
+            policy.object.place(&format!("{}/name", declared.pointer)),
+            format!(
+                "{} targets {}, which is not rendered",
+                policy.object.identity(),
+                gateway.identity()
+            ),
+        )
+        .label("a Gateway of another class")
+        .related(gateway.place(class.pointer()), format!("its class is `{name}`"))
+        .help("target a Gateway of our class, or take the policy out of the input"),
+    )
+}
+
+/// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives. `placed` says which
+/// Gateways of [`Ours::gateways`] go anywhere.
+pub fn report_unused(
+    attachments: &Attachments<'_>,
+    synced: &Synced,
+    placed: &[bool],
+    findings: &mut Findings,
+) {
+    for policy in &attachments.policies {
+        let reached: BTreeSet<usize> = policy
+            .nodes()
+            .into_iter()
+            .flat_map(|node| gateways_of(&attachments.topology, node))
+            .filter_map(|gateway| synced.ours(Node::Gateway(gateway)))
+            .filter(|gateway| synced.syncs(*gateway, policy.kind))
+            .collect();
+        let goes_anywhere = |gateway: &usize| placed.get(*gateway).copied().unwrap_or(false);
+        if reached.is_empty() || reached.iter().any(goes_anywhere) {
+            continue;
+        }
+        let pointer = policy
+            .targets
+            .first()
+            .map_or("/spec", |declared| &declared.pointer);
+        findings.push(
+            Finding::new(
+                Code::POLICY_UNUSED,
+                policy.object.place(pointer),
+                format!(
+                    "{} reaches no cluster: nothing that it targets is placed",
+                    policy.object.identity()
+                ),
+            )
+            .label("placed nowhere")
+            .help("place the Gateway, or remove the policy"),
+        );
+    }
 }

@@ -13,14 +13,13 @@ use super::policy_status::policy_status;
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
-use super::{PlacedGateway, hub_objects, rbac};
+use super::{PlacedGateway, Shipment, hub_objects, rbac};
 use crate::api::config::{HubObjects, Secrets};
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};
 use crate::object::Object;
-use crate::policy::{Shipment, Withheld};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +42,7 @@ pub struct Input<'a> {
     /// The policies to ship.
     pub shipments: &'a [Shipment<'a>],
     /// The policies that are not, though their kind is synced.
-    pub withheld: &'a [Withheld<'a>],
+    pub withheld: &'a [&'a Object],
     /// The configuration.
     pub settings: Settings,
 }

@@ -8,16 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::PlacedGateway;
 use super::downstream::{ORIGIN_CREATION, POLICY_SYNCED, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, policy_paths};
 use super::names::{downstream_name, downstream_namespace};
 use super::policy_status::PolicyStatus;
 use super::work::Manifest;
+use super::{PlacedGateway, Shipment, ShipmentTarget};
 use crate::api::params::WorkPer;
 use crate::hub::kinds::KindInfo;
 use crate::object::Object;
-use crate::policy::{Shipment, ShipmentTarget};
 
 /// Where a copy rides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -79,7 +79,7 @@ pub fn annotated(
         .shipments
         .iter()
         .flat_map(|shipment| shipment.sources.iter().copied());
-    let withheld = input.withheld.iter().map(|withheld| withheld.object);
+    let withheld = input.withheld.iter().copied();
     let objects: BTreeMap<Identity, &Object> = shipped
         .chain(withheld)
         .map(|object| (object.identity(), object))

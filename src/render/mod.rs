@@ -16,12 +16,14 @@ mod plan;
 mod policy_status;
 mod rbac;
 mod secrets;
+mod shipment;
 mod work;
 mod work_names;
 
 pub use assemble::{Input, Settings, render};
 pub use names::downstream_namespace;
 pub use plan::{ManifestSummary, Plan, Work};
+pub use shipment::{Shipment, ShipmentTarget};
 pub use work::WorkText;
 
 use crate::api::gateway::Gateway;

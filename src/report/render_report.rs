@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::ObjectStatus;
 use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part};
-use crate::hub::Ours;
 use crate::object::Origin;
-use crate::policy::Withheld;
+use crate::policy::{Attachments, WithheldFrom};
 use crate::render::{ManifestSummary, Plan};
 
 /// The document, kind `RenderReport`.
@@ -81,28 +80,24 @@ pub struct WithheldPolicy {
     pub cluster: Option<String>,
     /// Locator of the policy that wins.
     pub winner: String,
-    /// The rule that decided.
-    pub rule: String,
+    /// The rule that decided, by its stable name.
+    pub rule: &'static str,
+    /// The rule in words.
+    pub because: &'static str,
 }
 
 impl WithheldPolicy {
     /// The report's entry for one decision.
     #[must_use]
-    pub fn new(withheld: &Withheld<'_>, ours: &Ours<'_>) -> Self {
-        let gateway = ours.gateways.get(withheld.gateway);
-        let target = gateway
-            .map(|gateway| gateway.gateway.object.identity().locator())
-            .unwrap_or_default();
-        Self {
-            policy: withheld.object.identity().locator(),
-            target: match &withheld.section_name {
-                Some(section) => format!("{target}#{section}"),
-                None => target,
-            },
+    pub fn new(withheld: &WithheldFrom<'_>, attachments: &Attachments<'_>) -> Option<Self> {
+        Some(Self {
+            policy: attachments.policy(withheld.policy)?.object.identity().locator(),
+            target: attachments.topology.locator(withheld.node),
             cluster: withheld.cluster.clone(),
             winner: withheld.winner.identity().locator(),
-            rule: withheld.rule.clone(),
-        }
+            rule: withheld.rule.name(),
+            because: withheld.rule.because(),
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::api::params::InvalidParameters;
-use crate::hub::OurClass;
+use crate::hub::{OurClass, Ours};
+use crate::policy::{Attachments, Statuses};
 
 /// What the status of one hub object would say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,6 +31,53 @@ pub struct Condition {
 }
 
 impl ObjectStatus {
+    /// The conditions of our Gateways, as MGC writes them once every work is applied (hub.md section 5.1).
+    pub fn of_gateways(ours: &Ours<'_>, clusters: &[Vec<String>]) -> Vec<Self> {
+        let condition = |kind: &str, status: &str, reason: &str, message: String| Condition {
+            r#type: kind.to_owned(),
+            status: status.to_owned(),
+            reason: reason.to_owned(),
+            message,
+        };
+        let gateways = ours.gateways.iter().zip(clusters);
+        gateways
+            .filter_map(|(gateway, clusters)| {
+                let class = ours.classes.get(gateway.gateway.class_name)?;
+                let handled = InvalidParameters::accepted_message(class.class.controller_name);
+                let programmed = if clusters.is_empty() {
+                    let unknown = "current state of the gateway is unknown".to_owned();
+                    condition("Programmed", "Unknown", "Pending", unknown)
+                } else {
+                    let placed = format!("gateway placed on clusters [{}]", clusters.join(" "));
+                    condition("Programmed", "True", "Programmed", placed)
+                };
+                Some(Self {
+                    object: gateway.gateway.object.identity().locator(),
+                    conditions: vec![condition("Accepted", "True", "Accepted", handled), programmed],
+                })
+            })
+            .collect()
+    }
+
+    /// The conditions of every policy.
+    pub fn of_policies(attachments: &Attachments<'_>, statuses: &Statuses) -> Vec<Self> {
+        statuses
+            .iter()
+            .map(|(id, status)| Self {
+                object: attachments.locator(id).to_string(),
+                conditions: std::iter::once(&status.accepted)
+                    .chain(&status.effect)
+                    .map(|condition| Condition {
+                        r#type: condition.kind.clone(),
+                        status: condition.status.to_owned(),
+                        reason: condition.reason.clone(),
+                        message: condition.message.clone(),
+                    })
+                    .collect(),
+            })
+            .collect()
+    }
+
     /// The condition Accepted of a GatewayClass (hub.md section 1.3).
     #[must_use]
     pub fn of_class(class: &OurClass<'_>) -> Self {

@@ -298,7 +298,8 @@ impl<'a> PlacementDecision<'a> {
                 .map(|decision| decision.get("clusterName").str().unwrap_or_default())
                 .collect(),
             plain: decisions.items().all(|decision| {
-                decision.get("reason").str().unwrap_or_default().is_empty() && !decision.get("score").is_present()
+                decision.get("reason").str().unwrap_or_default().is_empty()
+                    && !decision.get("score").is_present()
             }),
         }
     }

@@ -1,0 +1,161 @@
+//! All effective policies of a fleet: 1,000 Gateways, 20,000 routes, 10,000 policies (issue 4).
+//!
+//! Prints the time of each stage and the memory that the process needed. `cargo bench --bench policy [-- GATEWAYS]`.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use spokewright::diagnostic::{DocumentId, Findings, SourceId};
+use spokewright::hub::{Grants, Hub, Objects};
+use spokewright::object::{ApiVersion, Object, Origin};
+use spokewright::policy::{Attachments, EffectivePolicies, Options, Statuses, findings, shipping};
+
+const ROUTES_PER_GATEWAY: usize = 20;
+const POLICIES_PER_GATEWAY: usize = 10;
+
+fn object(value: Value) -> Object {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    Object {
+        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
+        kind: text("/kind").unwrap_or_default(),
+        namespace: text("/metadata/namespace"),
+        name: text("/metadata/name").unwrap_or_default(),
+        origin: Origin {
+            document: DocumentId {
+                source: SourceId(0),
+                index: 0,
+            },
+            pointer: String::new(),
+        },
+        value,
+    }
+}
+
+const GATEWAY_API: &str = "gateway.networking.k8s.io/v1";
+
+fn gateway(number: usize) -> Object {
+    object(json!({"apiVersion": GATEWAY_API, "kind": "Gateway",
+        "metadata": {"name": format!("gateway-{number}"), "namespace": format!("team-{}", number / 10)},
+        "spec": {"gatewayClassName": "class", "listeners": [
+            {"name": "http", "port": 80, "protocol": "HTTP"},
+            {"name": "https", "port": 443, "protocol": "HTTPS"}]}}))
+}
+
+fn route(gateway: usize, number: usize) -> Object {
+    object(json!({"apiVersion": GATEWAY_API, "kind": "HTTPRoute",
+        "metadata": {"name": format!("route-{gateway}-{number}"), "namespace": format!("team-{}", gateway / 10)},
+        "spec": {"parentRefs": [{"name": format!("gateway-{gateway}")}],
+            "rules": [{"backendRefs": [{"name": format!("service-{number}"), "port": 80}]},
+                      {"backendRefs": [{"name": "fallback", "port": 80}]}]}}))
+}
+
+fn policy(gateway: usize, number: usize) -> Object {
+    let limits = json!({format!("limit-{number}"): {"rates": [{"limit": number, "window": "10s"}]},
+        "shared": {"rates": [{"limit": 1, "window": "1s"}]}});
+    let (target, settings) = match number {
+        0 => (
+            json!({"kind": "Gateway", "name": format!("gateway-{gateway}")}),
+            ("defaults", json!({"strategy": "merge", "limits": limits})),
+        ),
+        1 => (
+            json!({"kind": "Gateway", "name": format!("gateway-{gateway}"), "sectionName": "https"}),
+            ("overrides", json!({"strategy": "merge", "limits": limits})),
+        ),
+        _ => (
+            json!({"kind": "HTTPRoute", "name": format!("route-{gateway}-{}", number * 2)}),
+            ("limits", limits),
+        ),
+    };
+    let mut target = target;
+    target["group"] = json!("gateway.networking.k8s.io");
+    let auth = number % 3 == 2;
+    let settings = if auth {
+        (
+            "rules",
+            json!({"authentication": {format!("key-{number}"): {"apiKey": {"allNamespaces": true}}}}),
+        )
+    } else {
+        settings
+    };
+    object(
+        json!({"apiVersion": "kuadrant.io/v1", "kind": if auth { "AuthPolicy" } else { "RateLimitPolicy" },
+        "metadata": {"name": format!("policy-{gateway}-{number}"), "namespace": format!("team-{}", gateway / 10)},
+        "spec": {"targetRef": target, settings.0: settings.1}}),
+    )
+}
+
+fn fleet(gateways: usize) -> Hub {
+    let mut objects = vec![object(json!({"apiVersion": GATEWAY_API, "kind": "GatewayClass",
+        "metadata": {"name": "class"}, "spec": {"controllerName": "example.com/c"}}))];
+    for number in 0..gateways {
+        objects.push(gateway(number));
+        objects.extend((0..ROUTES_PER_GATEWAY).map(|route_number| route(number, route_number)));
+        objects.extend((0..POLICIES_PER_GATEWAY).map(|policy_number| policy(number, policy_number)));
+    }
+    Hub {
+        objects: Objects::new(objects),
+        ..Hub::default()
+    }
+}
+
+/// Peak and present memory of the process in MiB, where the system tells.
+fn memory() -> (u64, u64) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        number.unwrap_or_default() / 1024
+    };
+    (field("VmHWM:"), field("VmRSS:"))
+}
+
+fn timed<T>(name: &str, work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let value = work();
+    let took = start.elapsed();
+    println!("  {name:<38} {:>9.1} ms", took.as_secs_f64() * 1000.0);
+    (value, took)
+}
+
+fn main() {
+    let gateways = std::env::args()
+        .find_map(|argument| argument.parse().ok())
+        .unwrap_or(1_000);
+    let hub = fleet(gateways);
+    let (_, input) = memory();
+    println!(
+        "{gateways} Gateways, {} routes, {} policies (input: {input} MiB)",
+        gateways * ROUTES_PER_GATEWAY,
+        gateways * POLICIES_PER_GATEWAY
+    );
+    let mut wrong = Findings::new();
+    let grants = Grants::new(&hub, &mut wrong);
+    let options = Options::default();
+    let (attachments, first) = timed("topology and attachment", || {
+        Attachments::new(&hub.objects, &grants, &options, &mut wrong)
+    });
+    let (effective, second) = timed("effective policies", || EffectivePolicies::new(&attachments));
+    let total = (first + second).as_secs_f64() * 1000.0;
+    println!(
+        "  {:<38} {total:>9.1} ms  ({} paths)",
+        "all effective policies",
+        effective.len()
+    );
+    let (peak, now) = memory();
+    println!("  memory: {now} MiB now, {peak} MiB at most, {input} MiB of it the input");
+    let (statuses, _) = timed("statuses", || Statuses::new(&attachments, &effective));
+    timed("findings", || {
+        findings::same_target(&attachments, &mut wrong);
+        findings::outcomes(&attachments, &effective, &statuses, &mut wrong);
+    });
+    let kinds = (0..attachments.kinds.len()).collect();
+    let (shipped, _) = timed("what reaches a spoke", || {
+        (0..u32::try_from(gateways).unwrap_or(u32::MAX))
+            .map(|gateway| {
+                let nodes = shipping::nodes_of_gateway(&attachments, gateway);
+                shipping::decisions(&attachments, &nodes, &kinds).len()
+            })
+            .sum::<usize>()
+    });
+    println!("  {shipped} decisions, {} findings", wrong.iter().count());
+}

@@ -1,0 +1,374 @@
+//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener
+//! admits; Services and their ports.
+//!
+//! Owns: the view of a route that policy attachment needs, and whether a listener would take the route
+//! (Gateway API: parentRefs, allowedRoutes, hostname intersection).
+//! Flows in: objects. Flows out: views; findings at what is wrong.
+//! Must not know: which Gateways exist; `policy` links.
+
+use super::gateway::{GROUP, Listener};
+use super::{Reading, labels::Selector};
+use crate::diagnostic::Findings;
+use crate::object::{Field, Object};
+
+/// The route kinds of Gateway API.
+pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
+
+/// Whether this group and kind is a route of Gateway API.
+#[must_use]
+pub fn is_route(group: &str, kind: &str) -> bool {
+    group == GROUP && ROUTE_KINDS.contains(&kind)
+}
+
+/// A route of any kind.
+#[derive(Debug, Clone)]
+pub struct Route<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// `spec.parentRefs`, in their order.
+    pub parents: Vec<ParentRef<'a>>,
+    /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
+    pub hostnames: Vec<&'a str>,
+    /// `spec.rules`, in their order. An HTTPRoute that has none gets one from its CRD's default: everything below `/`.
+    pub rules: Vec<RouteRule<'a>>,
+}
+
+/// One entry of `spec.parentRefs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentRef<'a> {
+    /// API group; Gateway API's own when left out.
+    pub group: &'a str,
+    /// Kind; `Gateway` when left out.
+    pub kind: &'a str,
+    /// Name.
+    pub name: &'a str,
+    /// Namespace as written; none means the route's own.
+    pub namespace: Option<&'a str>,
+    /// Listener; none means every listener.
+    pub section_name: Option<&'a str>,
+    /// Port of the listener; none means any.
+    pub port: Option<i64>,
+    /// Pointer of the reference inside the route.
+    pub pointer: String,
+}
+
+/// One rule of a route.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RouteRule<'a> {
+    /// `name`, where the rule has one.
+    pub name: Option<&'a str>,
+    /// Backends of the rule, those of RequestMirror filters included.
+    pub backends: Vec<BackendRef<'a>>,
+}
+
+/// A reference to a backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendRef<'a> {
+    /// API group, `""` when left out.
+    pub group: &'a str,
+    /// Kind, `Service` when left out.
+    pub kind: &'a str,
+    /// Name.
+    pub name: &'a str,
+    /// Namespace as written; none means the route's own.
+    pub namespace: Option<&'a str>,
+    /// Port, where it is given.
+    pub port: Option<i64>,
+    /// Pointer of the reference inside the route.
+    pub pointer: String,
+}
+
+impl<'a> Route<'a> {
+    /// Reads a route; `None` when something essential is wrong, which is then a finding.
+    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+        let mut reading = Reading::new(object, findings);
+        let spec = object.root().get("spec");
+        let parents = reading
+            .items(&spec.get("parentRefs"))
+            .iter()
+            .filter_map(|field| parent_ref(&mut reading, field))
+            .collect();
+        let hostnames = reading
+            .items(&spec.get("hostnames"))
+            .iter()
+            .filter_map(|field| reading.string(field))
+            .filter(|hostname| !hostname.is_empty())
+            .collect();
+        let mut rules: Vec<RouteRule<'a>> = reading
+            .items(&spec.get("rules"))
+            .iter()
+            .map(|field| route_rule(&mut reading, field))
+            .collect();
+        if object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
+            rules.push(RouteRule::default());
+        }
+        (!reading.is_wrong()).then_some(Self {
+            object,
+            parents,
+            hostnames,
+            rules,
+        })
+    }
+}
+
+fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<ParentRef<'a>> {
+    Some(ParentRef {
+        group: reading.string(&field.get("group")).unwrap_or(GROUP),
+        kind: reading.string(&field.get("kind")).unwrap_or("Gateway"),
+        name: reading.required_string(&field.get("name"))?,
+        namespace: reading
+            .string(&field.get("namespace"))
+            .filter(|text| !text.is_empty()),
+        section_name: reading
+            .string(&field.get("sectionName"))
+            .filter(|text| !text.is_empty()),
+        port: reading.integer(&field.get("port")),
+        pointer: field.pointer().to_owned(),
+    })
+}
+
+fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule<'a> {
+    let mut backends = Vec::new();
+    for reference in reading.items(&field.get("backendRefs")) {
+        backends.extend(backend_ref(reading, &reference));
+        mirrors(reading, &reference, &mut backends);
+    }
+    mirrors(reading, field, &mut backends);
+    RouteRule {
+        name: reading.string(&field.get("name")).filter(|name| !name.is_empty()),
+        backends,
+    }
+}
+
+/// RequestMirror filters send traffic to a backend too.
+fn mirrors<'a>(reading: &mut Reading<'a, '_>, holder: &Field<'a>, backends: &mut Vec<BackendRef<'a>>) {
+    for filter in reading.items(&holder.get("filters")) {
+        let reference = filter.get("requestMirror").get("backendRef");
+        if reference.is_present() {
+            backends.extend(backend_ref(reading, &reference));
+        }
+    }
+}
+
+fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<BackendRef<'a>> {
+    Some(BackendRef {
+        group: reading.string(&field.get("group")).unwrap_or_default(),
+        kind: reading.string(&field.get("kind")).unwrap_or("Service"),
+        name: reading.required_string(&field.get("name"))?,
+        namespace: reading
+            .string(&field.get("namespace"))
+            .filter(|text| !text.is_empty()),
+        port: reading.integer(&field.get("port")),
+        pointer: field.pointer().to_owned(),
+    })
+}
+
+/// The ports of a Service by the names that a policy's sectionName uses: the port's name, or its number where
+/// it has none (a Service with a single port need not name it).
+#[must_use]
+pub fn service_ports(object: &Object) -> Vec<(String, Option<i64>)> {
+    let ports = object.root().get("spec").get("ports");
+    ports
+        .items()
+        .filter_map(|port| {
+            let number = port.get("port").integer().ok().flatten();
+            let name = port
+                .get("name")
+                .str()
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned);
+            name.or_else(|| number.map(|number| number.to_string()))
+                .map(|name| (name, number))
+        })
+        .collect()
+}
+
+/// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    namespaces: AdmittedNamespaces,
+    /// Group and kind; `None` where the protocol is unknown and nothing is listed: any route.
+    kinds: Option<Vec<(String, String)>>,
+}
+
+/// `allowedRoutes.namespaces`, or `allowedListeners.namespaces` of a Gateway.
+#[derive(Debug, Clone)]
+pub enum AdmittedNamespaces {
+    /// Every namespace.
+    All,
+    /// The owner's own.
+    Same,
+    /// None at all.
+    None,
+    /// Those with matching labels; `None` where the selector itself is wrong.
+    Selector(Option<Selector>),
+}
+
+impl AdmittedNamespaces {
+    /// Reads a `namespaces` field whose `from` defaults to `default`.
+    #[must_use]
+    pub fn read(field: &Field<'_>, default: &str) -> Self {
+        match field.get("from").str().unwrap_or(default) {
+            "All" => Self::All,
+            "Selector" => Self::Selector(Selector::read(&field.get("selector"))),
+            "Same" => Self::Same,
+            _ => Self::None,
+        }
+    }
+
+    /// Whether an object of `namespace`, whose labels `label` looks up, is admitted by an owner in `own`.
+    pub fn admits<'l>(&self, own: &str, namespace: &str, label: impl Fn(&str) -> Option<&'l str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Same => own == namespace,
+            Self::None => false,
+            Self::Selector(selector) => selector.as_ref().is_some_and(|selector| selector.matches(label)),
+        }
+    }
+}
+
+impl Admission {
+    /// Reads what a listener admits. The defaults are Gateway API's: the same namespace; the kinds of the
+    /// protocol.
+    #[must_use]
+    pub fn read(listener: &Listener<'_>) -> Self {
+        let allowed = listener.field.get("allowedRoutes");
+        let listed: Vec<(String, String)> = allowed
+            .get("kinds")
+            .items()
+            .filter_map(|kind| {
+                let group = kind.get("group").str().unwrap_or(GROUP);
+                Some((group.to_owned(), kind.get("kind").str()?.to_owned()))
+            })
+            .collect();
+        let kinds = if listed.is_empty() {
+            kinds_of_protocol(listener.protocol)
+        } else {
+            Some(listed)
+        };
+        Self {
+            namespaces: AdmittedNamespaces::read(&allowed.get("namespaces"), "Same"),
+            kinds,
+        }
+    }
+
+    /// Whether routes of this group and kind are admitted.
+    #[must_use]
+    pub fn admits_kind(&self, group: &str, kind: &str) -> bool {
+        self.kinds
+            .as_ref()
+            .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
+    }
+
+    /// Whether routes of `namespace` are admitted by a listener whose Gateway lives in `own`.
+    pub fn admits_namespace<'l>(
+        &self,
+        own: &str,
+        namespace: &str,
+        label: impl Fn(&str) -> Option<&'l str>,
+    ) -> bool {
+        self.namespaces.admits(own, namespace, label)
+    }
+}
+
+/// The route kinds that a listener takes when it lists none (Gateway API, `ProtocolType`).
+fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
+    let kinds: &[&str] = match protocol {
+        "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
+        "TLS" => &["TLSRoute", "TCPRoute"],
+        "TCP" => &["TCPRoute"],
+        "UDP" => &["UDPRoute"],
+        _ => return None,
+    };
+    Some(
+        kinds
+            .iter()
+            .map(|kind| (GROUP.to_owned(), (*kind).to_owned()))
+            .collect(),
+    )
+}
+
+/// Whether a listener's hostname and a route's hostnames have a host in common. None on either side is any.
+///
+/// ```
+/// use spokewright::api::route::hostnames_meet;
+/// assert!(hostnames_meet(Some("*.example.com"), &["shop.example.com"]));
+/// assert!(!hostnames_meet(Some("*.example.com"), &["example.com"]));
+/// assert!(hostnames_meet(Some("a.b.example.com"), &["*.example.com"]));
+/// ```
+#[must_use]
+pub fn hostnames_meet(listener: Option<&str>, route: &[&str]) -> bool {
+    let Some(listener) = listener else { return true };
+    route.is_empty() || route.iter().any(|hostname| two_meet(listener, hostname))
+}
+
+/// A wildcard stands for one or more whole labels at the front (Gateway API, `Hostname`).
+fn two_meet(one: &str, other: &str) -> bool {
+    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
+    match (one.strip_prefix('*'), other.strip_prefix('*')) {
+        (None, None) => one == other,
+        (Some(suffix), None) => under(&other, suffix),
+        (None, Some(suffix)) => under(&one, suffix),
+        (Some(a), Some(b)) => a.ends_with(b) || b.ends_with(a),
+    }
+}
+
+/// Whether `host` is at least one label longer than `suffix`, which begins with a dot.
+fn under(host: &str, suffix: &str) -> bool {
+    suffix.is_empty() || (host.len() > suffix.len() && host.ends_with(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: serde_json::Value) -> Object {
+        crate::policy::testing::object(value)
+    }
+
+    #[test]
+    fn mirror_filters_name_backends_too() {
+        let route = object(
+            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+            "metadata": {"name": "r", "namespace": "a"},
+            "spec": {"rules": [{"backendRefs": [{"name": "s", "port": 80, "filters": [
+                {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m2"}}}]}],
+                "filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m"}}}]}]}}),
+        );
+        let mut findings = Findings::new();
+        let route = Route::read(&route, &mut findings).unwrap();
+        let names: Vec<_> = route.rules[0]
+            .backends
+            .iter()
+            .map(|backend| backend.name)
+            .collect();
+        assert_eq!(names, ["s", "m2", "m"]);
+    }
+
+    #[test]
+    fn a_wildcard_does_not_match_its_own_parent_domain() {
+        assert!(!hostnames_meet(Some("example.com"), &["*.example.com"]));
+        assert!(hostnames_meet(Some("*.example.com"), &["*.b.example.com"]));
+        assert!(!hostnames_meet(Some("*.example.com"), &["*.example.org"]));
+        assert!(!hostnames_meet(Some("*.example.com"), &["badexample.com"]));
+        assert!(hostnames_meet(None, &["x.org"]));
+        assert!(hostnames_meet(Some("x.org"), &[]));
+    }
+
+    #[test]
+    fn an_http_listener_takes_no_tcp_routes_and_only_its_own_namespace() {
+        let gateway = object(
+            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+            "metadata": {"name": "g", "namespace": "a"},
+            "spec": {"gatewayClassName": "c", "listeners": [{"name": "h", "port": 80, "protocol": "HTTP"}]}}),
+        );
+        let mut findings = Findings::new();
+        let gateway = super::super::gateway::Gateway::read(&gateway, &mut findings).unwrap();
+        let admission = Admission::read(&gateway.listeners[0]);
+        assert!(admission.admits_kind(GROUP, "HTTPRoute"));
+        assert!(!admission.admits_kind(GROUP, "TCPRoute"));
+        assert!(admission.admits_namespace("a", "a", |_| None));
+        assert!(!admission.admits_namespace("a", "b", |_| None));
+    }
+}

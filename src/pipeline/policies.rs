@@ -1,0 +1,161 @@
+//! Policies of one input: attached for rendering, and evaluated for reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Loaded;
+use crate::api::config::OriginTimestamp;
+use crate::diagnostic::{DocumentId, Findings, Place, SourceId};
+use crate::hub::{Grants, Hub, Ours};
+use crate::object::{GroupKind, Object};
+use crate::policy::findings::{local_conflicts, outcomes, same_target};
+use crate::policy::reach::gateways_of;
+use crate::policy::{
+    Ages, Attachments, Clusters, EffectivePolicies, LocalEffect, Locals, Node, Options, Profiles, Statuses,
+    Synced,
+};
+
+/// What is attached, and what lives on each cluster.
+#[derive(Debug)]
+pub struct Attached<'a> {
+    /// The hub's policies.
+    pub attachments: Attachments<'a>,
+    /// Spoke-local policies by cluster.
+    pub locals: BTreeMap<&'a str, Locals<'a>>,
+    /// Which kinds go with which Gateway of ours.
+    pub synced: Synced,
+}
+
+/// Attaches every policy, and reports what meets on one target.
+pub fn attach<'a>(
+    loaded: &'a Loaded,
+    ours: &Ours<'_>,
+    grants: &Grants<'a>,
+    findings: &mut Findings,
+) -> Attached<'a> {
+    let hub = &loaded.hub;
+    let profiles = profiles(loaded, findings);
+    let kinds: BTreeSet<GroupKind> = ours
+        .classes
+        .values()
+        .filter_map(|class| class.params.as_ref().ok())
+        .flat_map(|params| &params.policies_to_sync)
+        .map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
+        .collect();
+    let kinds: Vec<GroupKind> = kinds.into_iter().collect();
+    let interpret = |object: &Object| interpreted(hub, object);
+    let options = Options {
+        profiles: Some(&profiles),
+        ages: match loaded.config.creation_timestamp {
+            OriginTimestamp::Use => Ages::Use,
+            OriginTimestamp::Ignore => Ages::Ignore,
+        },
+        kinds: &kinds,
+        interpret: Some(&interpret),
+    };
+    let attachments = Attachments::new(&hub.objects, grants, &options, findings);
+    same_target(&attachments, findings);
+    let mut locals = BTreeMap::new();
+    for (cluster, objects) in &hub.spokes {
+        let there = Locals::read(&attachments, cluster, objects, &options, findings);
+        local_conflicts(&attachments, &there, findings);
+        locals.insert(cluster.as_str(), there);
+    }
+    let synced = Synced::new(&attachments, ours);
+    Attached {
+        attachments,
+        locals,
+        synced,
+    }
+}
+
+/// Profiles of policy kinds: built in, corrected and completed by the configuration.
+fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
+    let mut profiles = Profiles::built_in();
+    // The configuration is the first text that is read.
+    let document = DocumentId {
+        source: SourceId(0),
+        index: 0,
+    };
+    let place = |position| Place::value(document, format!("/profiles/{position}"));
+    crate::policy::profiles::configure(&mut profiles, &loaded.config.profiles, place, findings);
+    profiles
+}
+
+/// The object as its controller reads it: defaults of its schema applied, nulls pruned.
+fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
+    let version = hub
+        .crds
+        .get(&object.group_kind())?
+        .version(&object.api_version.version)?;
+    Some(version.schema.as_ref()?.complete(&object.value).into_owned())
+}
+
+/// Everything that can be said about the policies of an input.
+#[derive(Debug)]
+pub struct PolicyView<'a> {
+    /// What is attached where.
+    pub attachments: Attachments<'a>,
+    /// What holds on each path.
+    pub effective: EffectivePolicies,
+    /// What the statuses would say.
+    pub statuses: Statuses,
+    /// The clusters of each Gateway of ours.
+    pub clusters: Clusters,
+    /// What spoke-local policies do to synced ones, by cluster.
+    pub effects: BTreeMap<String, Vec<LocalEffect>>,
+}
+
+impl<'a> PolicyView<'a> {
+    /// Evaluates what is attached. `clusters` are those of each Gateway of ours, in the order of [`Ours::gateways`].
+    pub fn new(
+        attached: Attached<'a>,
+        ours: &Ours<'_>,
+        clusters: &[Vec<String>],
+        findings: &mut Findings,
+    ) -> Self {
+        let Attached {
+            attachments, locals, ..
+        } = attached;
+        let effective = EffectivePolicies::new(&attachments);
+        let statuses = Statuses::new(&attachments, &effective);
+        outcomes(&attachments, &effective, &statuses, findings);
+        let clusters: Clusters = ours
+            .gateways
+            .iter()
+            .zip(clusters)
+            .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
+            .collect();
+        let here = |node: Node, cluster: &str| receives(&attachments, &clusters, node, cluster);
+        let effects = locals
+            .iter()
+            .map(|(cluster, there)| {
+                let effects = there.effects(&attachments, |node| here(node, cluster));
+                ((*cluster).to_owned(), effects)
+            })
+            .filter(|(_, effects)| !effects.is_empty())
+            .collect();
+        Self {
+            attachments,
+            effective,
+            statuses,
+            clusters,
+            effects,
+        }
+    }
+}
+
+/// Whether any Gateway that leads to a node is placed on a cluster.
+pub(super) fn receives(
+    attachments: &Attachments<'_>,
+    clusters: &Clusters,
+    node: Node,
+    cluster: &str,
+) -> bool {
+    gateways_of(&attachments.topology, node)
+        .into_iter()
+        .filter_map(|gateway| attachments.topology.gateway(gateway))
+        .filter_map(|gateway| clusters.get(&gateway.object.key()))
+        .any(|clusters| clusters.iter().any(|name| name == cluster))
+}

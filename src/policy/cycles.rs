@@ -1,0 +1,90 @@
+//! Routes that are each other's parents.
+//!
+//! Owns: finding the circles. Flows in: routes and their numbers. Flows out: a finding for each reference in a circle.
+//! Must not know: listeners, policies.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::node::index;
+use super::topology::Topology;
+use crate::api::route::{ParentRef, Route, is_route};
+use crate::diagnostic::{Code, Finding, Findings};
+
+/// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such
+/// child, leaves the circles and the ways between them: linear.
+pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findings: &mut Findings) {
+    let mut edges: Vec<(usize, usize, &ParentRef<'_>)> = Vec::new();
+    for (child, route) in routes.iter().enumerate() {
+        for parent in &route.parents {
+            if !is_route(parent.group, parent.kind) {
+                continue;
+            }
+            let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
+            if let Some(found) = topology.find_route(parent.kind, namespace, parent.name) {
+                edges.push((child, index(found), parent));
+            }
+        }
+    }
+    let mut alive: BTreeSet<usize> = edges
+        .iter()
+        .flat_map(|(child, parent, _)| [*child, *parent])
+        .collect();
+    for upwards in [true, false] {
+        peel(&mut alive, &edges, upwards);
+    }
+    for (child, parent, reference) in edges {
+        let (Some(route), true) = (
+            routes.get(child),
+            alive.contains(&child) && alive.contains(&parent),
+        ) else {
+            continue;
+        };
+        findings.push(
+            Finding::new(
+                Code::ROUTE_PARENT_CYCLE,
+                route.object.place(&reference.pointer),
+                format!(
+                    "{} is, through its parents, its own parent",
+                    route.object.identity()
+                ),
+            )
+            .label("this parent leads back here")
+            .help("point the outermost route at a Gateway"),
+        );
+    }
+}
+
+fn peel(alive: &mut BTreeSet<usize>, edges: &[(usize, usize, &ParentRef<'_>)], upwards: bool) {
+    let ends = |edge: &(usize, usize, &ParentRef<'_>)| {
+        if upwards {
+            (edge.0, edge.1)
+        } else {
+            (edge.1, edge.0)
+        }
+    };
+    let mut out: HashMap<usize, usize> = HashMap::new();
+    let mut into: HashMap<usize, Vec<usize>> = HashMap::new();
+    for edge in edges {
+        let (from, to) = ends(edge);
+        if alive.contains(&from) && alive.contains(&to) {
+            *out.entry(from).or_default() = out.get(&from).copied().unwrap_or_default().saturating_add(1);
+            into.entry(to).or_default().push(from);
+        }
+    }
+    let mut free: Vec<usize> = alive
+        .iter()
+        .copied()
+        .filter(|node| !out.contains_key(node))
+        .collect();
+    while let Some(node) = free.pop() {
+        alive.remove(&node);
+        for from in into.remove(&node).unwrap_or_default() {
+            if let Some(left) = out.get_mut(&from) {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    free.push(from);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Finding things in the topology, and what they are called.
+//!
+//! Owns: lookups by name, objects behind nodes, locators of nodes and paths (design section 10).
+//! Flows in: names, nodes. Flows out: numbers, objects, locators.
+//! Must not know: how the topology is linked; policies.
+
+use super::node::{Node, Path, index};
+use super::topology::{GatewayNode, RouteNode, SPOKE_PREFIX, Topology};
+use crate::api::gateway::GROUP;
+use crate::object::{Identity, Object};
+
+impl<'a> Topology<'a> {
+    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>`.
+    #[must_use]
+    pub fn find_gateway(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<u32> {
+        let direct = self.gateway_numbers.get(&(namespace, name)).copied();
+        if !seen_on_spoke {
+            return direct;
+        }
+        namespace
+            .strip_prefix(SPOKE_PREFIX)
+            .and_then(|hub| self.gateway_numbers.get(&(hub, name)).copied())
+            .filter(|found| {
+                self.gateways
+                    .get(index(*found))
+                    .is_some_and(|gateway| !gateway.local)
+            })
+            .or_else(|| {
+                direct.filter(|found| {
+                    self.gateways
+                        .get(index(*found))
+                        .is_some_and(|gateway| gateway.local)
+                })
+            })
+    }
+
+    /// The route of this kind, namespace and name.
+    #[must_use]
+    pub fn find_route(&self, kind: &str, namespace: &str, name: &str) -> Option<u32> {
+        self.route_numbers.get(&(kind, namespace, name)).copied()
+    }
+
+    /// The GatewayClass of this name.
+    #[must_use]
+    pub fn find_class(&self, name: &str) -> Option<u32> {
+        self.class_numbers.get(name).copied()
+    }
+
+    /// The namespace of this name.
+    #[must_use]
+    pub fn find_namespace(&self, name: &str) -> Option<u32> {
+        self.namespace_numbers.get(name).copied()
+    }
+
+    /// The ListenerSet of this namespace and name, and its Gateway: (gateway, set).
+    #[must_use]
+    pub fn find_listener_set(&self, namespace: &str, name: &str) -> Option<(u32, u32)> {
+        self.set_numbers.get(&(namespace, name)).copied()
+    }
+
+    /// The backend of this identity, if a route or a policy named it.
+    #[must_use]
+    pub fn find_backend(&self, identity: &Identity) -> Option<u32> {
+        self.backend_numbers.get(identity).copied()
+    }
+
+    /// The Gateway with this number.
+    #[must_use]
+    pub fn gateway(&self, number: u32) -> Option<&GatewayNode<'a>> {
+        self.gateways.get(index(number))
+    }
+
+    /// The route with this number.
+    #[must_use]
+    pub fn route(&self, number: u32) -> Option<&RouteNode<'a>> {
+        self.routes.get(index(number))
+    }
+
+    /// The object behind a node; a section's owner, `None` for what is not in the input.
+    #[must_use]
+    pub fn object(&self, node: Node) -> Option<&'a Object> {
+        match node {
+            Node::Class(class) => self.classes.get(index(class))?.object,
+            Node::Namespace(namespace) => self.namespaces.get(index(namespace))?.object,
+            Node::Gateway(gateway) => self.gateway(gateway).map(|gateway| gateway.object),
+            Node::Listener(gateway, listener) => {
+                let gateway = self.gateway(gateway)?;
+                match gateway.listeners.get(index(listener))?.set {
+                    Some(set) => self.listener_sets.get(index(set)).map(|set| set.object),
+                    None => Some(gateway.object),
+                }
+            }
+            Node::ListenerSet(set) => self.listener_sets.get(index(set)).map(|set| set.object),
+            Node::Route(route) | Node::Rule(route, _) => self.route(route).map(|route| route.object),
+            Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(index(backend))?.object,
+        }
+    }
+
+    /// What a node, or the owner of a section, is called.
+    #[must_use]
+    pub fn identity(&self, node: Node) -> Option<Identity> {
+        match node {
+            Node::Class(class) => {
+                let name = self.classes.get(index(class))?.name;
+                Some(Identity::new(GROUP, "GatewayClass", None, name))
+            }
+            Node::Namespace(namespace) => {
+                let name = self.namespaces.get(index(namespace))?.name;
+                Some(Identity::new("", "Namespace", None, name))
+            }
+            Node::Backend(backend) | Node::Port(backend, _) => {
+                Some(self.backends.get(index(backend))?.identity.clone())
+            }
+            other => self.object(other).map(Object::identity),
+        }
+    }
+
+    /// The name of the section that a node is, if it is one.
+    #[must_use]
+    pub fn section(&self, node: Node) -> Option<&str> {
+        match node {
+            Node::Listener(gateway, listener) => {
+                Some(self.gateway(gateway)?.listeners.get(index(listener))?.name)
+            }
+            Node::Rule(route, rule) => Some(&self.route(route)?.rules.get(index(rule))?.name),
+            Node::Port(backend, port) => Some(self.backends.get(index(backend))?.ports.get(index(port))?),
+            _ => None,
+        }
+    }
+
+    /// The locator of a node (design section 10).
+    #[must_use]
+    pub fn locator(&self, node: Node) -> String {
+        let mut locator = self
+            .identity(node)
+            .map(|identity| identity.locator())
+            .unwrap_or_default();
+        if let Some(section) = self.section(node) {
+            locator.push('#');
+            locator.push_str(section);
+        }
+        locator
+    }
+
+    /// The locators of a path, from its GatewayClass on.
+    #[must_use]
+    pub fn path_locators(&self, path: &Path) -> Vec<String> {
+        let class = self
+            .gateway(path.gateway)
+            .map(|gateway| self.locator(Node::Class(gateway.class)));
+        class
+            .into_iter()
+            .chain(path.nodes().into_iter().map(|node| self.locator(node)))
+            .collect()
+    }
+}

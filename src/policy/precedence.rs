@@ -1,0 +1,167 @@
+//! Who goes first: age and name, and the names of the rules that decide.
+//!
+//! Owns: the order of policies on one level (spec/policy.md 1.4, R2 and R3; the seed's third and fourth criterion)
+//! and [`Rule`], the reason that every decision carries.
+//! Flows in: objects. Flows out: comparisons and reasons.
+//! Must not know: topology.
+
+use std::cmp::Ordering;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::settings::Side;
+use crate::object::Object;
+
+/// The age of a policy whose creation the hub knows and a file does not (hub.md section 4.2).
+pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
+
+/// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ages {
+    /// They decide.
+    #[default]
+    Use,
+    /// Only names decide.
+    Ignore,
+}
+
+/// `metadata.creationTimestamp`, else the annotation `kuadrant.io/origin-creation`, when they count. `None` is
+/// the newest: the policy will be created now (design section 7, Age).
+#[must_use]
+pub fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
+    if ages == Ages::Ignore {
+        return None;
+    }
+    let written = object
+        .value
+        .get("metadata")
+        .and_then(|metadata| metadata.get("creationTimestamp"))
+        .and_then(serde_json::Value::as_str);
+    written.and_then(|text| text.parse().ok()).or_else(|| {
+        object
+            .annotation(ORIGIN_CREATION)
+            .and_then(|text| text.parse().ok())
+    })
+}
+
+/// What orders policies on one level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rank {
+    /// Creation, when known.
+    pub age: Option<Timestamp>,
+    /// `namespace/name`.
+    pub key: String,
+}
+
+impl Ord for Rank {
+    /// Established first: older, then by `namespace/name`.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.by_age(other).then_with(|| self.key.cmp(&other.key))
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Rank {
+    fn by_age(&self, other: &Self) -> Ordering {
+        match (self.age, other.age) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        }
+    }
+}
+
+/// Where a policy stands when it meets another one.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'r> {
+    /// Position of its place in the path, 0 least specific.
+    pub level: usize,
+    /// Defaults or overrides.
+    pub side: Side,
+    /// Its rank.
+    pub rank: &'r Rank,
+}
+
+/// The rule that decided between two policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// The seed's second criterion.
+    OverridesBeatDefaults,
+    /// Between levels, the less specific override.
+    LessSpecificOverrides,
+    /// Between levels, the more specific default.
+    MoreSpecificDefaults,
+    /// The older policy.
+    Older,
+    /// The first by `namespace/name`.
+    FirstByName,
+    /// Defaults of the established policy give way to the challenger, which is the newer one.
+    NewerChallenger,
+    /// Defaults of the established policy give way to the challenger, which is the later by `namespace/name`.
+    LaterChallenger,
+    /// What lives on the spoke beats what is synced to it.
+    SpokeLocal,
+}
+
+impl Rule {
+    /// The name in JSON, stable: `first-by-name`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OverridesBeatDefaults => "overrides-beat-defaults",
+            Self::LessSpecificOverrides => "less-specific-overrides",
+            Self::MoreSpecificDefaults => "more-specific-defaults",
+            Self::Older => "older",
+            Self::FirstByName => "first-by-name",
+            Self::NewerChallenger => "newer-challenger",
+            Self::LaterChallenger => "later-challenger",
+            Self::SpokeLocal => "spoke-local",
+        }
+    }
+
+    /// Why, for people; follows "because".
+    #[must_use]
+    pub const fn because(self) -> &'static str {
+        match self {
+            Self::OverridesBeatDefaults => "overrides beat defaults",
+            Self::LessSpecificOverrides => "the overrides of the less specific level win",
+            Self::MoreSpecificDefaults => "the more specific level wins over defaults",
+            Self::Older => "it is older",
+            Self::FirstByName => "it comes first by namespace/name, and no creation time decides",
+            Self::NewerChallenger => {
+                "on one level the defaults of the older policy give way to the newer one"
+            }
+            Self::LaterChallenger => {
+                "on one level defaults give way to the policy that comes later by namespace/name, and no creation time decides"
+            }
+            Self::SpokeLocal => "a policy that lives on the cluster beats a synced one",
+        }
+    }
+
+    /// The rule by which `winner` beat `loser`.
+    #[must_use]
+    pub fn between(winner: Standing<'_>, loser: Standing<'_>) -> Self {
+        match winner.level.cmp(&loser.level) {
+            Ordering::Greater => Self::MoreSpecificDefaults,
+            Ordering::Less if loser.side == Side::Overrides => Self::LessSpecificOverrides,
+            Ordering::Less => Self::OverridesBeatDefaults,
+            Ordering::Equal if winner.side == Side::Overrides && loser.side == Side::Defaults => {
+                Self::OverridesBeatDefaults
+            }
+            Ordering::Equal => match (winner.rank.by_age(loser.rank), winner.rank.key < loser.rank.key) {
+                (Ordering::Less, _) => Self::Older,
+                (Ordering::Greater, _) => Self::NewerChallenger,
+                (Ordering::Equal, true) => Self::FirstByName,
+                (Ordering::Equal, false) => Self::LaterChallenger,
+            },
+        }
+    }
+}

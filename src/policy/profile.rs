@@ -1,0 +1,403 @@
+//! What spokewright knows about a policy kind.
+//!
+//! Owns: the [`Profile`] of a kind (targets, class, wrappers, strategy, merge unit, same-target behaviour, where
+//! paths end, the shape of its status) and the two profiles of labelled kinds that nobody described.
+//! Flows in: nothing; `profiles` holds the data. Flows out: profiles.
+//! Must not know: objects.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::gateway::GROUP;
+use crate::object::GroupKind;
+
+/// A level of the hierarchy, least specific first (design section 7, Hierarchy).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Level {
+    /// The GatewayClass.
+    GatewayClass,
+    /// The Namespace of the Gateway.
+    GatewayNamespace,
+    /// The Gateway.
+    Gateway,
+    /// A listener.
+    Listener,
+    /// The Namespace of the route.
+    RouteNamespace,
+    /// The route.
+    Route,
+    /// A rule of the route.
+    Rule,
+    /// The backend: a Service, or whatever a route forwards to.
+    Backend,
+    /// A port of the backend.
+    Port,
+}
+
+impl Level {
+    /// For people: `route rule`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GatewayClass => "GatewayClass",
+            Self::GatewayNamespace => "Namespace of the Gateway",
+            Self::Gateway => "Gateway",
+            Self::Listener => "listener",
+            Self::RouteNamespace => "Namespace of the route",
+            Self::Route => "route",
+            Self::Rule => "route rule",
+            Self::Backend => "backend",
+            Self::Port => "backend port",
+        }
+    }
+}
+
+/// What a policy of the kind affects (GEP-713: Direct and Inherited).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Class {
+    /// Only its own target.
+    Direct,
+    /// Its target and what stands below it.
+    Inherited,
+}
+
+/// A kind that may be targeted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AllowedTarget {
+    /// API group, `""` for core.
+    #[serde(default)]
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Whether `sectionName` may name a part of it.
+    #[serde(default)]
+    pub sections: bool,
+}
+
+/// Which spec fields name targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TargetField {
+    /// `spec.targetRef`.
+    TargetRef,
+    /// `spec.targetRefs`.
+    TargetRefs,
+    /// `spec.targetSelectors`.
+    TargetSelectors,
+}
+
+impl TargetField {
+    /// The field's name in a spec.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TargetRef => "targetRef",
+            Self::TargetRefs => "targetRefs",
+            Self::TargetSelectors => "targetSelectors",
+        }
+    }
+}
+
+/// Where the settings of a policy stand in its spec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Wrappers {
+    /// In the spec itself.
+    Bare,
+    /// In `defaults`, in `overrides`, or bare: exactly one of the three (Kuadrant).
+    OneOfDefaultsOverrides,
+    /// In `default` only (GKE).
+    Default,
+    /// In `defaults`, `overrides`, `default`, `override`, bare, or several of them (GEP-2649).
+    Any,
+}
+
+/// How two specs become one (GEP-713, merge strategies).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Strategy {
+    /// No merging; the established policy stands alone.
+    None,
+    /// One of the two as a whole.
+    Atomic,
+    /// Unit by unit: a rule, or a field by JSON merge patch.
+    Patch,
+}
+
+/// Whose strategy counts where two policies meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Dictates {
+    /// The established policy's (GEP-713).
+    Established,
+    /// The more specific policy's (Envoy Gateway's `mergeType`).
+    Challenger,
+}
+
+/// The order of two policies on one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Precedence {
+    /// The older text: the oldest wins, in defaults and in overrides.
+    Seed,
+    /// Today's roles: the established policy's strategy decides, so that defaults give way to the challenger.
+    Roles,
+}
+
+/// A part of the spec that is merged by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RulePath {
+    /// JSON pointer in the settings: `/limits`.
+    pub pointer: String,
+    /// Each entry of the mapping there is a rule `<id><key>`; else the whole value is the rule `<id>`.
+    #[serde(default)]
+    pub each: bool,
+    /// The rule's id, or the front of it.
+    #[serde(default)]
+    pub id: String,
+    /// Whether a policy without any such rule counts as empty: atomic defaults then fall back to the parent.
+    #[serde(default)]
+    pub essential: bool,
+}
+
+/// What a merge never goes below.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum MergeUnit {
+    /// The whole spec.
+    Whole,
+    /// A field: RFC 7386.
+    JsonMergePatch,
+    /// A named rule.
+    Rules(Vec<RulePath>),
+}
+
+/// What happens to two policies of one kind on one target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SameTarget {
+    /// The older is accepted, the others are Conflicted.
+    Reject,
+    /// All are accepted and merged, or one gives way as a whole.
+    Merge,
+    /// All apply.
+    AddUp,
+}
+
+/// Which nodes a path lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Paths {
+    /// Every level down to its end: one path per listener and rule (Kuadrant).
+    EveryLevel,
+    /// Listeners, rules and ports only where a policy of the kind names one.
+    WhereItMatters,
+}
+
+/// Conditions and messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum StatusShape {
+    /// Accepted and Enforced, flat, with Kuadrant's words.
+    Kuadrant,
+    /// Accepted and Programmed, flat and in `status.ancestors`.
+    Ancestors,
+}
+
+/// Everything that is known about a policy kind. Each field's default is that of a labelled kind that nobody
+/// described.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Profile {
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Direct or Inherited.
+    pub class: Class,
+    /// Kinds that may be targeted; empty: any.
+    pub targets: Vec<AllowedTarget>,
+    /// Fields that name targets.
+    pub target_fields: Vec<TargetField>,
+    /// A policy without any target applies to its whole namespace (Istio).
+    pub namespace_wide: bool,
+    /// Where the settings stand.
+    pub wrappers: Wrappers,
+    /// The field that chooses the strategy, in the spec or in a wrapper.
+    pub strategy_fields: Vec<String>,
+    /// Whose choice counts.
+    pub dictates: Dictates,
+    /// The strategy where none is chosen.
+    pub strategy: Strategy,
+    /// What a merge never goes below.
+    pub unit: MergeUnit,
+    /// Who wins on one level.
+    pub precedence: Precedence,
+    /// Two policies on one target.
+    pub same_target: SameTarget,
+    /// Where effective paths end.
+    pub ends: Vec<Level>,
+    /// What a path lists.
+    pub paths: Paths,
+    /// Conditions and messages.
+    pub status: StatusShape,
+}
+
+impl Profile {
+    /// The group and kind.
+    #[must_use]
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind::new(&self.group, &self.kind)
+    }
+
+    /// A labelled Direct kind that nobody described: strategy None (design section 7).
+    #[must_use]
+    pub fn direct(group: &str, kind: &str) -> Self {
+        Self {
+            class: Class::Direct,
+            wrappers: Wrappers::Bare,
+            strategy: Strategy::None,
+            strategy_fields: Vec::new(),
+            precedence: Precedence::Roles,
+            same_target: SameTarget::Reject,
+            ..Self::inherited(group, kind)
+        }
+    }
+
+    /// A labelled Inherited kind that nobody described: field by field, in the seed's order (design section 7).
+    #[must_use]
+    pub fn inherited(group: &str, kind: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            class: Class::Inherited,
+            targets: Vec::new(),
+            target_fields: vec![
+                TargetField::TargetRef,
+                TargetField::TargetRefs,
+                TargetField::TargetSelectors,
+            ],
+            namespace_wide: false,
+            wrappers: Wrappers::Any,
+            strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
+            dictates: Dictates::Established,
+            strategy: Strategy::Patch,
+            unit: MergeUnit::JsonMergePatch,
+            precedence: Precedence::Seed,
+            same_target: SameTarget::Merge,
+            ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
+            paths: Paths::WhereItMatters,
+            status: StatusShape::Ancestors,
+        }
+    }
+
+    /// Whether this group and kind may be targeted at all.
+    #[must_use]
+    pub fn allowed(&self, group: &str, kind: &str) -> Option<Allowed> {
+        if self.targets.is_empty() {
+            return Some(Allowed { sections: true });
+        }
+        self.targets
+            .iter()
+            .find(|target| target.group == group && target.kind == kind)
+            .map(|target| Allowed {
+                sections: target.sections,
+            })
+    }
+
+    /// Whether traffic through routes of this kind is any business of the policy kind: where it names route
+    /// kinds among its targets, only those.
+    #[must_use]
+    pub fn concerns_route(&self, kind: &str) -> bool {
+        let mut routes = self
+            .targets
+            .iter()
+            .filter(|target| crate::api::route::is_route(&target.group, &target.kind))
+            .peekable();
+        routes.peek().is_none() || routes.any(|target| target.kind == kind)
+    }
+
+    /// The targets, for a help line: `Gateway, HTTPRoute`.
+    #[must_use]
+    pub fn target_kinds(&self) -> String {
+        let kinds: Vec<&str> = self.targets.iter().map(|target| target.kind.as_str()).collect();
+        kinds.join(", ")
+    }
+
+    // --- the small language in which `profiles` describes kinds ---
+
+    /// Allows targets.
+    #[must_use]
+    pub fn targets(mut self, targets: &[AllowedTarget]) -> Self {
+        self.targets = targets.to_vec();
+        self
+    }
+
+    /// Names the fields that name targets.
+    #[must_use]
+    pub fn by(mut self, fields: &[TargetField]) -> Self {
+        self.target_fields = fields.to_vec();
+        self
+    }
+
+    /// Says where paths end.
+    #[must_use]
+    pub fn ends(mut self, ends: &[Level]) -> Self {
+        self.ends = ends.to_vec();
+        self
+    }
+
+    /// Sets the default strategy and the merge unit.
+    #[must_use]
+    pub fn merges(mut self, strategy: Strategy, unit: MergeUnit) -> Self {
+        self.strategy = strategy;
+        self.unit = unit;
+        self
+    }
+
+    /// Sets what happens on one target, and who wins on one level.
+    #[must_use]
+    pub const fn same_target(mut self, same_target: SameTarget, precedence: Precedence) -> Self {
+        self.same_target = same_target;
+        self.precedence = precedence;
+        self
+    }
+
+    /// Says where settings stand and which field chooses the strategy.
+    #[must_use]
+    pub fn wrapped(mut self, wrappers: Wrappers, strategy_field: Option<&str>) -> Self {
+        self.wrappers = wrappers;
+        self.strategy_fields = strategy_field.map(str::to_owned).into_iter().collect();
+        self
+    }
+}
+
+/// What is allowed about a target kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowed {
+    /// Whether `sectionName` may be used.
+    pub sections: bool,
+}
+
+/// An allowed target of Gateway API's group, with sections.
+#[must_use]
+pub fn gateway_api(kind: &str) -> AllowedTarget {
+    AllowedTarget {
+        group: GROUP.to_owned(),
+        kind: kind.to_owned(),
+        sections: true,
+    }
+}
+
+/// An allowed target of any group, as a whole only.
+#[must_use]
+pub fn whole(group: &str, kind: &str) -> AllowedTarget {
+    AllowedTarget {
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+        sections: false,
+    }
+}
+
+/// A Service with its ports.
+#[must_use]
+pub fn service() -> AllowedTarget {
+    AllowedTarget {
+        sections: true,
+        ..whole("", "Service")
+    }
+}

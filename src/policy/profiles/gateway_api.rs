@@ -1,0 +1,16 @@
+//! Gateway API's own kinds (spec/policy.md section 2.3).
+
+use crate::policy::profile::{Level, Profile, TargetField, service, whole};
+
+pub(super) fn profiles() -> Vec<Profile> {
+    vec![
+        Profile::direct("gateway.networking.k8s.io", "BackendTLSPolicy")
+            .targets(&[service()])
+            .by(&[TargetField::TargetRefs])
+            .ends(&[Level::Port]),
+        Profile::direct("gateway.networking.x-k8s.io", "XBackendTrafficPolicy")
+            .targets(&[whole("", "Service")])
+            .by(&[TargetField::TargetRefs])
+            .ends(&[Level::Backend]),
+    ]
+}

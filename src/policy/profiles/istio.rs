@@ -1,0 +1,33 @@
+//! Istio (spec/policy.md section 2.3): policies add up; there is never one winner.
+
+use crate::policy::profile::{
+    Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, TargetField, Wrappers, service, whole,
+};
+
+pub(super) fn profiles() -> Vec<Profile> {
+    vec![
+        kind("security.istio.io", "AuthorizationPolicy"),
+        kind("security.istio.io", "RequestAuthentication"),
+        kind("telemetry.istio.io", "Telemetry"),
+        kind("extensions.istio.io", "WasmPlugin"),
+        kind("networking.istio.io", "EnvoyFilter"),
+    ]
+}
+
+fn kind(group: &str, kind: &str) -> Profile {
+    Profile {
+        namespace_wide: true,
+        ..Profile::inherited(group, kind)
+            .targets(&[
+                whole("gateway.networking.k8s.io", "GatewayClass"),
+                whole("gateway.networking.k8s.io", "Gateway"),
+                service(),
+                whole("networking.istio.io", "ServiceEntry"),
+            ])
+            .by(&[TargetField::TargetRef, TargetField::TargetRefs])
+            .wrapped(Wrappers::Bare, None)
+            .merges(Strategy::Atomic, MergeUnit::Whole)
+            .same_target(SameTarget::AddUp, Precedence::Roles)
+            .ends(&[Level::Gateway, Level::Backend])
+    }
+}

@@ -1,0 +1,124 @@
+//! Kuadrant (spec/policy.md section 2.1).
+
+use crate::policy::profile::{
+    Level, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
+    Wrappers, gateway_api,
+};
+
+const GROUP: &str = "kuadrant.io";
+
+pub(super) fn profiles() -> Vec<Profile> {
+    vec![
+        merging("AuthPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], auth_rules()),
+        merging(
+            "RateLimitPolicy",
+            &["Gateway", "HTTPRoute", "GRPCRoute"],
+            limit_rules(),
+        ),
+        merging("TokenRateLimitPolicy", &["Gateway", "HTTPRoute"], limit_rules()),
+        per_listener("DNSPolicy"),
+        per_listener("TLSPolicy"),
+        extension("OIDCPolicy"),
+        extension("PlanPolicy"),
+        extension("TelemetryPolicy"),
+        extension("ThreatPolicy"),
+    ]
+}
+
+/// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule.
+fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
+    let targets: Vec<_> = targets.iter().map(|kind| gateway_api(kind)).collect();
+    Profile {
+        paths: Paths::EveryLevel,
+        status: StatusShape::Kuadrant,
+        ..Profile::inherited(GROUP, kind)
+            .targets(&targets)
+            .by(&[TargetField::TargetRef])
+            .wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"))
+            .merges(Strategy::Atomic, MergeUnit::Rules(rules))
+            .same_target(SameTarget::Merge, Precedence::Roles)
+            .ends(&[Level::Rule])
+    }
+}
+
+/// Kinds that own listeners: a listener's policy takes it, a Gateway's takes the others; the older wins.
+fn per_listener(kind: &str) -> Profile {
+    Profile {
+        paths: Paths::EveryLevel,
+        status: StatusShape::Kuadrant,
+        ..Profile::inherited(GROUP, kind)
+            .targets(&[gateway_api("Gateway")])
+            .by(&[TargetField::TargetRef])
+            .wrapped(Wrappers::Bare, None)
+            .merges(Strategy::Atomic, MergeUnit::Whole)
+            .same_target(SameTarget::Reject, Precedence::Roles)
+            .ends(&[Level::Listener])
+    }
+}
+
+/// The extension kinds carry no label and merge nothing.
+fn extension(kind: &str) -> Profile {
+    Profile {
+        paths: Paths::EveryLevel,
+        status: StatusShape::Kuadrant,
+        ..Profile::inherited("extensions.kuadrant.io", kind)
+            .targets(&[gateway_api("Gateway"), gateway_api("HTTPRoute")])
+            .by(&[TargetField::TargetRef])
+            .wrapped(Wrappers::Bare, None)
+            .merges(Strategy::Atomic, MergeUnit::Whole)
+            .same_target(SameTarget::Merge, Precedence::Roles)
+            .ends(&[Level::Rule])
+    }
+}
+
+fn each(pointer: &str, id: &str, essential: bool) -> RulePath {
+    RulePath {
+        pointer: pointer.to_owned(),
+        each: true,
+        id: id.to_owned(),
+        essential,
+    }
+}
+
+fn single(pointer: &str, id: &str, essential: bool) -> RulePath {
+    RulePath {
+        pointer: pointer.to_owned(),
+        each: false,
+        id: id.to_owned(),
+        essential,
+    }
+}
+
+fn limit_rules() -> Vec<RulePath> {
+    vec![
+        each("/limits", "", true),
+        single("/when", "###_TOP_LEVEL_PREDICATES_###", false),
+    ]
+}
+
+fn auth_rules() -> Vec<RulePath> {
+    vec![
+        each("/rules/authentication", "authentication#", true),
+        each("/rules/metadata", "metadata#", true),
+        each("/rules/authorization", "authorization#", true),
+        each("/rules/callbacks", "callbacks#", true),
+        single(
+            "/rules/response/unauthenticated",
+            "response.unauthenticated#",
+            true,
+        ),
+        single("/rules/response/unauthorized", "response.unauthorized#", true),
+        each(
+            "/rules/response/success/headers",
+            "response.success.headers#",
+            true,
+        ),
+        each(
+            "/rules/response/success/filters",
+            "response.success.metadata#",
+            true,
+        ),
+        each("/patterns", "patterns#", false),
+        single("/when", "conditions#", false),
+    ]
+}

@@ -1,0 +1,49 @@
+//! NGINX Gateway Fabric (spec/policy.md section 2.3).
+
+use crate::policy::profile::{
+    AllowedTarget, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, whole,
+};
+
+const GROUP: &str = "gateway.nginx.org";
+
+pub(super) fn profiles() -> Vec<Profile> {
+    let everywhere = ["Gateway", "HTTPRoute", "GRPCRoute"];
+    vec![
+        inherited("ClientSettingsPolicy", &everywhere),
+        inherited("ProxySettingsPolicy", &everywhere),
+        inherited("RateLimitPolicy", &everywhere),
+        direct("ObservabilityPolicy", &["HTTPRoute", "GRPCRoute"], Level::Route),
+        direct("SnippetsPolicy", &everywhere, Level::Route),
+        direct("WAFPolicy", &everywhere, Level::Route),
+        Profile::direct(GROUP, "UpstreamSettingsPolicy")
+            .targets(&[whole("", "Service")])
+            .ends(&[Level::Backend]),
+    ]
+}
+
+fn inherited(kind: &str, targets: &[&str]) -> Profile {
+    Profile::inherited(GROUP, kind)
+        .targets(&kinds(targets))
+        .wrapped(Wrappers::Bare, None)
+        .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
+        .same_target(SameTarget::Merge, Precedence::Seed)
+        .ends(&[Level::Gateway, Level::Route])
+}
+
+fn direct(kind: &str, targets: &[&str], end: Level) -> Profile {
+    let mut ends = vec![end];
+    if targets.contains(&"Gateway") {
+        ends.insert(0, Level::Gateway);
+    }
+    Profile::direct(GROUP, kind).targets(&kinds(targets)).ends(&ends)
+}
+
+fn kinds(targets: &[&str]) -> Vec<AllowedTarget> {
+    targets
+        .iter()
+        .map(|kind| AllowedTarget {
+            sections: false,
+            ..gateway_api(kind)
+        })
+        .collect()
+}

@@ -1,0 +1,297 @@
+//! The JSON shapes that others rely on: `PolicyReport` (design section 10) and its parts.
+//!
+//! Owns: serialisable views of effective policies and statuses.
+//! Flows in: attachments, effective policies, statuses, the clusters of each Gateway. Flows out: values for serde.
+//! Must not know: text reports, files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::attachment::{Attachments, PolicyId};
+use super::effective::{EffectivePolicies, PathEffective};
+use super::leaves::{escape, flatten};
+use super::local::LocalEffect;
+use super::node::number;
+use super::profile::Level;
+use super::profile::MergeUnit;
+use super::reach::Clusters;
+use super::shipping::nodes_of_gateway;
+use super::status::{AncestorStatus, Condition, PolicyStatus, Statuses};
+
+/// `policies -o json`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyReport {
+    /// `spokewright.dev/v1alpha1`.
+    pub api_version: &'static str,
+    /// `PolicyReport`.
+    pub kind: &'static str,
+    /// One entry per kind and path.
+    pub effective: Vec<EffectiveEntry>,
+    /// Gateways that policies are attached to and no path of that kind leads through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_paths: Vec<WithoutPaths>,
+    /// One entry per policy.
+    pub policies: Vec<PolicyEntry>,
+}
+
+/// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WithoutPaths {
+    /// The policy kind.
+    pub kind: String,
+    /// Its group.
+    pub group: String,
+    /// The Gateway's locator.
+    pub gateway: String,
+    /// The policies on it and its listeners.
+    pub policies: Vec<String>,
+    /// Where paths of this kind end: `route rule`.
+    pub ends: &'static str,
+}
+
+/// What is known about clusters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OnClusters<'c> {
+    /// The clusters of each Gateway; `None`: nobody looked.
+    pub clusters: Option<&'c Clusters>,
+    /// What spoke-local policies do to synced ones, by cluster.
+    pub effects: Option<&'c BTreeMap<String, Vec<LocalEffect>>>,
+}
+
+/// What holds on one path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectiveEntry {
+    /// The policy kind.
+    pub kind: String,
+    /// Its group: two products may use one kind's name.
+    pub group: String,
+    /// Locators from the GatewayClass on.
+    pub path: Vec<String>,
+    /// Rule id to value; of kinds with named rules, and of kinds that add up (policy to settings).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<BTreeMap<String, Value>>,
+    /// Rule id to the policy that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule_sources: Option<BTreeMap<String, String>>,
+    /// All sources, sorted.
+    pub source_policies: Vec<String>,
+    /// The result as a spec; none where policies add up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Value>,
+    /// JSON pointer in `spec` to the policy that the value comes from.
+    pub sources: BTreeMap<String, String>,
+}
+
+impl EffectiveEntry {
+    /// The entry of a path.
+    #[must_use]
+    pub fn new(attachments: &Attachments<'_>, kind: usize, path: &PathEffective) -> Option<Self> {
+        let profile = &attachments.kinds.get(kind)?.profile;
+        let effective = &path.effective;
+        let locator = |id: PolicyId| attachments.locator(id).to_string();
+        let spec = effective.spec(profile);
+        let named = spec.is_none() || matches!(profile.unit, MergeUnit::Rules(_));
+        let mut sources = BTreeMap::new();
+        if spec.is_some() {
+            for leaf in effective.content.values() {
+                flatten_leaf(&leaf.value, &leaf.at, &mut |pointer| {
+                    sources.insert(pointer, locator(leaf.policy));
+                });
+            }
+        }
+        let policies: BTreeSet<String> = effective.sources().into_iter().map(locator).collect();
+        Some(Self {
+            kind: profile.kind.clone(),
+            group: profile.group.clone(),
+            path: attachments.topology.path_locators(&path.path),
+            rules: named.then(|| {
+                let rules = effective.content.iter();
+                rules
+                    .map(|(id, leaf)| (id.to_string(), (*leaf.value).clone()))
+                    .collect()
+            }),
+            rule_sources: named.then(|| {
+                let rules = effective.content.iter();
+                rules
+                    .map(|(id, leaf)| (id.to_string(), locator(leaf.policy)))
+                    .collect()
+            }),
+            source_policies: policies.into_iter().collect(),
+            spec,
+            sources,
+        })
+    }
+}
+
+/// The pointers of the fields of a leaf: a rule has several.
+fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                flatten(value, format!("{at}/{}", escape(key)), &mut |pointer, _| {
+                    field(pointer)
+                });
+            }
+        }
+        _ => field(at.to_owned()),
+    }
+}
+
+/// A policy and its predicted status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyEntry {
+    /// Locator.
+    pub policy: String,
+    /// Condition Accepted.
+    pub accepted: Condition,
+    /// Condition Enforced, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<Condition>,
+    /// Condition Programmed, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programmed: Option<Condition>,
+    /// All conditions.
+    pub conditions: Vec<Condition>,
+    /// `status.ancestors`, of kinds that have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<AncestorStatus>,
+    /// Who took the place of what does not hold, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overridden_by: Vec<String>,
+    /// Clusters of the Gateways that it reaches, sorted.
+    pub clusters: Vec<String>,
+    /// Clusters where something else holds than here: a spoke-local policy is in the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_clusters: Vec<OnCluster>,
+}
+
+/// The status of a policy on one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OnCluster {
+    /// The cluster.
+    pub cluster: String,
+    /// Condition Enforced, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<Condition>,
+    /// Condition Programmed, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programmed: Option<Condition>,
+}
+
+impl PolicyEntry {
+    /// The entry of a policy; `there` is what becomes of it on single clusters.
+    #[must_use]
+    pub fn new(
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        status: &PolicyStatus,
+        clusters: Option<&Clusters>,
+        there: &[(&str, &LocalEffect)],
+    ) -> Self {
+        let names: BTreeSet<String> = status
+            .gateways
+            .iter()
+            .filter_map(|gateway| attachments.topology.gateway(*gateway))
+            .filter_map(|gateway| clusters?.get(&gateway.object.key()))
+            .flatten()
+            .cloned()
+            .collect();
+        let by: BTreeSet<String> = status
+            .tally
+            .by
+            .iter()
+            .map(|id| attachments.locator(*id).to_string())
+            .collect();
+        let named = |effect: &Condition, name: &str| (effect.kind == name).then(|| effect.clone());
+        let effect_named = |name: &str| status.effect.as_ref().and_then(|effect| named(effect, name));
+        let on_clusters = there
+            .iter()
+            .map(|(cluster, effect)| OnCluster {
+                cluster: (*cluster).to_owned(),
+                enforced: named(&effect.condition, "Enforced"),
+                programmed: named(&effect.condition, "Programmed"),
+            })
+            .collect();
+        Self {
+            policy: attachments.locator(id).to_string(),
+            accepted: status.accepted.clone(),
+            enforced: effect_named("Enforced"),
+            programmed: effect_named("Programmed"),
+            conditions: std::iter::once(status.accepted.clone())
+                .chain(status.effect.clone())
+                .collect(),
+            ancestors: status.ancestors.clone(),
+            overridden_by: by.into_iter().collect(),
+            clusters: names.into_iter().collect(),
+            on_clusters,
+        }
+    }
+}
+
+impl PolicyReport {
+    /// The whole report.
+    #[must_use]
+    pub fn new(
+        attachments: &Attachments<'_>,
+        effective: &EffectivePolicies,
+        statuses: &Statuses,
+        clusters: OnClusters<'_>,
+    ) -> Self {
+        let mut there: BTreeMap<PolicyId, Vec<(&str, &LocalEffect)>> = BTreeMap::new();
+        for (cluster, effects) in clusters.effects.into_iter().flatten() {
+            for effect in effects {
+                there.entry(effect.policy).or_default().push((cluster, effect));
+            }
+        }
+        Self {
+            api_version: "spokewright.dev/v1alpha1",
+            kind: "PolicyReport",
+            effective: effective
+                .iter()
+                .filter_map(|(kind, path)| EffectiveEntry::new(attachments, kind, path))
+                .collect(),
+            without_paths: without_paths(attachments, effective),
+            policies: statuses
+                .iter()
+                .map(|(id, status)| {
+                    let there = there.get(&id).map(Vec::as_slice).unwrap_or_default();
+                    PolicyEntry::new(attachments, id, status, clusters.clusters, there)
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Gateways with policies of a kind and no path of it.
+#[must_use]
+pub fn without_paths(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<WithoutPaths> {
+    let mut found = Vec::new();
+    for (position, kind) in attachments.kinds.iter().enumerate() {
+        for gateway in 0..number(attachments.topology.gateways.len()) {
+            if !effective.on(position, gateway).is_empty() {
+                continue;
+            }
+            let nodes = nodes_of_gateway(attachments, gateway);
+            let policies: BTreeSet<String> = nodes
+                .iter()
+                .flat_map(|node| attachments.on(position, *node))
+                .map(|entry| attachments.locator(entry.policy).to_string())
+                .collect();
+            if !policies.is_empty() {
+                found.push(WithoutPaths {
+                    kind: kind.profile.kind.clone(),
+                    group: kind.profile.group.clone(),
+                    gateway: attachments.topology.locator(super::node::Node::Gateway(gateway)),
+                    policies: policies.into_iter().collect(),
+                    ends: kind.profile.ends.last().copied().unwrap_or(Level::Gateway).name(),
+                });
+            }
+        }
+    }
+    found
+}

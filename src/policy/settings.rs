@@ -1,0 +1,419 @@
+//! The settings of one policy: what its spec says, without targets and strategy, taken apart into what can be
+//! merged.
+//!
+//! Owns: wrappers (`defaults`, `overrides`, bare), the strategy field, named rules and the
+//! leaves of JSON merge patch.
+//! Flows in: a spec and a profile. Flows out: [`Layer`]s, whose [`Leaf`]s remember where they come from.
+//! Must not know: other policies.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::attachment::PolicyId;
+use super::leaves::{escape, flatten};
+use super::profile::{MergeUnit, Profile, StatusShape, Strategy, Wrappers};
+
+/// Which wrapper settings stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// Gives way to what is more specific.
+    Defaults,
+    /// Does not.
+    Overrides,
+}
+
+/// One unit of merging: a named rule, or a field that is no mapping.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaf {
+    /// Its value.
+    pub value: Arc<Value>,
+    /// Its JSON pointer in the settings: `/limits/per-client`.
+    pub at: Arc<str>,
+    /// The pointer of the settings in the source object: `/spec/defaults`.
+    pub base: &'static str,
+    /// The policy that it comes from.
+    pub policy: PolicyId,
+    /// A policy with no essential leaf counts as empty.
+    pub essential: bool,
+}
+
+impl Leaf {
+    /// The pointer of the leaf in its source object.
+    #[must_use]
+    pub fn source_pointer(&self) -> String {
+        format!("{}{}", self.base, self.at)
+    }
+}
+
+/// Leaves by rule id, or by JSON pointer.
+pub type Content = BTreeMap<Arc<str>, Leaf>;
+
+/// The settings in one wrapper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Defaults or overrides.
+    pub side: Side,
+    /// How they merge.
+    pub strategy: Strategy,
+    /// The leaves.
+    pub content: Arc<Content>,
+    /// The pointer of the wrapper that they stand in: `/spec/defaults`, or `/spec` itself.
+    pub base: &'static str,
+}
+
+/// Something about a spec that an API server, or its controller, would not take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Pointer of the field in the object.
+    pub pointer: String,
+    /// One sentence without a full stop.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// What follows from it.
+    pub weight: Weight,
+}
+
+/// How bad a [`Problem`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The policy is invalid.
+    Invalid,
+    /// The value means nothing, the rest counts.
+    Meaningless,
+    /// The field is never looked at.
+    Ignored,
+}
+
+/// Settings and what is wrong with them.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Defaults first; at most one layer of each side.
+    pub layers: Vec<Layer>,
+    /// In the order of the spec.
+    pub problems: Vec<Problem>,
+}
+
+const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+
+/// Wrapper fields, the side that they stand for, and where they stand.
+const WRAPPERS: [(&str, Side, &str); 4] = [
+    ("defaults", Side::Defaults, "/spec/defaults"),
+    ("default", Side::Defaults, "/spec/default"),
+    ("overrides", Side::Overrides, "/spec/overrides"),
+    ("override", Side::Overrides, "/spec/override"),
+];
+
+/// Takes a spec apart. `spec` is the interpreted one: defaults applied, nulls pruned as an API server does.
+#[must_use]
+pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
+    let mut reading = SettingsReading {
+        profile,
+        policy,
+        settings: Settings::default(),
+        strategies: [None, None],
+        contents: [Content::new(), Content::new()],
+        bases: [None, None],
+    };
+    if let Some(spec) = spec.as_object() {
+        reading.spec(spec);
+    }
+    reading.finish()
+}
+
+struct SettingsReading<'p> {
+    profile: &'p Profile,
+    policy: PolicyId,
+    settings: Settings,
+    strategies: [Option<Strategy>; 2],
+    contents: [Content; 2],
+    bases: [Option<&'static str>; 2],
+}
+
+impl SettingsReading<'_> {
+    fn spec(&mut self, spec: &Map<String, Value>) {
+        let wrappers = self.wrappers_of(spec);
+        let mut bare = Map::new();
+        for (key, value) in spec {
+            let wrapper = wrappers.iter().any(|(name, ..)| name == key);
+            if !wrapper && !TARGET_FIELDS.contains(&key.as_str()) {
+                bare.insert(key.clone(), value.clone());
+            }
+        }
+        self.bare_strategy(&mut bare);
+        if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
+            self.check_exclusive(&wrappers, &bare);
+        }
+        if self.profile.wrappers == Wrappers::Default {
+            for key in bare.keys() {
+                self.ignored(format!("/spec/{}", escape(key)), "it stands outside `default`");
+            }
+            bare.clear();
+        }
+        if !bare.is_empty() {
+            self.settle(Side::Defaults, &Value::Object(bare), "/spec");
+        }
+        for (name, side, base) in wrappers {
+            let Some(Value::Object(wrapped)) = spec.get(name) else {
+                continue;
+            };
+            let mut wrapped = wrapped.clone();
+            self.strategy(&mut wrapped, side, base);
+            self.settle(side, &Value::Object(wrapped), base);
+        }
+    }
+
+    /// The wrappers that the kind has and the spec uses. For kinds that nobody described, only a mapping is one.
+    fn wrappers_of(&self, spec: &Map<String, Value>) -> Vec<(&'static str, Side, &'static str)> {
+        WRAPPERS
+            .into_iter()
+            .filter(|(name, ..)| match self.profile.wrappers {
+                Wrappers::Bare => false,
+                Wrappers::OneOfDefaultsOverrides => matches!(*name, "defaults" | "overrides"),
+                Wrappers::Default => *name == "default",
+                Wrappers::Any => true,
+            })
+            .filter(|(name, ..)| spec.get(*name).is_some_and(Value::is_object))
+            .collect()
+    }
+
+    fn check_exclusive(&mut self, wrappers: &[(&str, Side, &str)], bare: &Map<String, Value>) {
+        let bare_field = bare.keys().next().map(|key| format!("/spec/{}", escape(key)));
+        let mut used: Vec<(String, String)> = wrappers
+            .iter()
+            .map(|(name, _, base)| ((*base).to_owned(), format!("`{name}`")))
+            .collect();
+        used.extend(bare_field.map(|pointer| (pointer, "settings in the spec itself".to_owned())));
+        if let [(_, first), .., (pointer, last)] = used.as_slice() {
+            self.settings.problems.push(Problem {
+                pointer: pointer.clone(),
+                message: format!("{first} and {last} exclude each other in a {}", self.profile.kind),
+                help: "keep one of them, or write two policies".to_owned(),
+                weight: Weight::Invalid,
+            });
+        }
+    }
+
+    /// The strategy of the spec itself. Kuadrant's kinds have none there.
+    fn bare_strategy(&mut self, bare: &mut Map<String, Value>) {
+        if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
+            for field in self.profile.strategy_fields.clone() {
+                if bare.remove(&field).is_some() {
+                    let pointer = format!("/spec/{}", escape(&field));
+                    self.ignored(pointer, "it only counts inside `defaults` or `overrides`");
+                }
+            }
+            return;
+        }
+        let before = self.strategies;
+        self.strategy(bare, Side::Defaults, "/spec");
+        if self.strategies != before {
+            let [defaults, overrides] = &mut self.strategies;
+            *overrides = overrides.or(*defaults);
+        }
+    }
+
+    fn strategy(&mut self, settings: &mut Map<String, Value>, side: Side, base: &str) {
+        for field in self.profile.strategy_fields.clone() {
+            let Some(Value::String(text)) = settings.get(&field) else {
+                continue;
+            };
+            if let Some(strategy) = parse_strategy(text, self.profile.status) {
+                if let Some(slot) = self.strategies.get_mut(side as usize) {
+                    *slot = Some(strategy);
+                }
+                settings.remove(&field);
+                continue;
+            }
+            // A kind that nobody described may mean something else by a field of this name.
+            let known = self.profile.wrappers != Wrappers::Any;
+            self.settings.problems.push(Problem {
+                pointer: format!("{base}/{}", escape(&field)),
+                message: format!("`{text}` is no merge strategy of {}", self.profile.kind),
+                help: format!("write {}", vocabulary(self.profile)),
+                weight: if known {
+                    Weight::Invalid
+                } else {
+                    Weight::Meaningless
+                },
+            });
+            if known {
+                settings.remove(&field);
+            }
+        }
+    }
+
+    fn settle(&mut self, side: Side, settings: &Value, base: &'static str) {
+        let mut content = Content::new();
+        match &self.profile.unit {
+            MergeUnit::Rules(rules) => {
+                for rule in rules {
+                    let Some(value) = settings.pointer(&rule.pointer) else {
+                        continue;
+                    };
+                    let leaf = |value: &Value, at: String| Leaf {
+                        value: Arc::new(value.clone()),
+                        at: Arc::from(at),
+                        base,
+                        policy: self.policy,
+                        essential: rule.essential,
+                    };
+                    match value {
+                        Value::Null => {}
+                        Value::Object(entries) if rule.each => {
+                            for (key, value) in entries {
+                                let at = format!("{}/{}", rule.pointer, escape(key));
+                                content.insert(Arc::from(format!("{}{key}", rule.id)), leaf(value, at));
+                            }
+                        }
+                        Value::Array(items) if items.is_empty() && !rule.each => {}
+                        value if !rule.each => {
+                            content.insert(Arc::from(rule.id.as_str()), leaf(value, rule.pointer.clone()));
+                        }
+                        _ => {}
+                    }
+                }
+                let rules: Vec<&str> = rules.iter().map(|rule| rule.pointer.as_str()).collect();
+                let mut strays = Vec::new();
+                stray_fields(settings, String::new(), &rules, &mut strays);
+                for stray in strays {
+                    self.ignored(format!("{base}{stray}"), "no rule of this kind stands there");
+                }
+            }
+            MergeUnit::Whole | MergeUnit::JsonMergePatch => {
+                flatten(settings, String::new(), &mut |at, value| {
+                    let at: Arc<str> = Arc::from(at);
+                    let leaf = Leaf {
+                        value: Arc::new(value.clone()),
+                        at: Arc::clone(&at),
+                        base,
+                        policy: self.policy,
+                        essential: true,
+                    };
+                    content.insert(at, leaf);
+                });
+            }
+        }
+        let position = side as usize;
+        if let Some(slot) = self.bases.get_mut(position) {
+            *slot = Some(base);
+        }
+        if let Some(all) = self.contents.get_mut(position) {
+            if all.is_empty() {
+                *all = content;
+            } else {
+                super::merge::patch(all, &content, &self.profile.unit);
+            }
+        }
+    }
+
+    fn ignored(&mut self, pointer: String, why: &str) {
+        self.settings.problems.push(Problem {
+            message: format!("this field of a {} is ignored: {why}", self.profile.kind),
+            help: "remove it, or move it to where it counts".to_owned(),
+            pointer,
+            weight: Weight::Ignored,
+        });
+    }
+
+    fn finish(mut self) -> Settings {
+        let [defaults, overrides] = self.contents;
+        for (side, content, position) in [
+            (Side::Defaults, defaults, 0_usize),
+            (Side::Overrides, overrides, 1),
+        ] {
+            if let Some(base) = self.bases.get(position).copied().flatten() {
+                let chosen = self.strategies.get(position).copied().flatten();
+                self.settings.layers.push(Layer {
+                    side,
+                    strategy: chosen.unwrap_or(self.profile.strategy),
+                    content: Arc::new(content),
+                    base,
+                });
+            }
+        }
+        self.settings
+    }
+}
+
+/// The values of a strategy field. Kuadrant's CRDs take exactly `atomic` and `merge`; elsewhere GEP-713's
+/// names and Envoy Gateway's count, without regard to case.
+fn parse_strategy(text: &str, status: StatusShape) -> Option<Strategy> {
+    if status == StatusShape::Kuadrant {
+        return match text {
+            "atomic" => Some(Strategy::Atomic),
+            "merge" => Some(Strategy::Patch),
+            _ => None,
+        };
+    }
+    match text.to_ascii_lowercase().as_str() {
+        "atomic" | "replace" => Some(Strategy::Atomic),
+        "patch" | "merge" | "strategicmerge" | "jsonmerge" => Some(Strategy::Patch),
+        _ => None,
+    }
+}
+
+fn vocabulary(profile: &Profile) -> &'static str {
+    if profile.status == StatusShape::Kuadrant {
+        "`atomic` or `merge`"
+    } else if profile.strategy_fields.iter().any(|field| field == "mergeType")
+        && profile.strategy_fields.len() == 1
+    {
+        "`StrategicMerge` or `JSONMerge`"
+    } else {
+        "`atomic`, `patch` or `merge`"
+    }
+}
+
+/// Fields that lie neither on the way to a rule nor under one.
+fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec<String>) {
+    let Value::Object(map) = value else { return };
+    for (key, value) in map {
+        let here = format!("{pointer}/{}", escape(key));
+        if rules.contains(&here.as_str()) {
+            continue;
+        }
+        let on_the_way = rules.iter().any(|rule| {
+            rule.strip_prefix(here.as_str())
+                .is_some_and(|rest| rest.starts_with('/'))
+        });
+        if on_the_way {
+            stray_fields(value, here, rules, strays);
+        } else {
+            strays.push(here);
+        }
+    }
+}
+
+/// A spec with other settings in the wrapper at `base`; targets, the strategy and other wrappers stay.
+#[must_use]
+pub fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: Value) -> Value {
+    let mut spec = spec.as_object().cloned().unwrap_or_default();
+    let stays = |key: &str| {
+        TARGET_FIELDS.contains(&key)
+            || profile.strategy_fields.iter().any(|field| field == key)
+            || (profile.wrappers != Wrappers::Bare && WRAPPERS.iter().any(|(name, ..)| *name == key))
+    };
+    match base.strip_prefix("/spec/") {
+        None => {
+            spec.retain(|key, _| stays(key));
+            if let Value::Object(settings) = settings {
+                spec.extend(settings);
+            }
+        }
+        Some(wrapper) => {
+            let mut wrapped = match spec.remove(wrapper) {
+                Some(Value::Object(wrapped)) => wrapped,
+                _ => Map::new(),
+            };
+            wrapped.retain(|key, _| profile.strategy_fields.iter().any(|field| field == key));
+            if let Value::Object(settings) = settings {
+                wrapped.extend(settings);
+            }
+            spec.insert(wrapper.to_owned(), Value::Object(wrapped));
+        }
+    }
+    Value::Object(spec)
+}

@@ -1,0 +1,490 @@
+//! What reaches a spoke, and what is withheld and why.
+//!
+//! Owns: the same-target rule of design section 7: the winner alone, one merged policy, or all; and per cluster, what
+//! spoke-local policies take from it.
+//! Flows in: attachments, the local policies of a cluster. Flows out: [`Decision`]s per Gateway or route.
+//! Must not know: works, names on the spoke, placements.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::attachment::{Attachments, Policy, PolicyId};
+use super::leaves::unflatten;
+use super::local::{Locals, without_rules_of};
+use super::merge::{self, Entry};
+use super::node::{Node, number};
+use super::precedence::{Rule, Standing};
+use super::profile::{Precedence, Profile, SameTarget, Strategy};
+use super::settings::{Content, Layer, Leaf, Side, exchanged};
+
+/// What happens to the policies of one kind on one node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Decision {
+    /// Position of the kind in [`Attachments::kinds`].
+    pub kind: usize,
+    /// The node; `None` only in the default.
+    pub node: Option<Node>,
+    /// What is shipped: one policy, or all of a kind that adds up.
+    pub shipped: Vec<Shipped>,
+    /// What is not.
+    pub withheld: Vec<Withheld>,
+}
+
+/// A policy that is shipped for one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shipped {
+    /// The policy whose name, labels and wrapper the object has.
+    pub policy: PolicyId,
+    /// Pointers of its references to this target: `/spec/targetRefs/0`.
+    pub references: Vec<String>,
+    /// What its spec says.
+    pub content: ShippedSpec,
+}
+
+/// The spec of a shipped policy. Target references are the author's; whoever writes the object points them at the
+/// downstream Gateway.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShippedSpec {
+    /// As the author wrote it.
+    AsWritten,
+    /// With other settings.
+    Rewritten {
+        /// The whole spec.
+        spec: Box<Value>,
+        /// The policies that the settings come from, sorted; more than one: a merged policy.
+        sources: Vec<PolicyId>,
+    },
+}
+
+/// A policy that is not shipped for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld {
+    /// The policy.
+    pub policy: PolicyId,
+    /// Whose takes its place.
+    pub by: Displacer,
+    /// The rule that decided.
+    pub rule: Rule,
+}
+
+/// Who takes the place of a withheld policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Displacer {
+    /// Another policy of the hub.
+    Hub(PolicyId),
+    /// A policy that lives on the cluster.
+    Local {
+        /// Its locator.
+        locator: String,
+        /// Its `namespace/name`.
+        key: String,
+    },
+}
+
+/// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
+#[must_use]
+pub fn nodes_of_gateway(attachments: &Attachments<'_>, gateway: u32) -> Vec<Node> {
+    let Some(known) = attachments.topology.gateway(gateway) else {
+        return Vec::new();
+    };
+    let sets: BTreeSet<u32> = known
+        .listeners
+        .iter()
+        .filter_map(|listener| listener.set)
+        .collect();
+    std::iter::once(Node::Gateway(gateway))
+        .chain(sets.into_iter().map(Node::ListenerSet))
+        .chain((0..number(known.listeners.len())).map(|listener| Node::Listener(gateway, listener)))
+        .collect()
+}
+
+/// The nodes of a route that policies target: itself and its rules.
+#[must_use]
+pub fn nodes_of_route(attachments: &Attachments<'_>, route: u32) -> Vec<Node> {
+    let rules = attachments
+        .topology
+        .route(route)
+        .map_or(0, |route| number(route.rules.len()));
+    std::iter::once(Node::Route(route))
+        .chain((0..rules).map(|rule| Node::Rule(route, rule)))
+        .collect()
+}
+
+/// The decisions for some nodes and kinds, on a cluster where nothing else lives. Nodes without policies are left out.
+#[must_use]
+pub fn decisions(attachments: &Attachments<'_>, nodes: &[Node], kinds: &BTreeSet<usize>) -> Vec<Decision> {
+    on_cluster(attachments, nodes, kinds, None)
+}
+
+/// The decisions for some nodes and kinds on a cluster with these local policies.
+#[must_use]
+pub fn on_cluster(
+    attachments: &Attachments<'_>,
+    nodes: &[Node],
+    kinds: &BTreeSet<usize>,
+    locals: Option<&Locals<'_>>,
+) -> Vec<Decision> {
+    let mut decisions = Vec::new();
+    for kind in kinds {
+        for node in nodes {
+            let Some(decision) = decide(attachments, *kind, *node) else {
+                continue;
+            };
+            let there = locals.map(|locals| locals.on(*kind, *node)).unwrap_or_default();
+            decisions.push(if there.is_empty() {
+                decision
+            } else {
+                beside_locals(attachments, decision, there)
+            });
+        }
+    }
+    decisions
+}
+
+/// The decision for one kind on one node; `None` when no policy is there.
+#[must_use]
+pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<Decision> {
+    let known = attachments.kinds.get(kind)?;
+    let placed = known.nodes.get(&node)?;
+    let profile = known.profile.as_ref();
+    let mut decision = Decision {
+        kind,
+        node: Some(node),
+        ..Decision::default()
+    };
+    let entries = placed.accepted.as_slice();
+    let first = entries.first()?;
+    match profile.same_target {
+        SameTarget::AddUp => {
+            for entry in entries {
+                decision.shipped.push(as_written(attachments, entry.policy, node));
+            }
+        }
+        SameTarget::Reject => {
+            decision.shipped.push(as_written(attachments, first.policy, node));
+            for loser in &placed.rejected {
+                withhold(attachments, &mut decision, *loser, first.policy);
+            }
+        }
+        SameTarget::Merge => {
+            let Some((winner, merged)) = contest(profile, entries) else {
+                return Some(decision);
+            };
+            let contributors = merged.as_ref().map(|content| contributors(winner, content));
+            match (&merged, &contributors) {
+                (Some(content), Some(sources)) => {
+                    let spec = merged_spec(attachments, profile, winner, entries, content)?;
+                    decision.shipped.push(Shipped {
+                        policy: winner.policy,
+                        references: references(attachments, winner.policy, node),
+                        content: ShippedSpec::Rewritten {
+                            spec: Box::new(spec),
+                            sources: sources.iter().copied().collect(),
+                        },
+                    });
+                }
+                _ => decision
+                    .shipped
+                    .push(as_written(attachments, winner.policy, node)),
+            }
+            let kept = contributors.unwrap_or_else(|| BTreeSet::from([winner.policy]));
+            for loser in entries.iter().filter(|entry| !kept.contains(&entry.policy)) {
+                let by = displacer(loser, merged.as_deref(), winner.policy);
+                withhold(attachments, &mut decision, loser.policy, by);
+            }
+        }
+    }
+    Some(decision)
+}
+
+/// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
+/// it wins alone.
+fn contest<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+    match profile.precedence {
+        Precedence::Roles => contest_of_roles(profile, entries),
+        Precedence::Seed => contest_of_seed(profile, entries),
+    }
+}
+
+/// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
+/// whole, and the question is theirs; one whose overrides are atomic stands alone.
+fn contest_of_roles<'e>(
+    profile: &Profile,
+    entries: &'e [Entry],
+) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+    let mut rest = entries;
+    loop {
+        let (established, challengers) = rest.split_first()?;
+        let strategy = strategy_of(profile, established);
+        if challengers.is_empty() {
+            return Some((established, None));
+        }
+        match strategy {
+            Strategy::Patch => return Some((established, Some(fold_level(profile, rest)))),
+            Strategy::Atomic if side_of(established) == Side::Defaults && has_settings(challengers) => {
+                rest = challengers;
+            }
+            Strategy::None | Strategy::Atomic => return Some((established, None)),
+        }
+    }
+}
+
+/// In the seed's order the oldest wins, and overrides go before defaults, so that even atomic policies of both sides can
+/// hold together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
+fn contest_of_seed<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+    let (oldest, others) = entries.split_first()?;
+    if others.is_empty() {
+        return Some((oldest, None));
+    }
+    let content = fold_level(profile, entries);
+    let merges = strategy_of(profile, oldest) == Strategy::Patch;
+    let holds = |entry: &Entry| content.values().any(|leaf| leaf.policy == entry.policy);
+    let mut left = entries.iter().filter(|entry| holds(entry));
+    match (left.next(), left.next()) {
+        _ if merges => Some((oldest, Some(content))),
+        (Some(first), Some(_)) => Some((first, Some(content))),
+        (only, _) => Some((only.unwrap_or(oldest), None)),
+    }
+}
+
+fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
+    entry
+        .layers
+        .first()
+        .map_or(profile.strategy, |layer| layer.strategy)
+}
+
+/// What the policies of one node come to among themselves.
+fn fold_level(profile: &Profile, entries: &[Entry]) -> Arc<Content> {
+    merge::fold(profile, &[entries], &|_| Arc::from(""))
+}
+
+fn side_of(entry: &Entry) -> Side {
+    entry.layers.last().map_or(Side::Defaults, |layer| layer.side)
+}
+
+fn has_settings(entries: &[Entry]) -> bool {
+    entries
+        .iter()
+        .flat_map(|entry| entry.layers.iter())
+        .any(|layer| layer.content.values().any(|leaf| leaf.essential))
+}
+
+/// Who is in a merged policy: its name-giver, and everybody whom a value comes from.
+fn contributors(winner: &Entry, content: &Content) -> BTreeSet<PolicyId> {
+    content
+        .values()
+        .map(|leaf| leaf.policy)
+        .chain(std::iter::once(winner.policy))
+        .collect()
+}
+
+/// The name-giver's spec with the merged settings in its wrapper. In the seed's order defaults and overrides stay apart,
+/// because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
+fn merged_spec(
+    attachments: &Attachments<'_>,
+    profile: &Profile,
+    winner: &Entry,
+    entries: &[Entry],
+    content: &Content,
+) -> Option<Value> {
+    let object = attachments.policy(winner.policy)?.object;
+    let spec = object.value.get("spec")?;
+    if profile.precedence == Precedence::Roles {
+        let base = winner.layers.first().map_or("/spec", |layer| layer.base);
+        return Some(exchanged(spec, profile, base, authored(attachments, content)));
+    }
+    let mut together = spec.clone();
+    for side in [Side::Defaults, Side::Overrides] {
+        let one_side: Vec<Entry> = entries
+            .iter()
+            .map(|entry| Entry {
+                policy: entry.policy,
+                layers: entry
+                    .layers
+                    .iter()
+                    .filter(|layer| layer.side == side)
+                    .cloned()
+                    .collect(),
+            })
+            .filter(|entry| !entry.layers.is_empty())
+            .collect();
+        let Some(oldest) = one_side.first().and_then(|entry| entry.layers.first()) else {
+            continue;
+        };
+        let own = winner.layers.iter().find(|layer| layer.side == side);
+        let mut settings = authored(attachments, &fold_level(profile, &one_side));
+        let chosen = own.map_or(profile.strategy, |own| own.strategy);
+        let base = match own {
+            Some(own) => own.base,
+            None if oldest.base == "/spec" && oldest.strategy != chosen => "/spec/defaults",
+            None => oldest.base,
+        };
+        // A strategy in the name-giver's spec would count for this wrapper too.
+        let inherited = winner
+            .layers
+            .iter()
+            .any(|layer| layer.strategy != profile.strategy);
+        let other_way = chosen != oldest.strategy || (own.is_none() && base != "/spec" && inherited);
+        if let (true, Some(field), Value::Object(settings)) =
+            (other_way, profile.strategy_fields.first(), &mut settings)
+        {
+            settings.insert(field.clone(), Value::from(word_of(oldest.strategy)));
+        }
+        together = exchanged(&together, profile, base, settings);
+    }
+    Some(together)
+}
+
+/// A strategy as GEP-713 writes it.
+const fn word_of(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::None | Strategy::Atomic => "atomic",
+        Strategy::Patch => "patch",
+    }
+}
+
+/// Settings as their authors wrote them: without the defaults of a schema.
+fn authored(attachments: &Attachments<'_>, content: &Content) -> Value {
+    let leaves: Vec<Leaf> = content
+        .values()
+        .filter_map(|leaf| {
+            let object = attachments.policy(leaf.policy)?.object;
+            let value = object.value.pointer(&leaf.source_pointer())?;
+            Some(Leaf {
+                value: Arc::new(value.clone()),
+                ..leaf.clone()
+            })
+        })
+        .collect();
+    unflatten(leaves.iter())
+}
+
+fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Shipped {
+    Shipped {
+        policy,
+        references: references(attachments, policy, node),
+        content: ShippedSpec::AsWritten,
+    }
+}
+
+fn references(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Vec<String> {
+    let targets = attachments.policy(policy).map(|policy| policy.targets.as_slice());
+    let here = targets
+        .unwrap_or_default()
+        .iter()
+        .filter(|declared| declared.target == super::targets::Target::Attached(node));
+    let pointers: BTreeSet<String> = here.map(|declared| declared.pointer.clone()).collect();
+    pointers.into_iter().collect()
+}
+
+/// Whose value stands where the loser's would: by name, else the name-giver's.
+fn displacer(loser: &Entry, merged: Option<&Content>, winner: PolicyId) -> PolicyId {
+    let keys = loser.layers.iter().flat_map(|layer| layer.content.keys());
+    merged
+        .and_then(|content| keys.into_iter().find_map(|key| content.get(key)))
+        .map_or(winner, |leaf| leaf.policy)
+}
+
+fn withhold(attachments: &Attachments<'_>, decision: &mut Decision, loser: PolicyId, winner: PolicyId) {
+    if let (Some(loses), Some(wins)) = (attachments.policy(loser), attachments.policy(winner)) {
+        decision.withheld.push(Withheld {
+            policy: loser,
+            by: Displacer::Hub(winner),
+            rule: Rule::between(standing(wins), standing(loses)),
+        });
+    }
+}
+
+/// Both stand on one node: only side, age and name can decide.
+fn standing<'r>(policy: &'r Policy<'_>) -> Standing<'r> {
+    Standing {
+        level: 0,
+        side: policy.side(),
+        rank: &policy.rank,
+    }
+}
+
+/// What is left of a decision where local policies of the kind have the same target.
+pub(super) fn beside_locals(
+    attachments: &Attachments<'_>,
+    mut decision: Decision,
+    locals: &[super::local::Local<'_>],
+) -> Decision {
+    let Some(profile) = attachments.kinds.get(decision.kind).map(|kind| &kind.profile) else {
+        return decision;
+    };
+    let (Some(first), false) = (locals.first(), profile.same_target == SameTarget::AddUp) else {
+        return decision;
+    };
+    let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
+    let mut shipped = Vec::new();
+    for mut one in std::mem::take(&mut decision.shipped) {
+        let layers = shipped_layers(attachments, profile, &one);
+        let left = match profile.same_target {
+            SameTarget::Merge => without_rules_of(&layers, &entries),
+            SameTarget::Reject | SameTarget::AddUp => None,
+        };
+        let Some(left) = left else {
+            decision.withheld.push(Withheld {
+                policy: one.policy,
+                by: Displacer::Local {
+                    locator: first.locator.clone(),
+                    key: first.key.clone(),
+                },
+                rule: Rule::SpokeLocal,
+            });
+            continue;
+        };
+        let untouched = left.len() == layers.len()
+            && left
+                .iter()
+                .zip(layers.iter())
+                .all(|(a, b)| a.content.len() == b.content.len());
+        if !untouched {
+            one.content = reduced(attachments, profile, &one, &left);
+        }
+        shipped.push(one);
+    }
+    decision.shipped = shipped;
+    decision
+}
+
+fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped) -> Arc<[Layer]> {
+    match &one.content {
+        ShippedSpec::AsWritten => attachments
+            .policy(one.policy)
+            .map_or_else(|| Arc::from(Vec::new()), |policy| Arc::clone(&policy.layers)),
+        ShippedSpec::Rewritten { spec, .. } => {
+            Arc::from(super::settings::read(spec, profile, one.policy).layers)
+        }
+    }
+}
+
+/// The spec with only the layers that are left.
+fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left: &[Layer]) -> ShippedSpec {
+    let written = attachments
+        .policy(one.policy)
+        .and_then(|policy| policy.object.value.get("spec"))
+        .cloned()
+        .unwrap_or_default();
+    let (mut spec, sources) = match &one.content {
+        ShippedSpec::AsWritten => (written, vec![one.policy]),
+        ShippedSpec::Rewritten { spec, sources } => ((**spec).clone(), sources.clone()),
+    };
+    let before = shipped_layers(attachments, profile, one);
+    for layer in before.iter() {
+        let kept = left.iter().find(|kept| kept.side == layer.side);
+        let leaves: BTreeMap<&str, &Leaf> = kept
+            .into_iter()
+            .flat_map(|kept| kept.content.iter().map(|(key, leaf)| (key.as_ref(), leaf)))
+            .collect();
+        spec = exchanged(&spec, profile, layer.base, unflatten(leaves.into_values()));
+    }
+    ShippedSpec::Rewritten {
+        spec: Box::new(spec),
+        sources,
+    }
+}

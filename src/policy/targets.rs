@@ -1,0 +1,400 @@
+//! From a declared target to a node of the topology.
+//!
+//! Owns: `targetRef`, `targetRefs` and `targetSelectors` with sections, namespaces and ReferenceGrants; allowed
+//! kinds; virtual kinds; the findings at targets that cannot be reached.
+//! Flows in: policies as read. Flows out: their targets, resolved.
+//! Must not know: settings, precedence.
+
+use super::attachment::Policy;
+use super::locate::{Located, locate, position};
+use super::node::{Node, index};
+use super::profile::Profile;
+use super::topology::{Sources, Topology};
+use crate::api::gateway::GROUP;
+use crate::api::labels::Selector;
+use crate::api::policy::{TargetRef, TargetSelector};
+use crate::api::route::is_route;
+use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::hub::Grants;
+use crate::object::Identity;
+
+/// A target as declared, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    /// API group, `""` for core.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace as written.
+    pub namespace: Option<String>,
+    /// Name; of a selector, what it selected.
+    pub name: String,
+    /// Listener, rule or port.
+    pub section: Option<String>,
+    /// Pointer inside the policy: `/spec/targetRefs/0`.
+    pub pointer: String,
+    /// What became of it.
+    pub target: Target,
+    selector: Option<Selector>,
+}
+
+/// What became of a declared target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Not looked at: the policy is invalid.
+    Unresolved,
+    /// It is this node.
+    Attached(Node),
+    /// There is no such thing in the input.
+    NotFound,
+    /// It lies in another namespace, whose owner has not agreed.
+    NotPermitted,
+    /// The kind may not be targeted, or not in this way.
+    NotAllowed(String),
+    /// A kind that exists only for the controller (GEP-713, "Targeting Virtual Types").
+    Virtual,
+}
+
+impl Declared {
+    /// A reference.
+    #[must_use]
+    pub fn reference(reference: &TargetRef<'_>) -> Self {
+        Self {
+            group: reference.group.to_owned(),
+            kind: reference.kind.to_owned(),
+            namespace: reference.namespace.map(str::to_owned),
+            name: reference.name.to_owned(),
+            section: reference.section_name.map(str::to_owned),
+            pointer: reference.pointer.clone(),
+            target: Target::Unresolved,
+            selector: None,
+        }
+    }
+
+    /// A selector, before it has selected.
+    #[must_use]
+    pub fn selector(selector: &TargetSelector<'_>) -> Self {
+        Self {
+            group: selector.group.to_owned(),
+            kind: selector.kind.to_owned(),
+            namespace: None,
+            name: String::new(),
+            section: selector.section_name.map(str::to_owned),
+            pointer: selector.pointer.clone(),
+            target: Target::Unresolved,
+            selector: Some(selector.selector.clone()),
+        }
+    }
+
+    /// For people: `HTTPRoute shop/cart#rule-1`.
+    fn describe(&self, namespace: &str) -> String {
+        let section = self
+            .section
+            .as_deref()
+            .map(|section| format!("#{section}"))
+            .unwrap_or_default();
+        if self.group == GROUP && self.kind == "GatewayClass" {
+            format!("{} {}{section}", self.kind, self.name)
+        } else {
+            format!("{} {namespace}/{}{section}", self.kind, self.name)
+        }
+    }
+}
+
+/// Resolves targets.
+#[derive(Debug)]
+pub struct Resolver<'r, 'a> {
+    /// The topology; targets may add backends that no route names.
+    pub topology: &'r mut Topology<'a>,
+    /// The objects behind it.
+    pub sources: Sources<'a>,
+    /// ReferenceGrants.
+    pub grants: &'r Grants<'a>,
+    /// Collector.
+    pub findings: &'r mut Findings,
+}
+
+impl<'a> Resolver<'_, 'a> {
+    /// Resolves the targets of one policy in place.
+    pub fn resolve(&mut self, policy: &mut Policy<'a>, profile: &Profile) {
+        let own = policy.object.namespace_or_empty();
+        if policy.targets.is_empty() && profile.namespace_wide {
+            let workloads = policy.object.root().get("spec").get("selector").is_present();
+            if let (false, Some(namespace)) = (workloads, self.topology.find_namespace(own)) {
+                policy.targets.push(Declared {
+                    group: String::new(),
+                    kind: "Namespace".to_owned(),
+                    namespace: None,
+                    name: own.to_owned(),
+                    section: None,
+                    pointer: "/spec".to_owned(),
+                    target: Target::Attached(Node::Namespace(namespace)),
+                    selector: None,
+                });
+            }
+            return;
+        }
+        let declared = std::mem::take(&mut policy.targets);
+        let mut resolved = Vec::with_capacity(declared.len());
+        for target in declared {
+            match &target.selector {
+                Some(selector) => {
+                    let selected = self.select(policy, &target, selector);
+                    if selected.is_empty() {
+                        self.nothing_selected(policy, &target);
+                    }
+                    for name in selected {
+                        let mut one = target.clone();
+                        one.name = name;
+                        one.selector = None;
+                        one.target = self.one(policy, profile, &one);
+                        resolved.push(one);
+                    }
+                }
+                None => {
+                    let mut one = target;
+                    one.target = self.one(policy, profile, &one);
+                    resolved.push(one);
+                }
+            }
+        }
+        policy.targets = resolved;
+    }
+
+    fn select(&self, policy: &Policy<'a>, target: &Declared, selector: &Selector) -> Vec<String> {
+        let own = policy.object.namespace_or_empty();
+        let objects = if policy.local {
+            self.sources.local.map(|(_, objects)| objects)
+        } else {
+            Some(self.sources.hub)
+        };
+        let all = objects
+            .map(|objects| objects.of_kind(&target.group, &target.kind))
+            .unwrap_or_default();
+        let start = all.partition_point(|object| object.namespace_or_empty() < own);
+        all.iter()
+            .skip(start)
+            .take_while(|object| object.namespace_or_empty() == own)
+            .filter(|object| selector.matches(|key| object.label(key)))
+            .map(|object| object.name.clone())
+            .collect()
+    }
+
+    fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared) {
+        self.findings.push(
+            Finding::new(
+                Code::POLICY_TARGET_NOT_FOUND,
+                policy.object.place(&target.pointer),
+                format!("{} selects no {}", policy.object.identity(), target.kind),
+            )
+            .severity(Severity::Warning)
+            .help("correct the labels, or remove the selector"),
+        );
+    }
+
+    fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
+        let Some(allowed) = profile.allowed(&declared.group, &declared.kind) else {
+            let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
+            self.findings.push(
+                Finding::new(
+                    Code::POLICY_INVALID,
+                    policy.object.place(&format!("{}/kind", declared.pointer)),
+                    what.clone(),
+                )
+                .help(format!("target one of: {}", profile.target_kinds())),
+            );
+            return Target::NotAllowed(what);
+        };
+        if declared.section.is_some() && !allowed.sections {
+            let what = format!("a {} targets a {} only as a whole", profile.kind, declared.kind);
+            self.findings.push(
+                Finding::new(
+                    Code::POLICY_INVALID,
+                    policy.object.place(&format!("{}/sectionName", declared.pointer)),
+                    what.clone(),
+                )
+                .help("remove `sectionName`"),
+            );
+            return Target::NotAllowed(what);
+        }
+        let own = policy.object.namespace_or_empty();
+        let namespace = if is_namespace(declared) {
+            declared.name.as_str()
+        } else {
+            declared.namespace.as_deref().unwrap_or(own)
+        };
+        if !is_class(declared) && !policy.local && !self.permitted(policy, declared, namespace) {
+            self.not_permitted(policy, declared, namespace);
+            return Target::NotPermitted;
+        }
+        match self.node(declared, namespace, policy.local) {
+            Some(found) => found,
+            None => {
+                self.not_found(policy, declared, namespace);
+                Target::NotFound
+            }
+        }
+    }
+
+    fn permitted(&self, policy: &Policy<'a>, declared: &Declared, namespace: &str) -> bool {
+        let object = policy.object;
+        let from = (
+            object.api_version.group.as_str(),
+            object.kind.as_str(),
+            object.namespace_or_empty(),
+        );
+        // A cluster-scoped policy belongs to whoever owns the cluster.
+        object.namespace.is_none()
+            || self
+                .grants
+                .permit(from, namespace, (&declared.group, &declared.kind, &declared.name))
+    }
+
+    fn node(&mut self, declared: &Declared, namespace: &str, local: bool) -> Option<Target> {
+        match locate(self.topology, declared, namespace, local) {
+            Located::Node(node) => Some(Target::Attached(node)),
+            Located::Missing => None,
+            Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
+        }
+    }
+
+    /// A Service, another backend that a route names or the input holds, or a kind that only the controller knows.
+    fn backend(&mut self, declared: &Declared, namespace: &str, section: Option<&str>) -> Option<Target> {
+        let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
+        let in_input = self.sources.hub.get(&identity).is_some()
+            || self
+                .sources
+                .local
+                .is_some_and(|(_, objects)| objects.get(&identity).is_some());
+        if !in_input && self.topology.find_backend(&identity).is_none() {
+            let known = declared.group.is_empty() || declared.group == GROUP;
+            return (!known).then_some(Target::Virtual);
+        }
+        let backend = self.topology.backend(identity, self.sources);
+        let node = match section {
+            None => Node::Backend(backend),
+            Some(section) => {
+                let node = self.topology.backends.get(index(backend))?;
+                Node::Port(backend, position(node.ports.iter().map(String::as_str), section)?)
+            }
+        };
+        Some(Target::Attached(node))
+    }
+
+    fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
+        let object = policy.object;
+        let pointer = if is_namespace(declared) {
+            "name"
+        } else {
+            "namespace"
+        };
+        self.findings.push(
+            Finding::new(
+                Code::POLICY_REF_NOT_PERMITTED,
+                object.place(&format!("{}/{pointer}", declared.pointer)),
+                format!(
+                    "{} may not target {}: it lies in another namespace",
+                    object.identity(),
+                    declared.describe(namespace)
+                ),
+            )
+            .help(format!(
+                "add a ReferenceGrant to namespace {namespace}, from {} in {} to {}",
+                object.group_kind(),
+                object.namespace_or_empty(),
+                shown_kind(declared)
+            )),
+        );
+    }
+
+    /// An error where only the hub can hold the target, a warning where it may live on spokes (design section 4).
+    fn not_found(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
+        let of_gateway = matches!(
+            (declared.group.as_str(), declared.kind.as_str()),
+            (GROUP, "Gateway" | "GatewayClass" | "ListenerSet")
+        );
+        let whole = Declared {
+            section: None,
+            ..declared.clone()
+        };
+        let whole_exists = declared.section.is_some() && self.node(&whole, namespace, policy.local).is_some();
+        let (field, message) = match (&declared.section, whole_exists) {
+            (Some(section), true) => (
+                "sectionName",
+                format!(
+                    "{} has no {} `{section}`",
+                    whole.describe(namespace),
+                    section_word(declared)
+                ),
+            ),
+            _ => (
+                "name",
+                format!("{} is not in the input", whole.describe(namespace)),
+            ),
+        };
+        let severity = if of_gateway && !policy.local {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let finding = Finding::new(
+            Code::POLICY_TARGET_NOT_FOUND,
+            policy.object.place(&format!("{}/{field}", declared.pointer)),
+            message,
+        )
+        .label(format!("the target of {}", policy.object.identity()))
+        .severity(severity);
+        let sections = whole_exists.then(|| self.sections(&whole, namespace, policy.local));
+        self.findings
+            .push(match sections.filter(|names| !names.is_empty()) {
+                Some(names) => finding.help(format!("it has: {}", names.join(", "))),
+                None if of_gateway => finding.help("correct the name, or add the object"),
+                None => finding.help("correct the name; if it only lives on spokes, nothing is wrong"),
+            });
+    }
+
+    fn sections(&mut self, whole: &Declared, namespace: &str, local: bool) -> Vec<String> {
+        let Some(Target::Attached(node)) = self.node(whole, namespace, local) else {
+            return Vec::new();
+        };
+        let topology = &self.topology;
+        match node {
+            Node::Gateway(gateway) => topology.gateway(gateway).map_or_else(Vec::new, |gateway| {
+                let own = gateway.listeners.iter().filter(|listener| listener.set.is_none());
+                own.map(|listener| listener.name.to_owned()).collect()
+            }),
+            Node::Route(route) => topology.route(route).map_or_else(Vec::new, |route| {
+                route.rules.iter().map(|rule| rule.name.clone()).collect()
+            }),
+            Node::Backend(backend) => topology
+                .backends
+                .get(index(backend))
+                .map_or_else(Vec::new, |backend| backend.ports.clone()),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn is_namespace(declared: &Declared) -> bool {
+    declared.group.is_empty() && declared.kind == "Namespace"
+}
+
+fn is_class(declared: &Declared) -> bool {
+    declared.group == GROUP && declared.kind == "GatewayClass"
+}
+
+fn section_word(declared: &Declared) -> &'static str {
+    match declared.kind.as_str() {
+        "Gateway" | "ListenerSet" => "listener",
+        kind if is_route(&declared.group, kind) => "rule",
+        _ => "port",
+    }
+}
+
+fn shown_kind(declared: &Declared) -> String {
+    if declared.group.is_empty() || declared.group == GROUP {
+        declared.kind.clone()
+    } else {
+        format!("{}.{}", declared.kind, declared.group)
+    }
+}

@@ -1,0 +1,199 @@
+//! What this module's unit tests share: objects from JSON, a hub from YAML.
+
+use serde_json::Value;
+
+use crate::diagnostic::{DocumentId, Findings, SourceId};
+use crate::hub::{self, Hub};
+use crate::object::{ApiVersion, Object, Origin};
+use crate::source::{Document, Room};
+
+/// An object that stands alone.
+pub(crate) fn object(value: Value) -> Object {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    Object {
+        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
+        kind: text("/kind").unwrap_or_default(),
+        namespace: text("/metadata/namespace"),
+        name: text("/metadata/name").unwrap_or_default(),
+        origin: Origin {
+            document: DocumentId {
+                source: SourceId(0),
+                index: 0,
+            },
+            pointer: String::new(),
+        },
+        value,
+    }
+}
+
+/// A hub of YAML documents, and of what lives on clusters.
+pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
+    let mut rooms = vec![(Room::Hub, text)];
+    rooms.extend(
+        spokes
+            .iter()
+            .map(|(cluster, text)| (Room::Spoke((*cluster).to_owned()), *text)),
+    );
+    let mut documents = Vec::new();
+    for (source, (room, text)) in rooms.into_iter().enumerate() {
+        for (index, value) in crate::yaml::read_all(text, &crate::yaml::Limits::default())
+            .unwrap()
+            .into_iter()
+            .enumerate()
+        {
+            documents.push(Document {
+                id: DocumentId {
+                    source: SourceId(u32::try_from(source).unwrap()),
+                    index: u32::try_from(index).unwrap(),
+                },
+                room: room.clone(),
+                value,
+            });
+        }
+    }
+    let mut findings = Findings::new();
+    let hub = hub::build(documents, &hub::Options::default(), &mut findings);
+    assert!(findings.is_empty(), "{findings:?}");
+    hub
+}
+
+/// GatewayClass `gc`, Gateway `infra/gw` with listeners `http` and `https`, HTTPRoutes `infra/r1` (rules `first` and
+/// an unnamed one) and `infra/r2`, Service `infra/s`.
+pub(crate) const SMALL: &str = r#"
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: gc}
+spec: {controllerName: example.com/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: infra}
+spec:
+  gatewayClassName: gc
+  listeners:
+  - {name: http, port: 80, protocol: HTTP}
+  - {name: https, port: 443, protocol: HTTPS}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: r1, namespace: infra}
+spec:
+  parentRefs: [{name: gw}]
+  rules:
+  - {name: first, backendRefs: [{name: s, port: 80}]}
+  - {backendRefs: [{name: s, port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: r2, namespace: infra}
+spec:
+  parentRefs: [{name: gw, sectionName: http}]
+  rules: [{backendRefs: [{name: s, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: infra}
+spec: {ports: [{name: http, port: 80}]}
+"#;
+
+/// A RateLimitPolicy `infra/<name>` on something of Gateway API's group.
+pub(crate) fn limit(name: &str, target: &str, settings: &str) -> String {
+    format!(
+        "---\napiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+         spec: {{targetRef: {{group: gateway.networking.k8s.io, {target}}}, {settings}}}\n"
+    )
+}
+
+/// The CRD of ColorPolicy, a made-up kind of this class.
+pub(crate) fn color_crd(class: &str) -> String {
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {{name: colorpolicies.colors.example.com, labels: {{gateway.networking.k8s.io/policy: \"{class}\"}}}}\n\
+         spec: {{group: colors.example.com, scope: Namespaced, names: {{kind: ColorPolicy, plural: colorpolicies}}}}\n"
+    )
+}
+
+/// A ColorPolicy `infra/<name>`.
+pub(crate) fn color(name: &str, target: &str, settings: &str) -> String {
+    format!(
+        "---\napiVersion: colors.example.com/v1\nkind: ColorPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+         spec: {{targetRefs: [{{{target}}}], {settings}}}\n"
+    )
+}
+
+/// Everything about a hub, for a test to look at.
+pub(crate) struct Seen<'a> {
+    pub(crate) attachments: super::Attachments<'a>,
+    pub(crate) effective: super::EffectivePolicies,
+    pub(crate) statuses: super::Statuses,
+    pub(crate) findings: Findings,
+}
+
+impl<'a> Seen<'a> {
+    pub(crate) fn hub(hub: &'a Hub) -> Self {
+        Self::of(hub, None, &super::Options::default())
+    }
+
+    pub(crate) fn of(hub: &'a Hub, cluster: Option<&'a str>, options: &super::Options<'_>) -> Self {
+        let mut findings = Findings::new();
+        let grants = hub::Grants::new(hub, &mut findings);
+        let attachments = match cluster {
+            None => super::Attachments::new(&hub.objects, &grants, options, &mut findings),
+            Some(cluster) => {
+                let local = (cluster, &hub.spokes[cluster]);
+                super::Attachments::on_cluster(&hub.objects, local, &grants, options, &mut findings)
+            }
+        };
+        let effective = super::EffectivePolicies::new(&attachments);
+        let statuses = super::Statuses::new(&attachments, &effective);
+        super::findings::same_target(&attachments, &mut findings);
+        super::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
+        findings.finish(&std::collections::BTreeMap::default(), false);
+        Self {
+            attachments,
+            effective,
+            statuses,
+            findings,
+        }
+    }
+
+    /// The number of a policy by `Kind namespace/name`.
+    pub(crate) fn id(&self, policy: &str) -> super::PolicyId {
+        let found = self
+            .attachments
+            .policies
+            .iter()
+            .position(|known| known.object.identity().to_string() == policy);
+        super::PolicyId(super::node::number(found.unwrap()))
+    }
+
+    /// The result at the path whose last locators (less group and kind) are these, as JSON.
+    pub(crate) fn spec(&self, path: &[&str]) -> Option<Value> {
+        let mut found = self.effective.iter().filter_map(|(kind, known)| {
+            let locators = self.attachments.topology.path_locators(&known.path);
+            let names: Vec<&str> = locators
+                .iter()
+                .filter_map(|locator| locator.rsplit(['/', ':']).next())
+                .skip(1)
+                .collect();
+            let profile = &self.attachments.kinds[kind].profile;
+            (names == path).then(|| known.effective.spec(profile)).flatten()
+        });
+        found.next()
+    }
+
+    /// `code message` of every finding.
+    pub(crate) fn said(&self) -> Vec<String> {
+        self.findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.code.name(), finding.message))
+            .collect()
+    }
+
+    /// `status/reason: message` of the second condition of a policy, or of Accepted when that is False.
+    pub(crate) fn state(&self, policy: &str) -> String {
+        let status = self.statuses.of(self.id(policy)).unwrap();
+        let condition = status.effect.as_ref().unwrap_or(&status.accepted);
+        format!("{}/{}: {}", condition.status, condition.reason, condition.message)
+    }
+}

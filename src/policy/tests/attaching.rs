@@ -1,0 +1,472 @@
+//! Targets, and what is wrong with them.
+
+use serde_json::json;
+
+use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use crate::diagnostic::Severity;
+
+const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
+
+fn severities(seen: &Seen<'_>) -> Vec<(String, Severity)> {
+    let all = seen.findings.iter();
+    all.map(|finding| (finding.code.name().to_owned(), finding.severity))
+        .collect()
+}
+
+#[test]
+fn a_missing_gateway_or_listener_is_an_error_and_a_missing_route_a_warning() {
+    for (target, severity) in [
+        ("kind: Gateway, name: nope", Severity::Error),
+        ("kind: Gateway, name: gw, sectionName: nope", Severity::Error),
+        ("kind: HTTPRoute, name: nope", Severity::Warning),
+        ("kind: HTTPRoute, name: r1, sectionName: nope", Severity::Warning),
+    ] {
+        let hub = hub(&(SMALL.to_owned() + &limit("p", target, LIMITS)), &[]);
+        let seen = Seen::hub(&hub);
+        assert_eq!(
+            severities(&seen),
+            [("policy/target-not-found".to_owned(), severity)],
+            "{target}"
+        );
+        let state = seen.state("RateLimitPolicy infra/p");
+        assert!(
+            state.starts_with("False/TargetNotFound: RateLimitPolicy target "),
+            "{state}"
+        );
+        assert!(state.ends_with(" was not found"), "{state}");
+    }
+}
+
+#[test]
+fn a_missing_section_names_those_that_exist() {
+    let hub = hub(
+        &(SMALL.to_owned() + &limit("p", "kind: HTTPRoute, name: r1, sectionName: second", LIMITS)),
+        &[],
+    );
+    let seen = Seen::hub(&hub);
+    let finding = seen.findings.iter().next().unwrap();
+    assert_eq!(finding.message, "HTTPRoute infra/r1 has no rule `second`");
+    assert_eq!(finding.help.as_deref(), Some("it has: first, rule-2"));
+}
+
+#[test]
+fn bad_policies_are_findings_and_the_rest_is_still_explained() {
+    let group = "group: gateway.networking.k8s.io";
+    for (bad, said) in [
+        (
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("defaults: {{{LIMITS}}}, overrides: {{{LIMITS}}}"),
+            ),
+            "policy/invalid `defaults` and `overrides` exclude each other in a RateLimitPolicy",
+        ),
+        (
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("defaults: {{{LIMITS}}}, {LIMITS}"),
+            ),
+            "policy/invalid `defaults` and settings in the spec itself exclude each other in a RateLimitPolicy",
+        ),
+        (
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("defaults: {{strategy: patch, {LIMITS}}}"),
+            ),
+            "policy/invalid `patch` is no merge strategy of RateLimitPolicy",
+        ),
+        (
+            limit("bad", "kind: Gateway, name: gw", LIMITS)
+                .replace(group, "group: gateway.networking.k8s.io/v1"),
+            "policy/invalid a target's group carries no version: `gateway.networking.k8s.io/v1`",
+        ),
+        (
+            limit("bad", "kind: TLSRoute, name: r1", LIMITS),
+            "policy/invalid a RateLimitPolicy cannot target a TLSRoute",
+        ),
+        (
+            limit(
+                "bad",
+                "kind: Gateway, name: gw",
+                &format!("targetRefs: [], {LIMITS}"),
+            ),
+            "policy/invalid RateLimitPolicy infra/bad has both `targetRef` and `targetRefs`",
+        ),
+    ] {
+        let text = SMALL.to_owned() + &bad + &limit("good", "kind: HTTPRoute, name: r1", LIMITS);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        assert!(
+            seen.said().contains(&said.to_owned()),
+            "{said}: {:?}",
+            seen.said()
+        );
+        assert!(
+            seen.state("RateLimitPolicy infra/bad")
+                .starts_with("False/Invalid"),
+            "{said}"
+        );
+        assert!(
+            seen.state("RateLimitPolicy infra/good")
+                .starts_with("True/Enforced"),
+            "{said}"
+        );
+        assert!(seen.spec(&["gw", "gw#http", "r1", "r1#first"]).is_some());
+    }
+}
+
+#[test]
+fn an_unknown_strategy_of_an_undescribed_kind_is_only_a_warning() {
+    let text = SMALL.to_owned()
+        + &color_crd("Inherited")
+        + &color(
+            "c",
+            "group: gateway.networking.k8s.io, kind: Gateway, name: gw",
+            "strategy: round-robin, x: 1",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        severities(&seen),
+        [("policy/invalid".to_owned(), Severity::Warning)]
+    );
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"strategy": "round-robin", "x": 1}))
+    );
+}
+
+#[test]
+fn a_field_that_no_rule_covers_is_ignored_and_said_so() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "p",
+            "kind: Gateway, name: gw",
+            &format!("defaults: {{{LIMITS}, burst: 3}}"),
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        severities(&seen),
+        [("policy/ignored-field".to_owned(), Severity::Warning)]
+    );
+    assert!(seen.state("RateLimitPolicy infra/p").starts_with("True/Enforced"));
+}
+
+#[test]
+fn a_target_in_another_namespace_needs_a_reference_grant() {
+    let elsewhere = limit("p", "kind: Gateway, name: gw, namespace: infra", LIMITS)
+        .replace("namespace: infra}\nspec", "namespace: apps}\nspec");
+    let without = hub(&(SMALL.to_owned() + &elsewhere), &[]);
+    let seen = Seen::hub(&without);
+    assert_eq!(
+        severities(&seen),
+        [("policy/ref-not-permitted".to_owned(), Severity::Error)]
+    );
+    assert!(seen.effective.is_empty());
+    assert!(seen.state("RateLimitPolicy apps/p").starts_with("False/Invalid"));
+    let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\n\
+                 metadata: {name: g, namespace: infra}\nspec: {from: [{group: kuadrant.io, kind: RateLimitPolicy, namespace: apps}], \
+                 to: [{group: gateway.networking.k8s.io, kind: Gateway}]}\n";
+    let with = hub(&(SMALL.to_owned() + &elsewhere + grant), &[]);
+    let seen = Seen::hub(&with);
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+    assert!(!seen.effective.is_empty());
+}
+
+#[test]
+fn selectors_choose_by_label_in_the_policys_own_namespace() {
+    let text = SMALL.to_owned()
+        + "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: infra, labels: {tier: web}}\n\
+           spec: {gatewayClassName: gc, listeners: []}\n\
+           ---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: far, namespace: apps, labels: {tier: web}}\n\
+           spec: {gatewayClassName: gc, listeners: []}\n\
+           ---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {name: t, namespace: infra}\n\
+           spec: {targetSelectors: [{kind: Gateway, matchLabels: {tier: web}}], timeout: 1s}\n";
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let policy = seen.attachments.policy(seen.id("TrafficPolicy infra/t")).unwrap();
+    let names: Vec<&str> = policy
+        .targets
+        .iter()
+        .map(|declared| declared.name.as_str())
+        .collect();
+    assert_eq!(names, ["other"]);
+}
+
+#[test]
+fn a_virtual_kind_is_kept_and_not_an_error() {
+    let text = SMALL.to_owned()
+        + &color_crd("Direct")
+        + &color(
+            "c",
+            "group: networking.acme.io, kind: ExternalService, name: foo.com",
+            "color: red",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+    assert!(seen.state("ColorPolicy infra/c").contains("on no path"));
+}
+
+#[test]
+fn namespaces_are_levels_whether_or_not_their_objects_are_in_the_input() {
+    let text = SMALL.to_owned()
+        + &color_crd("Inherited")
+        + &color(
+            "n",
+            "group: \"\", kind: Namespace, name: infra",
+            "a: namespace, b: namespace",
+        )
+        + &color(
+            "g",
+            "group: gateway.networking.k8s.io, kind: Gateway, name: gw",
+            "a: gateway",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"a": "gateway", "b": "namespace"}))
+    );
+    assert_eq!(
+        seen.spec(&["gw", "r1"]),
+        Some(json!({"a": "namespace", "b": "namespace"})),
+        "the route's Namespace is more specific than the Gateway"
+    );
+}
+
+#[test]
+fn a_policy_on_a_route_that_no_listener_takes_is_unreachable() {
+    let text = SMALL.to_owned().replace(
+        "parentRefs: [{name: gw, sectionName: http}]",
+        "parentRefs: [{name: gw, sectionName: nope}]",
+    ) + &limit("p", "kind: HTTPRoute, name: r2", LIMITS);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.said(),
+        [
+            "policy/unreachable RateLimitPolicy infra/p targets HTTPRoute infra/r2, which no Gateway of the input leads to"
+        ]
+    );
+    assert_eq!(
+        seen.state("RateLimitPolicy infra/p"),
+        "False/Unknown: RateLimitPolicy is not in the path to any existing routes"
+    );
+}
+
+#[test]
+fn more_than_sixteen_ancestors_are_a_warning_and_the_status_is_cut() {
+    let mut text = String::new();
+    for number in 0..17 {
+        text += &format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: g{number}, namespace: infra}}\n\
+             spec: {{gatewayClassName: gc, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n"
+        );
+    }
+    let parents: Vec<String> = (0..17).map(|number| format!("{{name: g{number}}}")).collect();
+    text += &format!(
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r, namespace: infra}}\n\
+         spec: {{parentRefs: [{}], rules: [{{}}]}}\n",
+        parents.join(", ")
+    );
+    text += &color_crd("Direct");
+    text += &color(
+        "c",
+        "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r",
+        "x: 1",
+    );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.said(),
+        ["policy/too-many-ancestors ColorPolicy infra/c has 17 ancestors; a status lists 16"]
+    );
+    assert_eq!(
+        seen.statuses
+            .of(seen.id("ColorPolicy infra/c"))
+            .unwrap()
+            .ancestors
+            .len(),
+        16
+    );
+}
+
+#[test]
+fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
+    let text = SMALL.to_owned()
+        + &limit("g", "kind: Gateway, name: gw", &format!("defaults: {{{LIMITS}}}"))
+        + &limit("r", "kind: HTTPRoute, name: r1", LIMITS);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let affected = super::super::affected::affected(&seen.attachments, &seen.effective);
+    let on = |target: &str| {
+        let found = affected.iter().find(|affected| affected.target == target);
+        found
+            .map(|affected| affected.condition.message.clone())
+            .unwrap_or_default()
+    };
+    assert_eq!(
+        on("httproute.gateway.networking.k8s.io:infra/r1"),
+        "Object affected by RateLimitPolicy [infra/g infra/r]"
+    );
+    assert_eq!(
+        on("gateway.gateway.networking.k8s.io:infra/gw#https"),
+        "Object affected by RateLimitPolicy [infra/g]"
+    );
+    let documents = super::super::affected::effective_policy_documents(&seen.attachments, &seen.effective);
+    let r1 = documents
+        .iter()
+        .find(|document| document["metadata"]["name"] == "r1")
+        .unwrap();
+    assert_eq!(r1["kind"], "EffectivePolicy");
+    assert_eq!(
+        r1["policies"][0]["controllerName"],
+        "example.com/gateway-controller"
+    );
+    assert_eq!(r1["policies"][0]["objects"][0]["name"], "r");
+    assert!(r1["policies"][0]["resultantPolicy"]["rateLimitPolicy"]["limits"]["l"].is_object());
+}
+
+#[test]
+fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displaced() {
+    let text = SMALL.to_owned()
+        + &limit("g", "kind: Gateway, name: gw", &format!("defaults: {{{LIMITS}}}"))
+        + &limit("r", "kind: HTTPRoute, name: r1", "limits: {m: {rates: []}}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let clusters = [("infra/gw".to_owned(), vec!["c1".to_owned(), "c2".to_owned()])].into();
+    let reach = super::super::Reach::of(
+        &seen.attachments,
+        &seen.effective,
+        &clusters,
+        seen.id("RateLimitPolicy infra/g"),
+    );
+    assert_eq!(
+        (
+            reach.clusters.len(),
+            reach.gateways.len(),
+            reach.listeners.len(),
+            reach.routes.len()
+        ),
+        (2, 1, 2, 2)
+    );
+    let changes = super::super::reach::without(
+        &seen.attachments,
+        &seen.effective,
+        seen.id("RateLimitPolicy infra/r"),
+    );
+    assert_eq!(changes.len(), 4, "two rules of r1 on two listeners");
+    for change in changes {
+        let (before, after) = (change.before.unwrap(), change.after.unwrap());
+        assert!(before.content.contains_key("m") && after.content.contains_key("l"));
+    }
+}
+
+#[test]
+fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
+    let text = SMALL.to_owned()
+        + &limit("l", "kind: HTTPRoute, name: r1", LIMITS)
+        + &color_crd("Direct")
+        + &color(
+            "c",
+            "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r1",
+            "x: 1",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let affecting = super::super::affected::affecting(&seen.attachments, &seen.effective);
+    let node = seen.attachments.policies[0].nodes()[0];
+    let stanza = super::super::affected::effective_policy_stanza(&seen.attachments, &affecting, node);
+    assert_eq!(
+        stanza,
+        [
+            json!({"name": "c", "namespace": "infra", "apiGroup": "colors.example.com", "kind": "ColorPolicy"}),
+            json!({"name": "l", "namespace": "infra", "apiGroup": "kuadrant.io", "kind": "RateLimitPolicy"}),
+        ]
+    );
+    let kinds = super::super::affected::extension_kinds(&seen.attachments);
+    assert_eq!(
+        kinds,
+        ["ColorPolicy.colors.example.com", "RateLimitPolicy.kuadrant.io"]
+    );
+}
+
+#[test]
+fn a_policy_on_a_listener_set_is_between_the_gateway_and_its_listeners() {
+    let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: ls, namespace: infra}\n\
+               spec: {parentRef: {name: gw}, listeners: [{name: more, port: 82, protocol: HTTP}]}\n";
+    let traffic = |name: &str, target: &str, value: u8| {
+        format!(
+            "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: ListenerPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], a: {value}, {name}: 1}}\n"
+        )
+    };
+    let text = SMALL.replace(
+        "gatewayClassName: gc",
+        "gatewayClassName: gc\n  allowedListeners: {namespaces: {from: Same}}",
+    ) + set
+        + &traffic("g", "kind: Gateway, name: gw", 1)
+        + &traffic("s", "kind: ListenerSet, name: ls", 2);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+    assert_eq!(
+        seen.spec(&["gw", "ls#more"]),
+        Some(json!({"a": 2, "g": 1, "s": 1}))
+    );
+    assert_eq!(seen.spec(&["gw", "gw#http"]), Some(json!({"a": 1, "g": 1})));
+}
+
+#[test]
+fn an_http_route_without_rules_has_the_one_of_its_crds_default() {
+    let text = SMALL.replace("\n  rules: [{backendRefs: [{name: s, port: 80}]}]", "")
+        + &limit("r", "kind: HTTPRoute, name: r2", LIMITS);
+    let hub = hub(&text, &[]);
+    assert!(
+        Seen::hub(&hub)
+            .spec(&["gw", "gw#http", "r2", "r2#rule-1"])
+            .is_some()
+    );
+}
+
+#[test]
+fn a_gateway_without_routes_is_named_in_the_report() {
+    let text =
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n\
+                spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+            .to_owned()
+            + &limit("g", "kind: Gateway, name: gw", LIMITS);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert!(
+        seen.said().is_empty(),
+        "its routes may live on spokes: {:?}",
+        seen.said()
+    );
+    let without = super::super::report::without_paths(&seen.attachments, &seen.effective);
+    assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
+    assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));
+}
+
+#[test]
+fn a_direct_policy_on_a_gateway_says_nothing_about_its_routes() {
+    let on_gateway =
+        |section: &str| format!("group: gateway.networking.k8s.io, kind: Gateway, name: gw{section}");
+    let text = SMALL.to_owned()
+        + &color_crd("direct")
+        + &color("g", &on_gateway(""), "x: 1")
+        + &color("l", &on_gateway(", sectionName: http"), "x: 2");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(seen.effective.len(), 2, "the Gateway and its listener");
+    assert_eq!(seen.spec(&["gw"]), Some(json!({"x": 1})));
+    assert_eq!(
+        seen.spec(&["gw", "gw#http"]),
+        Some(json!({"x": 2})),
+        "the section owns itself"
+    );
+}

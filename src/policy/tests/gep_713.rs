@@ -1,0 +1,147 @@
+//! The three worked examples of GEP-713, retold.
+
+use serde_json::json;
+
+use super::super::testing::{Seen, color, color_crd, hub};
+
+/// One GatewayClass; Gateways g1 and g2; r1 and r2 below g1, r3 and r4 below g2; b1 behind r1, r2 and r3, b2 behind r4.
+fn two_gateways() -> String {
+    let mut text = String::from(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: gc}\n\
+         spec: {controllerName: example.com/gateway-controller}\n",
+    );
+    for gateway in ["g1", "g2"] {
+        text += &format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: {gateway}, namespace: infra}}\n\
+             spec: {{gatewayClassName: gc, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n"
+        );
+    }
+    for (route, gateway, backend) in [
+        ("r1", "g1", "b1"),
+        ("r2", "g1", "b1"),
+        ("r3", "g2", "b1"),
+        ("r4", "g2", "b2"),
+    ] {
+        text += &format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {route}, namespace: infra}}\n\
+             spec: {{parentRefs: [{{name: {gateway}}}], rules: [{{backendRefs: [{{name: {backend}, port: 80}}]}}]}}\n"
+        );
+    }
+    text
+}
+
+const GATEWAY: &str = "group: gateway.networking.k8s.io, kind: Gateway, name: ";
+const ROUTE: &str = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: ";
+
+/// A direct policy affects only the object that it targets; of two on one object, the oldest is accepted.
+#[test]
+fn example_1_a_direct_policy_has_one_winner() {
+    let with_age = |name: &str, day: u8, settings: &str| {
+        color(name, "group: \"\", kind: Service, name: b1", settings).replace(
+            "namespace: infra}",
+            &format!("namespace: infra, creationTimestamp: \"2024-01-0{day}T00:00:00Z\"}}"),
+        )
+    };
+    // p2 comes first by name of the two that are not red, and still the oldest wins.
+    let text = two_gateways()
+        + &color_crd("Direct")
+        + &with_age("p9", 1, "color: red")
+        + &with_age("p2", 2, "color: blue");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["g1", "r1", "b1"]),
+        Some(json!({"color": "red"})),
+        "the oldest policy holds on b1"
+    );
+    assert_eq!(seen.spec(&["g1", "r1"]), None, "it affects nothing but b1");
+    assert_eq!(
+        seen.state("ColorPolicy infra/p2"),
+        "False/Conflicted: ColorPolicy is conflicted by infra/p9: conflicting policy"
+    );
+    assert_eq!(
+        seen.state("ColorPolicy infra/p9"),
+        "True/Programmed: ColorPolicy is programmed"
+    );
+}
+
+/// A Gateway's defaults hold until a route says otherwise; a Gateway's overrides hold whatever a route says.
+#[test]
+fn example_2_defaults_give_way_and_overrides_do_not() {
+    let text = two_gateways()
+        + &color_crd("Inherited")
+        + &color("p1", &format!("{GATEWAY}g1"), "color: red")
+        + &color("p2", &format!("{ROUTE}r1"), "color: blue")
+        + &color("p3", &format!("{GATEWAY}g2"), "overrides: {color: yellow}")
+        + &color("p4", &format!("{ROUTE}r4"), "color: green");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let color = |path: &[&str]| seen.spec(path).map(|spec| spec["color"].clone());
+    assert_eq!(
+        color(&["g1", "r1", "b1"]),
+        Some(json!("blue")),
+        "r1 says otherwise"
+    );
+    assert_eq!(color(&["g1", "r2", "b1"]), Some(json!("red")), "r2 says nothing");
+    assert_eq!(
+        color(&["g2", "r3", "b1"]),
+        Some(json!("yellow")),
+        "the same backend through another Gateway"
+    );
+    assert_eq!(
+        color(&["g2", "r4", "b2"]),
+        Some(json!("yellow")),
+        "r4 says green, and is overridden"
+    );
+    assert_eq!(
+        seen.state("ColorPolicy infra/p1"),
+        "True/PartiallyProgrammed: ColorPolicy is programmed, in part overridden by [infra/p2]"
+    );
+    assert_eq!(
+        seen.state("ColorPolicy infra/p4"),
+        "False/Overridden: ColorPolicy is overridden by [infra/p3]"
+    );
+    assert!(
+        seen.said()
+            .contains(&"policy/overridden nothing that ColorPolicy infra/p4 says holds anywhere".to_owned()),
+        "{:?}",
+        seen.said()
+    );
+}
+
+/// The established policy's strategy decides whether what it does not share with the challenger survives.
+#[test]
+fn example_3_the_established_policy_chooses_the_strategy() {
+    let text = two_gateways()
+        + &color_crd("Inherited")
+        + &color(
+            "p1",
+            &format!("{GATEWAY}g1"),
+            "colors: {dark: brown, light: red}, strategy: atomic",
+        )
+        + &color("p2", &format!("{ROUTE}r1"), "colors: {light: blue}")
+        + &color(
+            "p3",
+            &format!("{GATEWAY}g2"),
+            "overrides: {colors: {light: yellow}, strategy: patch}",
+        )
+        + &color("p4", &format!("{ROUTE}r4"), "colors: {dark: olive, light: green}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let colors = |path: &[&str]| seen.spec(path).map(|spec| spec["colors"].clone());
+    assert_eq!(
+        colors(&["g1", "r1", "b1"]),
+        Some(json!({"light": "blue"})),
+        "atomic: the whole of p1 gives way"
+    );
+    assert_eq!(
+        colors(&["g1", "r2", "b1"]),
+        Some(json!({"dark": "brown", "light": "red"}))
+    );
+    assert_eq!(colors(&["g2", "r3", "b1"]), Some(json!({"light": "yellow"})));
+    assert_eq!(
+        colors(&["g2", "r4", "b2"]),
+        Some(json!({"dark": "olive", "light": "yellow"})),
+        "patch: only what p3 says is overridden"
+    );
+}

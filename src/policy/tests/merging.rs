@@ -1,0 +1,219 @@
+//! Precedence and merging.
+
+use serde_json::json;
+
+use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use super::super::{Ages, Options, Rule};
+
+const GW: &str = "kind: Gateway, name: gw";
+const R1: &str = "kind: HTTPRoute, name: r1";
+
+fn color_on(name: &str, target: &str, settings: &str) -> String {
+    color(
+        name,
+        &format!("group: gateway.networking.k8s.io, {target}"),
+        settings,
+    )
+}
+
+fn aged(policy: &str, time: &str) -> String {
+    policy.replacen("namespace: infra}", &format!("namespace: infra, {time}}}"), 1)
+}
+
+#[test]
+fn on_one_level_the_seed_prefers_the_oldest_in_defaults_and_in_overrides() {
+    let text = SMALL.to_owned()
+        + &color_crd("inherited")
+        + &color_on("a", GW, "defaults: {x: a, only: a}, overrides: {y: a}")
+        + &color_on("b", GW, "defaults: {x: b, also: b}, overrides: {y: b}");
+    let hub_text = hub(&text, &[]);
+    let seen = Seen::hub(&hub_text);
+    let wanted = json!({"x": "a", "only": "a", "also": "b", "y": "a"});
+    assert_eq!(seen.spec(&["gw"]), Some(wanted), "first by name, without ages");
+
+    let text = SMALL.to_owned()
+        + &color_crd("inherited")
+        + &aged(
+            &color_on("a", GW, "defaults: {x: a}, overrides: {y: a}"),
+            "creationTimestamp: \"2024-02-01T00:00:00Z\"",
+        )
+        + &aged(
+            &color_on("b", GW, "defaults: {x: b}, overrides: {y: b}"),
+            "annotations: {kuadrant.io/origin-creation: \"2024-01-01T00:00:00Z\"}",
+        );
+    let hub_text = hub(&text, &[]);
+    assert_eq!(
+        Seen::hub(&hub_text).spec(&["gw"]),
+        Some(json!({"x": "b", "y": "b"})),
+        "the older wins both"
+    );
+    let ignored = Options {
+        ages: Ages::Ignore,
+        ..Options::default()
+    };
+    let seen = Seen::of(&hub_text, None, &ignored);
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"x": "a", "y": "a"})),
+        "ages ignored"
+    );
+}
+
+#[test]
+fn a_policy_without_an_age_is_the_newest() {
+    let text = SMALL.to_owned()
+        + &limit("a", R1, "limits: {l: {rates: [{limit: 1, window: 1s}]}}")
+        + &aged(
+            &limit("b", R1, "limits: {l: {rates: [{limit: 2, window: 1s}]}}"),
+            "creationTimestamp: \"2024-01-01T00:00:00Z\"",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    // Atomic defaults on one level: the challenger, which is the newer, wins.
+    assert_eq!(
+        seen.state("RateLimitPolicy infra/b"),
+        "False/Overridden: RateLimitPolicy is overridden by [infra/a]"
+    );
+    let path = seen.effective.on(0, 0)[0].effective.clone();
+    let (a, b) = (
+        seen.id("RateLimitPolicy infra/a"),
+        seen.id("RateLimitPolicy infra/b"),
+    );
+    assert_eq!(path.rule(&seen.attachments, a, b), Some(Rule::NewerChallenger));
+}
+
+#[test]
+fn an_override_beats_defaults_from_any_level_and_a_less_specific_override_beats_it() {
+    let text = SMALL.to_owned()
+        + &color_crd("true")
+        + &color_on("g", GW, "default: {a: g, b: g}, override: {c: g}")
+        + &color_on("r", R1, "overrides: {a: r, c: r}")
+        + &color_on(
+            "rule",
+            &format!("{R1}, sectionName: first"),
+            "a: rule, b: rule, c: rule",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "r1", "r1#first"]),
+        Some(json!({"a": "r", "b": "rule", "c": "g"}))
+    );
+}
+
+#[test]
+fn lists_are_replaced_whole_and_a_scalar_replaces_a_mapping() {
+    let text = SMALL.to_owned()
+        + &color_crd("Inherited")
+        + &color_on(
+            "g",
+            GW,
+            "list: [1, 2], deep: {a: {b: 1, c: 2}}, flat: 1, empty: {x: 1}",
+        )
+        + &color_on("r", R1, "list: [3], deep: {a: 5}, flat: {now: deep}, empty: {}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "r1"]),
+        Some(json!({"list": [3], "deep": {"a": 5}, "flat": {"now": "deep"}, "empty": {"x": 1}}))
+    );
+}
+
+#[test]
+fn a_null_deletes_nothing_because_an_api_server_drops_it() {
+    let text = SMALL.to_owned()
+        + &color_crd("Inherited")
+        + &color_on("g", GW, "a: 1")
+        + &color_on("r", R1, "a: null, b: 2");
+    let hub = hub(&text, &[]);
+    assert_eq!(Seen::hub(&hub).spec(&["gw", "r1"]), Some(json!({"a": 1, "b": 2})));
+}
+
+#[test]
+fn empty_atomic_defaults_fall_back_to_the_parent() {
+    let auth = |name: &str, target: &str, settings: &str| {
+        limit(name, target, settings).replace("RateLimitPolicy", "AuthPolicy")
+    };
+    let text = SMALL.to_owned()
+        + &auth("g", GW, "defaults: {rules: {authentication: {a: {apiKey: {}}}}}")
+        + &auth("r", R1, "when: [{predicate: \"true\"}]");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "gw#http", "r1", "r1#first"]),
+        Some(json!({"rules": {"authentication": {"a": {"apiKey": {}}}}})),
+        "only conditions count as empty"
+    );
+}
+
+#[test]
+fn rules_are_never_mixed_and_top_level_predicates_are_one_rule() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "g",
+            GW,
+            "overrides: {strategy: merge, when: [{predicate: g}], limits: {l: {rates: [{limit: 1, window: 1s}]}}}",
+        )
+        + &limit(
+            "r",
+            R1,
+            "when: [{predicate: r}], limits: {l: {counters: [{expression: x}]}, m: {rates: []}}",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "gw#http", "r1", "r1#first"]),
+        Some(json!({"when": [{"predicate": "g"}],
+                    "limits": {"l": {"rates": [{"limit": 1, "window": "1s"}]}, "m": {"rates": []}}}))
+    );
+    let rules = &seen.effective.on(0, 0)[0].effective.content;
+    let when = rules.get("###_TOP_LEVEL_PREDICATES_###").unwrap();
+    assert_eq!(*when.value, json!([{"predicate": "g"}]));
+    assert_eq!(when.source_pointer(), "/spec/overrides/when");
+}
+
+#[test]
+fn envoy_gateways_child_chooses_whether_it_merges() {
+    let traffic = |name: &str, target: &str, settings: &str| {
+        limit(name, target, settings)
+            .replace("kuadrant.io/v1", "gateway.envoyproxy.io/v1alpha1")
+            .replace("RateLimitPolicy", "BackendTrafficPolicy")
+    };
+    let text = SMALL.to_owned()
+        + &traffic("g", GW, "retry: {numRetries: 1}, timeout: 5s")
+        + &traffic("r1", R1, "mergeType: StrategicMerge, timeout: 1s")
+        + &traffic("r2", "kind: HTTPRoute, name: r2", "timeout: 2s");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "r1", "r1#first"]),
+        Some(json!({"retry": {"numRetries": 1}, "timeout": "1s"}))
+    );
+    assert_eq!(
+        seen.spec(&["gw", "r2", "r2#rule-1"]),
+        Some(json!({"timeout": "2s"}))
+    );
+}
+
+#[test]
+fn istios_policies_add_up_and_have_no_single_result() {
+    let authorization = |name: &str, settings: &str| {
+        format!(
+            "---\napiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{{settings}}}\n"
+        )
+    };
+    let text = SMALL.to_owned()
+        + &authorization("whole-namespace", "action: DENY")
+        + &authorization(
+            "on-gateway",
+            "action: ALLOW, targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}]",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let path = &seen.effective.on(0, 0)[0];
+    assert_eq!(path.effective.content.len(), 2);
+    assert_eq!(path.effective.spec(&seen.attachments.kinds[0].profile), None);
+    assert!(path.effective.losses.is_empty());
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+}

@@ -1,0 +1,9 @@
+//! Tests of policy attachment as a whole.
+
+mod attaching;
+mod gep_713;
+mod merging;
+mod patching;
+mod properties;
+mod shipping;
+mod topology;

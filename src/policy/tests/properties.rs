@@ -1,0 +1,286 @@
+//! What always holds, whatever the policies are.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::super::report::{EffectiveEntry, PolicyReport};
+use super::super::shipping::{decide, nodes_of_gateway};
+use super::super::testing::{SMALL, Seen, object};
+use super::super::{OnClusters, Profiles};
+use crate::hub::{Hub, Objects};
+use crate::object::Object;
+use crate::policy::profile::SameTarget;
+
+/// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.
+const KINDS: [(&str, &str); 6] = [
+    ("kuadrant.io", "RateLimitPolicy"),
+    ("kuadrant.io", "TLSPolicy"),
+    ("security.istio.io", "AuthorizationPolicy"),
+    ("colors.example.com", "ColorPolicy"),
+    ("tones.example.com", "TonePolicy"),
+    ("gateway.envoyproxy.io", "BackendTrafficPolicy"),
+];
+
+#[derive(Debug, Clone)]
+struct Draft {
+    kind: usize,
+    target: usize,
+    wrapper: usize,
+    merges: bool,
+    fields: Vec<(u8, u8)>,
+    day: Option<u8>,
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    let fields = prop::collection::vec((0_u8..4, 0_u8..3), 1..4);
+    (
+        0..KINDS.len(),
+        0_usize..6,
+        0_usize..3,
+        any::<bool>(),
+        fields,
+        prop::option::of(1_u8..4),
+    )
+        .prop_map(|(kind, target, wrapper, merges, fields, day)| Draft {
+            kind,
+            target,
+            wrapper,
+            merges,
+            fields,
+            day,
+        })
+}
+
+fn policy(number: usize, draft: &Draft) -> Object {
+    let (group, kind) = KINDS[draft.kind];
+    let mut target = match draft.target {
+        0 | 1 => json!({"kind": "Gateway", "name": "gw"}),
+        2 => json!({"kind": "Gateway", "name": "gw", "sectionName": "http"}),
+        3 => json!({"kind": "HTTPRoute", "name": "r1"}),
+        4 => json!({"kind": "HTTPRoute", "name": "r1", "sectionName": "first"}),
+        _ => json!({"kind": "HTTPRoute", "name": "r2"}),
+    };
+    target["group"] = json!("gateway.networking.k8s.io");
+    let mut settings = json!({});
+    for (key, value) in &draft.fields {
+        // Depth one or two, so that a scalar and a mapping can meet.
+        let value = match value {
+            0 => json!({"deep": number}),
+            1 => json!([number]),
+            _ => json!(number),
+        };
+        settings[format!("f{key}")] = value;
+    }
+    if kind == "RateLimitPolicy" {
+        settings = json!({"limits": settings});
+    }
+    let wrapped = matches!(kind, "RateLimitPolicy" | "ColorPolicy");
+    let strategy = match kind {
+        "RateLimitPolicy" if draft.wrapper > 0 => {
+            Some(("strategy", if draft.merges { "merge" } else { "atomic" }))
+        }
+        "ColorPolicy" => Some(("strategy", if draft.merges { "patch" } else { "atomic" })),
+        "BackendTrafficPolicy" if draft.merges => Some(("mergeType", "StrategicMerge")),
+        _ => None,
+    };
+    if let Some((field, strategy)) = strategy {
+        settings[field] = json!(strategy);
+    }
+    let mut spec = match (wrapped, draft.wrapper) {
+        (true, 1) => json!({"defaults": settings}),
+        (true, 2) => json!({"overrides": settings}),
+        _ => settings,
+    };
+    spec["targetRef"] = target;
+    let mut metadata = json!({"name": format!("p{number}"), "namespace": "infra"});
+    if let Some(day) = draft.day {
+        metadata["creationTimestamp"] = json!(format!("2024-01-0{day}T00:00:00Z"));
+    }
+    object(json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": metadata, "spec": spec}))
+}
+
+fn crd(group: &str, kind: &str, class: &str) -> Object {
+    object(
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{}.{group}", kind.to_lowercase()), "labels": {"gateway.networking.k8s.io/policy": class}},
+        "spec": {"group": group, "names": {"kind": kind}}}),
+    )
+}
+
+fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
+    let mut objects: Vec<Object> = crate::yaml::read_all(SMALL, &crate::yaml::Limits::default())
+        .unwrap()
+        .into_iter()
+        .map(object)
+        .collect();
+    objects.push(crd("colors.example.com", "ColorPolicy", "Inherited"));
+    objects.push(crd("tones.example.com", "TonePolicy", "Direct"));
+    objects.extend(order.iter().map(|number| policy(*number, &drafts[*number])));
+    Hub {
+        objects: Objects::new(objects),
+        ..Hub::default()
+    }
+}
+
+fn report(seen: &Seen<'_>) -> Value {
+    let report = PolicyReport::new(
+        &seen.attachments,
+        &seen.effective,
+        &seen.statuses,
+        OnClusters::default(),
+    );
+    serde_json::to_value(report).unwrap()
+}
+
+fn drafts_in_some_order() -> impl Strategy<Value = (Vec<Draft>, Vec<usize>)> {
+    prop::collection::vec(draft(), 1..9).prop_flat_map(|drafts| {
+        let order: Vec<usize> = (0..drafts.len()).collect();
+        (Just(drafts), Just(order).prop_shuffle())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn results_do_not_depend_on_the_order_of_the_input((drafts, order) in drafts_in_some_order()) {
+        let sorted: Vec<usize> = (0..drafts.len()).collect();
+        let (one, other) = (hub_of(&drafts, &sorted), hub_of(&drafts, &order));
+        let (one, other) = (Seen::hub(&one), Seen::hub(&other));
+        prop_assert_eq!(report(&one), report(&other));
+        prop_assert_eq!(one.said(), other.said());
+    }
+
+    #[test]
+    fn every_field_has_one_source_and_the_source_holds_its_value((drafts, order) in drafts_in_some_order()) {
+        let hub = hub_of(&drafts, &order);
+        let seen = Seen::hub(&hub);
+        for (kind, path) in seen.effective.iter() {
+            let entry = EffectiveEntry::new(&seen.attachments, kind, path).unwrap();
+            for leaf in path.effective.content.values().filter(|leaf| !leaf.at.is_empty()) {
+                let source = seen.attachments.policy(leaf.policy).unwrap().object;
+                prop_assert_eq!(source.value.pointer(&leaf.source_pointer()), Some(&*leaf.value));
+                let chain = &path.effective.chain;
+                prop_assert!(chain.iter().any(|(_, policy)| *policy == leaf.policy));
+            }
+            let Some(spec) = &entry.spec else { continue };
+            let mut fields = BTreeSet::new();
+            super::super::leaves::flatten(spec, String::new(), &mut |pointer, _| {
+                fields.insert(pointer);
+            });
+            let sources: BTreeSet<String> = entry.sources.keys().cloned().collect();
+            prop_assert_eq!(fields, sources);
+        }
+    }
+
+    #[test]
+    fn a_policy_alone_is_its_own_effective_policy(draft in draft()) {
+        let hub = hub_of(&[draft], &[0]);
+        let seen = Seen::hub(&hub);
+        let policy = &seen.attachments.policies[0];
+        for (_, path) in seen.effective.iter() {
+            if seen.attachments.kinds[policy.kind].profile.same_target == SameTarget::AddUp {
+                continue;
+            }
+            prop_assert_eq!(path.effective.content.as_ref(), policy.layers[0].content.as_ref());
+            prop_assert!(path.effective.losses.is_empty());
+        }
+    }
+
+    #[test]
+    fn one_target_of_a_kind_that_does_not_add_up_gets_one_policy((drafts, order) in drafts_in_some_order()) {
+        let hub = hub_of(&drafts, &order);
+        let seen = Seen::hub(&hub);
+        for (kind, known) in seen.attachments.kinds.iter().enumerate() {
+            for node in known.nodes.keys() {
+                let Some(decision) = decide(&seen.attachments, kind, *node) else { continue };
+                if known.profile.same_target == SameTarget::AddUp {
+                    continue;
+                }
+                prop_assert_eq!(decision.shipped.len(), 1);
+                let placed = &known.nodes[node];
+                let all = placed.accepted.len() + placed.rejected.len();
+                let sources = match &decision.shipped[0].content {
+                    super::super::ShippedSpec::AsWritten => 1,
+                    super::super::ShippedSpec::Rewritten { sources, .. } => sources.len(),
+                };
+                prop_assert_eq!(sources + decision.withheld.len(), all, "everybody is shipped or explained");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_shipped_for_the_gateway_alone_comes_to_what_the_hub_says(
+        (drafts, order) in drafts_in_some_order()
+    ) {
+        // Only kinds whose policies give one object per target; one target, so that levels do not matter.
+        let drafts: Vec<Draft> = drafts.into_iter().map(|draft| Draft { target: 0, ..draft }).collect();
+        let hub = hub_of(&drafts, &order);
+        let seen = Seen::hub(&hub);
+        for (kind, known) in seen.attachments.kinds.iter().enumerate() {
+            if known.profile.same_target == SameTarget::AddUp {
+                continue;
+            }
+            for node in nodes_of_gateway(&seen.attachments, 0) {
+                let Some(decision) = decide(&seen.attachments, kind, node) else { continue };
+                let Some(path) = seen.effective.on(kind, 0).first() else { continue };
+                let shipped = &decision.shipped[0];
+                let spec = match &shipped.content {
+                    super::super::ShippedSpec::AsWritten => seen.attachments.policy(shipped.policy).unwrap().object.value["spec"].clone(),
+                    super::super::ShippedSpec::Rewritten { spec, .. } => (**spec).clone(),
+                };
+                let layers = super::super::settings::read(&spec, &known.profile, shipped.policy).layers;
+                let entry = super::super::merge::Entry { policy: shipped.policy, layers: layers.into() };
+                let alone = super::super::merge::fold(&known.profile, &[&[entry]], &|_| "".into());
+                let values = |content: &super::super::settings::Content| -> Vec<(String, Value)> {
+                    content.iter().map(|(key, leaf)| (key.to_string(), (*leaf.value).clone())).collect()
+                };
+                prop_assert_eq!(values(&alone), values(&path.effective.content), "{}", known.profile.kind);
+            }
+        }
+    }
+
+    #[test]
+    fn deleting_a_policy_is_the_same_as_never_having_had_it((drafts, order) in drafts_in_some_order()) {
+        let hub = hub_of(&drafts, &order);
+        let seen = Seen::hub(&hub);
+        let gone = &seen.attachments.policies[0];
+        let number: usize = gone.object.name.trim_start_matches('p').parse().unwrap();
+        let rest: Vec<usize> = order.iter().copied().filter(|other| *other != number).collect();
+        let other_hub = hub_of(&drafts, &rest);
+        let other = Seen::hub(&other_hub);
+        let text = |seen: &Seen<'_>, path: &super::super::Path, effective: &super::super::Effective| {
+            let leaves: Vec<String> = effective.content.iter()
+                .map(|(key, leaf)| format!("{key}={} from {}", leaf.value, seen.attachments.locator(leaf.policy)))
+                .collect();
+            (seen.attachments.topology.path_locators(path), leaves)
+        };
+        let kind_there = other.attachments.kind(&gone.object.group_kind());
+        let mut predicted: std::collections::BTreeMap<_, _> = seen.effective.on(gone.kind, 0).iter()
+            .map(|path| text(&seen, &path.path, &path.effective)).collect();
+        for change in super::super::reach::without(&seen.attachments, &seen.effective, super::super::PolicyId(0)) {
+            let key = seen.attachments.topology.path_locators(&change.path);
+            match change.after {
+                Some(after) => { predicted.insert(key, text(&seen, &change.path, &after).1); }
+                None => { predicted.remove(&key); }
+            }
+        }
+        let found: std::collections::BTreeMap<_, _> = kind_there
+            .map(|kind| other.effective.on(kind, 0).iter().map(|path| text(&other, &path.path, &path.effective)).collect())
+            .unwrap_or_default();
+        prop_assert_eq!(predicted, found);
+    }
+}
+
+#[test]
+fn every_built_in_profile_survives_a_round_trip_through_the_configuration() {
+    let mut profiles = Profiles::built_in();
+    let all: Vec<_> = Profiles::built_in().iter().cloned().collect();
+    for profile in all {
+        let entry = serde_json::from_value(serde_json::to_value(profile.as_ref()).unwrap()).unwrap();
+        profiles.configure(&entry).unwrap();
+        assert_eq!(profiles.get(&profile.group_kind()), Some(&profile));
+    }
+}

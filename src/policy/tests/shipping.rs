@@ -1,0 +1,416 @@
+//! What reaches a spoke.
+
+use serde_json::{Value, json};
+
+use super::super::local::Locals;
+use super::super::shipping::{
+    Decision, Displacer, ShippedSpec, nodes_of_gateway, nodes_of_route, on_cluster,
+};
+use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use super::super::{Options, Outcome, Rule};
+use crate::diagnostic::Findings;
+use crate::hub::Hub;
+
+const GW: &str = "kind: Gateway, name: gw";
+
+/// The decisions for Gateway `infra/gw` and all routes, on a cluster or in general.
+fn decisions(hub: &Hub, cluster: Option<&str>) -> (Vec<Decision>, Vec<String>) {
+    let seen = Seen::hub(hub);
+    let mut findings = Findings::new();
+    let locals = cluster.map(|cluster| {
+        let (cluster, objects) = hub.spokes.get_key_value(cluster).unwrap();
+        Locals::read(
+            &seen.attachments,
+            cluster,
+            objects,
+            &Options::default(),
+            &mut findings,
+        )
+    });
+    let mut nodes = nodes_of_gateway(&seen.attachments, 0);
+    for route in 0..seen.attachments.topology.routes.len() {
+        nodes.extend(nodes_of_route(&seen.attachments, u32::try_from(route).unwrap()));
+    }
+    let kinds = (0..seen.attachments.kinds.len()).collect();
+    let decided = on_cluster(&seen.attachments, &nodes, &kinds, locals.as_ref());
+    let keys = seen
+        .attachments
+        .policies
+        .iter()
+        .map(|policy| policy.rank.key.clone())
+        .collect();
+    (decided, keys)
+}
+
+/// `shipped` and `withheld` policies of the only decision, with the rewritten spec.
+fn only(hub: &Hub, cluster: Option<&str>) -> (Vec<String>, Vec<(String, Rule)>, Option<Value>) {
+    let (decided, keys) = decisions(hub, cluster);
+    let [decision] = decided.as_slice() else {
+        panic!("{decided:?}")
+    };
+    let shipped = decision
+        .shipped
+        .iter()
+        .map(|one| keys[one.policy.0 as usize].clone())
+        .collect();
+    let withheld = decision
+        .withheld
+        .iter()
+        .map(|one| (keys[one.policy.0 as usize].clone(), one.rule))
+        .collect();
+    let spec = decision.shipped.first().and_then(|one| match &one.content {
+        ShippedSpec::AsWritten => None,
+        ShippedSpec::Rewritten { spec, .. } => Some((**spec).clone()),
+    });
+    (shipped, withheld, spec)
+}
+
+fn rate(limit: u32) -> String {
+    format!("{{rates: [{{limit: {limit}, window: 1s}}]}}")
+}
+
+#[test]
+fn of_atomic_defaults_the_challenger_is_shipped_alone() {
+    let text = SMALL.to_owned()
+        + &limit("a", GW, &format!("limits: {{l: {}}}", rate(1)))
+        + &limit("b", GW, &format!("limits: {{l: {}}}", rate(2)));
+    let (shipped, withheld, spec) = only(&hub(&text, &[]), None);
+    assert_eq!(shipped, ["infra/b"]);
+    assert_eq!(withheld, [("infra/a".to_owned(), Rule::LaterChallenger)]);
+    assert_eq!(spec, None, "as written");
+}
+
+#[test]
+fn of_atomic_overrides_the_established_one_is_shipped_alone() {
+    let text = SMALL.to_owned()
+        + &limit("a", GW, &format!("overrides: {{limits: {{l: {}}}}}", rate(1)))
+        + &limit("b", GW, &format!("overrides: {{limits: {{l: {}}}}}", rate(2)));
+    let (shipped, withheld, _) = only(&hub(&text, &[]), None);
+    assert_eq!(shipped, ["infra/a"]);
+    assert_eq!(withheld, [("infra/b".to_owned(), Rule::FirstByName)]);
+}
+
+#[test]
+fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "a",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}",
+                rate(1),
+                rate(1)
+            ),
+        )
+        + &limit("b", GW, &format!("limits: {{l: {}, n: {}}}", rate(2), rate(2)));
+    let hub = hub(&text, &[]);
+    let (decided, _) = decisions(&hub, None);
+    assert!(decided[0].withheld.is_empty());
+    let ShippedSpec::Rewritten { spec, sources } = &decided[0].shipped[0].content else {
+        panic!("{decided:?}")
+    };
+    assert_eq!(sources.len(), 2);
+    assert_eq!(
+        **spec,
+        json!({"targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
+               "defaults": {"strategy": "merge", "limits": {
+                   "l": {"rates": [{"limit": 2, "window": "1s"}]}, "m": {"rates": [{"limit": 1, "window": "1s"}]},
+                   "n": {"rates": [{"limit": 2, "window": "1s"}]}}}})
+    );
+}
+
+#[test]
+fn of_a_kind_without_merging_only_the_accepted_one_is_shipped() {
+    let dns = |name: &str, target: &str| {
+        limit(name, target, "providerRefs: [{name: p}]").replace("RateLimitPolicy", "DNSPolicy")
+    };
+    let text = SMALL.to_owned()
+        + &dns("a", GW)
+        + &dns("b", GW)
+        + &dns("c", "kind: Gateway, name: gw, sectionName: http");
+    let (decided, keys) = decisions(&hub(&text, &[]), None);
+    assert_eq!(decided.len(), 2, "the Gateway and its listener are two targets");
+    assert!(decided.iter().all(|decision| decision.shipped.len() == 1));
+    assert_eq!(keys[decided[0].withheld[0].policy.0 as usize], "infra/b");
+}
+
+#[test]
+fn of_a_kind_that_adds_up_all_are_shipped() {
+    let authorization = |name: &str| {
+        limit(name, GW, "action: DENY")
+            .replace("kuadrant.io", "security.istio.io")
+            .replace("RateLimitPolicy", "AuthorizationPolicy")
+    };
+    let (decided, _) = decisions(
+        &hub(
+            &(SMALL.to_owned() + &authorization("a") + &authorization("b")),
+            &[],
+        ),
+        None,
+    );
+    assert_eq!(decided[0].shipped.len(), 2);
+    assert!(decided[0].withheld.is_empty());
+}
+
+#[test]
+fn an_undescribed_inherited_kind_merges_and_the_oldest_gives_its_name() {
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    let text = SMALL.to_owned()
+        + &color_crd("Inherited")
+        + &on("a", "x: 1, y: 1")
+        + &on("b", "x: 2, overrides: {y: 2}");
+    let (shipped, _, spec) = only(&hub(&text, &[]), None);
+    assert_eq!(shipped, ["infra/a"]);
+    let spec = spec.unwrap();
+    assert_eq!(
+        (&spec["x"], &spec["overrides"]),
+        (&json!(1), &json!({"y": 2})),
+        "each side keeps its own winner: {spec}"
+    );
+}
+
+fn local(name: &str, settings: &str) -> String {
+    limit(name, GW, settings).replace("namespace: infra", "namespace: kuadrant-infra")
+}
+
+/// The RFC's first story: one limit for a homogeneous set of clusters.
+#[test]
+fn one_rate_limit_for_a_homogeneous_set_of_clusters() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "per-cluster",
+            GW,
+            &format!("defaults: {{limits: {{l: {}}}}}", rate(100)),
+        );
+    let hub = hub(&text, &[("edge-1", ""), ("edge-2", "")]);
+    for cluster in hub.spokes.keys() {
+        assert_eq!(only(&hub, Some(cluster)).0, ["infra/per-cluster"]);
+    }
+    assert_eq!(only(&hub, None).0, ["infra/per-cluster"]);
+}
+
+/// The RFC's second story: another limit for one of them.
+#[test]
+fn another_rate_limit_for_one_cluster() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "per-cluster",
+            GW,
+            &format!("defaults: {{limits: {{l: {}}}}}", rate(100)),
+        );
+    let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
+    let hub = hub(&text, &[("edge-1", &special)]);
+    let (decided, _) = decisions(&hub, Some("edge-1"));
+    assert!(decided[0].shipped.is_empty());
+    let withheld = &decided[0].withheld[0];
+    assert_eq!(withheld.rule, Rule::SpokeLocal);
+    assert_eq!(
+        withheld.by,
+        Displacer::Local {
+            locator: "ratelimitpolicy.kuadrant.io:kuadrant-infra/special".to_owned(),
+            key: "kuadrant-infra/special".to_owned()
+        }
+    );
+    assert_eq!(
+        only(&hub, None).0,
+        ["infra/per-cluster"],
+        "the other clusters keep it"
+    );
+
+    let seen = Seen::hub(&hub);
+    let (cluster, objects) = hub.spokes.get_key_value("edge-1").unwrap();
+    let mut findings = Findings::new();
+    let locals = Locals::read(
+        &seen.attachments,
+        cluster,
+        objects,
+        &Options::default(),
+        &mut findings,
+    );
+    let effects = locals.effects(&seen.attachments, |_| true);
+    assert_eq!(effects[0].outcome, Outcome::Overridden);
+    assert_eq!(effects[0].condition.status, "False");
+    assert_eq!(effects[0].condition.reason, "Overridden");
+    assert_eq!(
+        effects[0].condition.message,
+        "RateLimitPolicy is overridden by [kuadrant-infra/special]"
+    );
+
+    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
+    assert_eq!(
+        on_r1["limits"]["l"]["rates"][0]["limit"], 5,
+        "what holds on that cluster"
+    );
+    assert_eq!(
+        there.state("RateLimitPolicy infra/per-cluster"),
+        "False/Overridden: RateLimitPolicy is overridden by [kuadrant-infra/special]"
+    );
+}
+
+#[test]
+fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "g",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}",
+                rate(1),
+                rate(1)
+            ),
+        );
+    let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
+    let hub = hub(&text, &[("edge-1", &special)]);
+    let (shipped, withheld, spec) = only(&hub, Some("edge-1"));
+    assert_eq!((shipped.len(), withheld.len()), (1, 0));
+    let defaults = &spec.unwrap()["defaults"];
+    assert_eq!(
+        *defaults,
+        json!({"strategy": "merge", "limits": {"m": {"rates": [{"limit": 1, "window": "1s"}]}}})
+    );
+
+    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
+    assert_eq!(on_r1["limits"]["l"]["rates"][0]["limit"], 5);
+    assert_eq!(on_r1["limits"]["m"]["rates"][0]["limit"], 1);
+}
+
+#[test]
+fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
+    let text = SMALL.to_owned() + &limit("g", GW, &format!("defaults: {{limits: {{l: {}}}}}", rate(1)));
+    let special = local("special", &format!("limits: {{l: {}}}", rate(5)))
+        .replace("name: gw}", "name: gw, sectionName: http}");
+    let hub = hub(&text, &[("edge-1", &special)]);
+    let (shipped, withheld, spec) = only(&hub, Some("edge-1"));
+    assert_eq!(
+        (shipped, withheld, spec),
+        (vec!["infra/g".to_owned()], Vec::new(), None)
+    );
+    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    let limit_on = |path: &[&str]| there.spec(path).unwrap()["limits"]["l"]["rates"][0]["limit"].clone();
+    assert_eq!(limit_on(&["gw", "gw#http", "r1", "r1#first"]), 5);
+    assert_eq!(limit_on(&["gw", "gw#https", "r1", "r1#first"]), 1);
+}
+
+#[test]
+fn a_local_policy_on_a_local_gateway_touches_nothing_that_is_synced() {
+    let text = SMALL.to_owned() + &limit("g", GW, &format!("limits: {{l: {}}}", rate(1)));
+    let own = local("special", &format!("limits: {{l: {}}}", rate(5))).replace("kuadrant-infra", "infra");
+    let hub = hub(&text, &[("edge-1", &own)]);
+    assert_eq!(
+        only(&hub, Some("edge-1")).0,
+        ["infra/g"],
+        "on a spoke, infra/gw is not the hub's Gateway"
+    );
+}
+
+#[test]
+fn on_a_spoke_the_prefix_stands_for_hub_gateways_only() {
+    let own_gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: own, namespace: apps}\n\
+                       spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+    let on = |name: &str, namespace: &str| {
+        limit(
+            name,
+            "kind: Gateway, name: own",
+            &format!("limits: {{l: {}}}", rate(5)),
+        )
+        .replace("namespace: infra", &format!("namespace: {namespace}"))
+    };
+    let spoke = own_gateway.to_owned() + &on("right", "apps") + &on("wrong", "kuadrant-apps");
+    let hub = hub(
+        &(SMALL.to_owned() + &limit("g", GW, &format!("limits: {{l: {}}}", rate(1)))),
+        &[("edge-1", &spoke)],
+    );
+    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    assert!(
+        there
+            .state("RateLimitPolicy apps/right")
+            .starts_with("False/Unknown"),
+        "attached, without routes"
+    );
+    assert!(
+        there
+            .state("RateLimitPolicy kuadrant-apps/wrong")
+            .starts_with("False/TargetNotFound")
+    );
+    assert!(
+        there
+            .state("RateLimitPolicy infra/g")
+            .starts_with("True/Enforced")
+    );
+}
+
+#[test]
+fn consignments_group_targets_by_object_and_say_what_single_clusters_get_instead() {
+    use super::super::Consignments;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    let text = SMALL.to_owned()
+        + &limit(
+            "g",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, m: {}}}}}",
+                rate(1),
+                rate(1)
+            ),
+        )
+        + &limit("h", GW, &format!("limits: {{l: {}}}", rate(2)));
+    let part = local("part", &format!("limits: {{m: {}}}", rate(5)));
+    let all = local("all", &format!("limits: {{l: {}, m: {}}}", rate(6), rate(6)));
+    let hub = hub(&text, &[("c1", &part), ("c2", &all), ("c3", &all), ("c4", "")]);
+    let seen = Seen::hub(&hub);
+    let mut findings = Findings::new();
+    let locals: BTreeMap<&str, Locals<'_>> = hub
+        .spokes
+        .iter()
+        .map(|(cluster, objects)| {
+            let read = Locals::read(
+                &seen.attachments,
+                cluster,
+                objects,
+                &Options::default(),
+                &mut findings,
+            );
+            (cluster.as_str(), read)
+        })
+        .collect();
+    let kinds: BTreeSet<usize> = (0..seen.attachments.kinds.len()).collect();
+    let nodes = nodes_of_gateway(&seen.attachments, 0);
+    let nodes = nodes.into_iter().map(|node| (node, &kinds));
+    let consignments = Consignments::new(&seen.attachments, nodes, &locals, |_, cluster| cluster != "c3");
+    let [one] = consignments.shipped.as_slice() else {
+        panic!("{consignments:?}")
+    };
+    assert_eq!(one.object.name, "g");
+    assert_eq!(one.value["metadata"]["name"], "g");
+    assert_eq!(
+        one.value["spec"]["defaults"]["limits"]["l"]["rates"][0]["limit"], 2,
+        "merged"
+    );
+    assert_eq!(one.sources.len(), 2);
+    let [target] = one.targets.as_slice() else {
+        panic!("{one:?}")
+    };
+    assert_eq!(
+        (target.pointer.as_str(), target.section_name.as_deref()),
+        ("/spec/targetRef", None)
+    );
+    assert_eq!(
+        target.withheld_from,
+        BTreeSet::from(["c2".to_owned()]),
+        "c3 does not receive the Gateway"
+    );
+    let instead = &target.instead["c1"]["spec"]["defaults"]["limits"];
+    assert!(instead["l"].is_object() && instead["m"].is_null(), "{instead}");
+    assert_eq!(target.instead.len(), 1);
+    let withheld: Vec<_> = consignments
+        .withheld
+        .iter()
+        .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
+        .collect();
+    assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
+}
