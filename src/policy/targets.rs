@@ -14,7 +14,7 @@ use crate::api::gateway::GROUP;
 use crate::api::labels::Selector;
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::api::route::is_route;
-use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
 use crate::hub::Grants;
 use crate::object::Identity;
 
@@ -345,8 +345,24 @@ impl<'a> Resolver<'_, 'a> {
         .label(format!("the target of {}", policy.object.identity()))
         .severity(severity);
         let sections = whole_exists.then(|| self.sections(&whole, namespace, policy.local));
+        let near = match (&sections, &declared.section) {
+            (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),
+            _ => {
+                let same_kind = self
+                    .sources
+                    .of_kind(&declared.group, &declared.kind)
+                    .map(|(object, _)| object);
+                let here = same_kind.filter(|object| object.namespace_or_empty() == namespace);
+                nearest(
+                    &declared.name,
+                    here.map(|object| object.name.as_str())
+                        .filter(|name| *name != declared.name),
+                )
+            }
+        };
         self.findings
-            .push(match sections.filter(|names| !names.is_empty()) {
+            .push(match sections.as_ref().filter(|names| !names.is_empty()) {
+                _ if near.is_some() => finding.help(format!("did you mean `{}`?", near.unwrap_or_default())),
                 Some(names) => finding.help(format!("it has: {}", names.join(", "))),
                 None if of_gateway => finding.help("correct the name, or add the object"),
                 None => finding.help("correct the name; if it only lives on spokes, nothing is wrong"),

@@ -170,8 +170,15 @@ fn work_per_object_gives_each_policy_a_work_of_its_own() {
 }
 
 #[test]
-fn two_policies_on_one_target_ship_the_first_and_report_the_other() {
+fn two_policies_on_one_target_ship_one_and_report_the_other() {
+    // A kind that refuses the second: the first by name, then the oldest.
     let scratch = Scratch::with_worked_example();
+    scratch.edit("hub/class.yaml", "ratelimitpolicies", "dnspolicies");
+    scratch.write(
+        "hub/limits.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: DNSPolicy\nmetadata: {name: global, namespace: gateways}\n\
+         spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}}\n",
+    );
     let limits = scratch.read("hub/limits.yaml");
     scratch.write("hub/other.yaml", &limits.replace("name: global", "name: another"));
     let run = scratch.run(&["render", "hub", "-o", "rendered", "--report", "report.json"]);
@@ -186,7 +193,7 @@ fn two_policies_on_one_target_ship_the_first_and_report_the_other() {
     assert!(
         scratch
             .read("report.json")
-            .contains("\"winner\": \"ratelimitpolicy.kuadrant.io:gateways/another\"")
+            .contains("\"winner\": \"dnspolicy.kuadrant.io:gateways/another\"")
     );
 
     // An age beats the name, and one without an age is the newest.
@@ -196,7 +203,7 @@ fn two_policies_on_one_target_ship_the_first_and_report_the_other() {
         "{name: global, creationTimestamp: \"2024-01-01T00:00:00Z\",",
     );
     let run = scratch.run(&["render", "hub", "-o", "rendered"]);
-    run.exits(0).says("oldest");
+    run.exits(0).says("older");
     assert!(self::work(&scratch, GATEWAY_WORK).contains("name: global"));
 }
 
@@ -346,4 +353,111 @@ fn only_the_asked_for_clusters_are_rendered() {
         .run(&["render", "hub", "-o", "-", "--clusters", "ap-*"])
         .exits(4)
         .says("matches none of: eu-1, us-1");
+}
+
+#[test]
+fn atomic_defaults_on_one_target_ship_the_challenger() {
+    // Kuadrant's kinds: on one level atomic defaults give way to the later policy (cases/policy 19).
+    let scratch = Scratch::with_worked_example();
+    let limits = scratch.read("hub/limits.yaml");
+    scratch.write("hub/other.yaml", &limits.replace("name: global", "name: another"));
+    render(&scratch).says("warning[policy/same-target]");
+    let shipped = work(&scratch, GATEWAY_WORK);
+    assert!(
+        shipped.contains("name: global") && !shipped.contains("name: another"),
+        "{shipped}"
+    );
+}
+
+#[test]
+fn mergeable_policies_on_one_target_ship_as_one_with_all_sources() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/limits.yaml",
+        "  defaults:\n",
+        "  defaults:\n    strategy: merge\n",
+    );
+    let limits = scratch.read("hub/limits.yaml");
+    scratch.write(
+        "hub/other.yaml",
+        &limits
+            .replace("name: global", "name: zz")
+            .replace("per-client", "per-host")
+            .replace("limit: 100", "limit: 7"),
+    );
+    render(&scratch).says("warning[policy/same-target]");
+    let shipped = work(&scratch, GATEWAY_WORK);
+    assert_eq!(shipped.matches("kind: RateLimitPolicy").count(), 1, "{shipped}");
+    assert!(
+        shipped.contains("per-client") && shipped.contains("per-host"),
+        "{shipped}"
+    );
+    assert!(
+        shipped.contains("name: global"),
+        "the established one's name:\n{shipped}"
+    );
+    assert!(
+        shipped.contains("[\\\"ratelimitpolicy.kuadrant.io:gateways/global\\\",\\\"ratelimitpolicy.kuadrant.io:gateways/zz\\\"]"),
+        "{shipped}"
+    );
+}
+
+const LOCAL: &str = "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\n\
+                     metadata: {name: mine, namespace: kuadrant-gateways}\nspec:\n\
+                     \x20 targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web, sectionName: api}\n\
+                     \x20 defaults: {limits: {per-client: {rates: [{limit: 5, window: 10s}]}}}\n";
+
+/// The RFC's second user story: another rate limit for one particular cluster.
+#[test]
+fn a_spoke_local_policy_beats_a_synced_one_on_its_cluster_only() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
+    let run = scratch.run(&["render", "hub", "-o", "rendered", "--report", "report.json"]);
+    run.exits(0);
+    assert!(work(&scratch, GATEWAY_WORK).contains("kind: RateLimitPolicy"));
+    let us = scratch.read("rendered/us-1/gateway-gateways-prod-web.yaml");
+    assert!(!us.contains("RateLimitPolicy"), "{us}");
+    assert!(
+        !us.contains("limit: 5"),
+        "what lives on a spoke is never rendered"
+    );
+    let report = scratch.read("report.json");
+    assert!(
+        report.contains("\"rule\": \"spoke-local\"") && report.contains("\"cluster\": \"us-1\""),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
+    scratch.edit(
+        "hub/limits.yaml",
+        "  defaults:\n",
+        "  defaults:\n    strategy: merge\n",
+    );
+    scratch.edit(
+        "hub/limits.yaml",
+        "      per-client:",
+        "      per-host: {rates: [{limit: 9, window: 1m}]}\n      per-client:",
+    );
+    render(&scratch);
+    let eu = work(&scratch, GATEWAY_WORK);
+    assert!(eu.contains("per-client") && eu.contains("per-host"), "{eu}");
+    let us = scratch.read("rendered/us-1/gateway-gateways-prod-web.yaml");
+    assert!(!us.contains("per-client") && us.contains("per-host"), "{us}");
+}
+
+#[test]
+fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
+    scratch.edit("hub/limits.yaml", ", sectionName: api", "");
+    render(&scratch);
+    assert!(
+        scratch
+            .read("rendered/us-1/gateway-gateways-prod-web.yaml")
+            .contains("RateLimitPolicy")
+    );
 }
