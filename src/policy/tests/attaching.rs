@@ -216,7 +216,7 @@ fn namespaces_are_levels_whether_or_not_their_objects_are_in_the_input() {
     let text = SMALL.to_owned()
         + &color_crd("Inherited")
         + &color(
-            "n",
+            "ns",
             "group: \"\", kind: Namespace, name: infra",
             "a: namespace, b: namespace",
         )
