@@ -53,6 +53,7 @@ codes! {
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
+    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway or listener that is not in the input"
     SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
     SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"
     SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes and not shipped"

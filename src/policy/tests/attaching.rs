@@ -249,6 +249,7 @@ fn a_policy_on_a_route_that_no_listener_takes_is_unreachable() {
     assert_eq!(
         seen.said(),
         [
+            "route/parent-not-found Gateway infra/gw has no listener `nope`",
             "policy/unreachable RateLimitPolicy infra/p targets HTTPRoute infra/r2, which no Gateway of the input leads to"
         ]
     );
