@@ -26,6 +26,7 @@
 pub mod affected;
 pub mod attachment;
 pub mod consignment;
+mod contest;
 pub mod effective;
 pub mod findings;
 pub mod leaves;

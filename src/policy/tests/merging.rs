@@ -80,6 +80,19 @@ fn a_policy_without_an_age_is_the_newest() {
         seen.id("RateLimitPolicy infra/b"),
     );
     assert_eq!(path.rule(&seen.attachments, a, b), Some(Rule::NewerChallenger));
+    let report = super::super::PolicyReport::new(
+        &seen.attachments,
+        &seen.effective,
+        &seen.statuses,
+        super::super::OnClusters::default(),
+    );
+    let decisions = &report.policies[1].decisions;
+    assert_eq!(
+        (decisions[0].winner.as_str(), decisions[0].rule),
+        ("ratelimitpolicy.kuadrant.io:infra/a", "newer-challenger")
+    );
+    let (from, pointer) = path.origin("/limits/l/rates").unwrap();
+    assert_eq!((from, pointer.as_str()), (a, "/spec/limits/l/rates"));
 }
 
 #[test]
