@@ -54,6 +54,18 @@ impl Effective {
         (profile.same_target != SameTarget::AddUp).then(|| unflatten(self.content.values()))
     }
 
+    /// Where a field of [`Effective::spec`] comes from: the policy, and the pointer of the field in it, which places it
+    /// in a file and a line.
+    #[must_use]
+    pub fn origin(&self, pointer: &str) -> Option<(PolicyId, String)> {
+        let holds = |at: &str| {
+            let rest = pointer.strip_prefix(at);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let leaf = self.content.values().find(|leaf| holds(&leaf.at))?;
+        Some((leaf.policy, format!("{}{pointer}", leaf.base)))
+    }
+
     /// Where a policy stands on this path.
     fn standing<'r>(&self, attachments: &'r Attachments<'_>, id: PolicyId) -> Option<Standing<'r>> {
         let (level, _) = self.chain.iter().find(|(_, policy)| *policy == id)?;

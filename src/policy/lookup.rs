@@ -4,9 +4,10 @@
 //! Flows in: names, nodes. Flows out: numbers, objects, locators.
 //! Must not know: how the topology is linked; policies.
 
-use super::node::{Node, Path, index};
+use super::node::{Node, Path, index, number};
 use super::topology::{GatewayNode, RouteNode, SPOKE_PREFIX, Topology};
 use crate::api::gateway::GROUP;
+use crate::api::route::is_route;
 use crate::object::{Identity, Object};
 
 impl<'a> Topology<'a> {
@@ -74,6 +75,61 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn route(&self, number: u32) -> Option<&RouteNode<'a>> {
         self.routes.get(index(number))
+    }
+
+    /// The node of an object of the input or of what a route or policy names, by group, kind, namespace (`None` for
+    /// cluster-scoped kinds) and name: where an explanation starts.
+    #[must_use]
+    pub fn find(&self, identity: &Identity) -> Option<Node> {
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let name = identity.name.as_str();
+        match (
+            identity.group_kind.group.as_str(),
+            identity.group_kind.kind.as_str(),
+        ) {
+            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+            ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
+            (GROUP, "Gateway") => self
+                .gateway_numbers
+                .get(&(namespace, name))
+                .copied()
+                .map(Node::Gateway),
+            (GROUP, "ListenerSet") => self
+                .find_listener_set(namespace, name)
+                .map(|(_, set)| Node::ListenerSet(set)),
+            (group, kind) if is_route(group, kind) => self.find_route(kind, namespace, name).map(Node::Route),
+            _ => self.find_backend(identity).map(Node::Backend),
+        }
+    }
+
+    /// The sections of a node in their order: listeners of a Gateway or ListenerSet, rules of a route, ports of a
+    /// backend.
+    #[must_use]
+    pub fn sections(&self, node: Node) -> Vec<Node> {
+        let listeners = |gateway: u32, set: Option<u32>| {
+            let known = self.gateway(gateway).map(|gateway| gateway.listeners.as_slice());
+            let all = known.unwrap_or_default().iter().enumerate();
+            all.filter(|(_, listener)| listener.set == set)
+                .map(|(position, _)| Node::Listener(gateway, number(position)))
+                .collect()
+        };
+        match node {
+            Node::Gateway(gateway) => listeners(gateway, None),
+            Node::ListenerSet(set) => self
+                .listener_sets
+                .get(index(set))
+                .map_or_else(Vec::new, |known| listeners(known.gateway, Some(set))),
+            Node::Route(route) => (0..self.route(route).map_or(0, |route| number(route.rules.len())))
+                .map(|rule| Node::Rule(route, rule))
+                .collect(),
+            Node::Backend(backend) => {
+                let known = self.backends.get(index(backend));
+                (0..known.map_or(0, |backend| number(backend.ports.len())))
+                    .map(|port| Node::Port(backend, port))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The object behind a node; a section's owner, `None` for what is not in the input.

@@ -5,11 +5,28 @@
 //! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough for [`Shipping`]), [`EffectivePolicies`], statuses,
 //! reach, findings.
 //! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
+//!
+//! ```
+//! use spokewright::diagnostic::Findings;
+//! use spokewright::hub::{Grants, Hub};
+//! use spokewright::policy::{Attachments, EffectivePolicies, OnClusters, Options, PolicyReport, Statuses};
+//!
+//! let hub = Hub::default();
+//! let mut findings = Findings::new();
+//! let grants = Grants::new(&hub, &mut findings);
+//! let attachments = Attachments::new(&hub.objects, &grants, &Options::default(), &mut findings);
+//! let effective = EffectivePolicies::new(&attachments);
+//! let statuses = Statuses::new(&attachments, &effective);
+//! spokewright::policy::findings::same_target(&attachments, &mut findings);
+//! spokewright::policy::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
+//! let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
+//! assert!(report.effective.is_empty() && findings.is_empty());
+//! ```
 
 pub mod affected;
 pub mod attachment;
 pub mod consignment;
-mod cycles;
+mod contest;
 pub mod effective;
 pub mod findings;
 pub mod leaves;
@@ -18,6 +35,7 @@ mod locate;
 mod lookup;
 pub mod merge;
 pub mod node;
+mod parents;
 pub mod precedence;
 pub mod profile;
 pub mod profiles;

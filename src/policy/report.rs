@@ -11,13 +11,15 @@ use serde_json::Value;
 
 use super::attachment::{Attachments, PolicyId};
 use super::effective::{EffectivePolicies, PathEffective};
+use super::findings::displacing;
 use super::leaves::{escape, flatten};
 use super::local::LocalEffect;
 use super::node::number;
+use super::precedence::Rule;
 use super::profile::Level;
 use super::profile::MergeUnit;
 use super::reach::Clusters;
-use super::shipping::nodes_of_gateway;
+use super::shipping::{nodes_of_gateway, on_one_node};
 use super::status::{AncestorStatus, Condition, PolicyStatus, Statuses};
 
 /// `policies -o json`.
@@ -163,11 +165,25 @@ pub struct PolicyEntry {
     /// Who took the place of what does not hold, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden_by: Vec<String>,
+    /// For each of them, and for whoever is in the way of a refused policy: the rule that decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionEntry>,
     /// Clusters of the Gateways that it reaches, sorted.
     pub clusters: Vec<String>,
     /// Clusters where something else holds than here: a spoke-local policy is in the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
+}
+
+/// Why another policy won.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct DecisionEntry {
+    /// Its locator.
+    pub winner: String,
+    /// The rule's name: `first-by-name`.
+    pub rule: &'static str,
+    /// The rule in words.
+    pub because: &'static str,
 }
 
 /// The status of a policy on one cluster.
@@ -188,8 +204,8 @@ impl PolicyEntry {
     #[must_use]
     pub fn new(
         attachments: &Attachments<'_>,
-        id: PolicyId,
-        status: &PolicyStatus,
+        effective: &EffectivePolicies,
+        (id, status): (PolicyId, &PolicyStatus),
         clusters: Option<&Clusters>,
         there: &[(&str, &LocalEffect)],
     ) -> Self {
@@ -227,10 +243,39 @@ impl PolicyEntry {
                 .collect(),
             ancestors: status.ancestors.clone(),
             overridden_by: by.into_iter().collect(),
+            decisions: decisions(attachments, effective, id, status),
             clusters: names.into_iter().collect(),
             on_clusters,
         }
     }
+}
+
+/// The decisions against a policy, sorted.
+fn decisions(
+    attachments: &Attachments<'_>,
+    effective: &EffectivePolicies,
+    id: PolicyId,
+    status: &PolicyStatus,
+) -> Vec<DecisionEntry> {
+    let mut against: BTreeSet<(PolicyId, Rule)> = BTreeSet::new();
+    if status.tally.lost {
+        against.extend(displacing(attachments, effective, id));
+    }
+    if let Some(policy) = attachments.policy(id) {
+        for node in policy.nodes() {
+            let by = attachments.conflicted_by(id, node);
+            against.extend(by.and_then(|by| Some((by, on_one_node(attachments, by, id)?))));
+        }
+    }
+    let entries: BTreeSet<DecisionEntry> = against
+        .into_iter()
+        .map(|(winner, rule)| DecisionEntry {
+            winner: attachments.locator(winner).to_string(),
+            rule: rule.name(),
+            because: rule.because(),
+        })
+        .collect();
+    entries.into_iter().collect()
 }
 
 impl PolicyReport {
@@ -260,7 +305,7 @@ impl PolicyReport {
                 .iter()
                 .map(|(id, status)| {
                     let there = there.get(&id).map(Vec::as_slice).unwrap_or_default();
-                    PolicyEntry::new(attachments, id, status, clusters.clusters, there)
+                    PolicyEntry::new(attachments, effective, (id, status), clusters.clusters, there)
                 })
                 .collect(),
         }

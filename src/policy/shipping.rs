@@ -11,13 +11,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::attachment::{Attachments, Policy, PolicyId};
+use super::contest::{contest, contributors, merged_spec};
 use super::leaves::unflatten;
 use super::local::{Locals, without_rules_of};
-use super::merge::{self, Entry};
+use super::merge::Entry;
 use super::node::{Node, number};
 use super::precedence::{Rule, Standing};
-use super::profile::{Precedence, Profile, SameTarget, Strategy};
-use super::settings::{Content, Layer, Leaf, Side, exchanged};
+use super::profile::{Profile, SameTarget};
+use super::settings::{Content, Layer, Leaf, exchanged};
 
 /// What happens to the policies of one kind on one node.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -199,169 +200,6 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
     Some(decision)
 }
 
-/// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
-/// it wins alone.
-fn contest<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
-    match profile.precedence {
-        Precedence::Roles => contest_of_roles(profile, entries),
-        Precedence::Seed => contest_of_seed(profile, entries),
-    }
-}
-
-/// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
-/// whole, and the question is theirs; one whose overrides are atomic stands alone.
-fn contest_of_roles<'e>(
-    profile: &Profile,
-    entries: &'e [Entry],
-) -> Option<(&'e Entry, Option<Arc<Content>>)> {
-    let mut rest = entries;
-    loop {
-        let (established, challengers) = rest.split_first()?;
-        let strategy = strategy_of(profile, established);
-        if challengers.is_empty() {
-            return Some((established, None));
-        }
-        match strategy {
-            Strategy::Patch => return Some((established, Some(fold_level(profile, rest)))),
-            Strategy::Atomic if side_of(established) == Side::Defaults && has_settings(challengers) => {
-                rest = challengers;
-            }
-            Strategy::None | Strategy::Atomic => return Some((established, None)),
-        }
-    }
-}
-
-/// In the seed's order the oldest wins, and overrides go before defaults, so that even atomic policies of both sides can
-/// hold together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
-fn contest_of_seed<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
-    let (oldest, others) = entries.split_first()?;
-    if others.is_empty() {
-        return Some((oldest, None));
-    }
-    let content = fold_level(profile, entries);
-    let merges = strategy_of(profile, oldest) == Strategy::Patch;
-    let holds = |entry: &Entry| content.values().any(|leaf| leaf.policy == entry.policy);
-    let mut left = entries.iter().filter(|entry| holds(entry));
-    match (left.next(), left.next()) {
-        _ if merges => Some((oldest, Some(content))),
-        (Some(first), Some(_)) => Some((first, Some(content))),
-        (only, _) => Some((only.unwrap_or(oldest), None)),
-    }
-}
-
-fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
-    entry
-        .layers
-        .first()
-        .map_or(profile.strategy, |layer| layer.strategy)
-}
-
-/// What the policies of one node come to among themselves.
-fn fold_level(profile: &Profile, entries: &[Entry]) -> Arc<Content> {
-    merge::fold(profile, &[entries], &|_| Arc::from(""))
-}
-
-fn side_of(entry: &Entry) -> Side {
-    entry.layers.last().map_or(Side::Defaults, |layer| layer.side)
-}
-
-fn has_settings(entries: &[Entry]) -> bool {
-    entries
-        .iter()
-        .flat_map(|entry| entry.layers.iter())
-        .any(|layer| layer.content.values().any(|leaf| leaf.essential))
-}
-
-/// Who is in a merged policy: its name-giver, and everybody whom a value comes from.
-fn contributors(winner: &Entry, content: &Content) -> BTreeSet<PolicyId> {
-    content
-        .values()
-        .map(|leaf| leaf.policy)
-        .chain(std::iter::once(winner.policy))
-        .collect()
-}
-
-/// The name-giver's spec with the merged settings in its wrapper. In the seed's order defaults and overrides stay apart,
-/// because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
-fn merged_spec(
-    attachments: &Attachments<'_>,
-    profile: &Profile,
-    winner: &Entry,
-    entries: &[Entry],
-    content: &Content,
-) -> Option<Value> {
-    let object = attachments.policy(winner.policy)?.object;
-    let spec = object.value.get("spec")?;
-    if profile.precedence == Precedence::Roles {
-        let base = winner.layers.first().map_or("/spec", |layer| layer.base);
-        return Some(exchanged(spec, profile, base, authored(attachments, content)));
-    }
-    let mut together = spec.clone();
-    for side in [Side::Defaults, Side::Overrides] {
-        let one_side: Vec<Entry> = entries
-            .iter()
-            .map(|entry| Entry {
-                policy: entry.policy,
-                layers: entry
-                    .layers
-                    .iter()
-                    .filter(|layer| layer.side == side)
-                    .cloned()
-                    .collect(),
-            })
-            .filter(|entry| !entry.layers.is_empty())
-            .collect();
-        let Some(oldest) = one_side.first().and_then(|entry| entry.layers.first()) else {
-            continue;
-        };
-        let own = winner.layers.iter().find(|layer| layer.side == side);
-        let mut settings = authored(attachments, &fold_level(profile, &one_side));
-        let chosen = own.map_or(profile.strategy, |own| own.strategy);
-        let base = match own {
-            Some(own) => own.base,
-            None if oldest.base == "/spec" && oldest.strategy != chosen => "/spec/defaults",
-            None => oldest.base,
-        };
-        // A strategy in the name-giver's spec would count for this wrapper too.
-        let inherited = winner
-            .layers
-            .iter()
-            .any(|layer| layer.strategy != profile.strategy);
-        let other_way = chosen != oldest.strategy || (own.is_none() && base != "/spec" && inherited);
-        if let (true, Some(field), Value::Object(settings)) =
-            (other_way, profile.strategy_fields.first(), &mut settings)
-        {
-            settings.insert(field.clone(), Value::from(word_of(oldest.strategy)));
-        }
-        together = exchanged(&together, profile, base, settings);
-    }
-    Some(together)
-}
-
-/// A strategy as GEP-713 writes it.
-const fn word_of(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::None | Strategy::Atomic => "atomic",
-        Strategy::Patch => "patch",
-    }
-}
-
-/// Settings as their authors wrote them: without the defaults of a schema.
-fn authored(attachments: &Attachments<'_>, content: &Content) -> Value {
-    let leaves: Vec<Leaf> = content
-        .values()
-        .filter_map(|leaf| {
-            let object = attachments.policy(leaf.policy)?.object;
-            let value = object.value.pointer(&leaf.source_pointer())?;
-            Some(Leaf {
-                value: Arc::new(value.clone()),
-                ..leaf.clone()
-            })
-        })
-        .collect();
-    unflatten(leaves.iter())
-}
-
 fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Shipped {
     Shipped {
         policy,
@@ -388,12 +226,19 @@ fn displacer(loser: &Entry, merged: Option<&Content>, winner: PolicyId) -> Polic
         .map_or(winner, |leaf| leaf.policy)
 }
 
+/// The rule by which one policy beats another on the same node.
+#[must_use]
+pub fn on_one_node(attachments: &Attachments<'_>, winner: PolicyId, loser: PolicyId) -> Option<Rule> {
+    let (wins, loses) = (attachments.policy(winner)?, attachments.policy(loser)?);
+    Some(Rule::between(standing(wins), standing(loses)))
+}
+
 fn withhold(attachments: &Attachments<'_>, decision: &mut Decision, loser: PolicyId, winner: PolicyId) {
-    if let (Some(loses), Some(wins)) = (attachments.policy(loser), attachments.policy(winner)) {
+    if let Some(rule) = on_one_node(attachments, winner, loser) {
         decision.withheld.push(Withheld {
             policy: loser,
             by: Displacer::Hub(winner),
-            rule: Rule::between(standing(wins), standing(loses)),
+            rule,
         });
     }
 }

@@ -373,21 +373,10 @@ impl<'a> Resolver<'_, 'a> {
         let Some(Target::Attached(node)) = self.node(whole, namespace, local) else {
             return Vec::new();
         };
-        let topology = &self.topology;
-        match node {
-            Node::Gateway(gateway) => topology.gateway(gateway).map_or_else(Vec::new, |gateway| {
-                let own = gateway.listeners.iter().filter(|listener| listener.set.is_none());
-                own.map(|listener| listener.name.to_owned()).collect()
-            }),
-            Node::Route(route) => topology.route(route).map_or_else(Vec::new, |route| {
-                route.rules.iter().map(|rule| rule.name.clone()).collect()
-            }),
-            Node::Backend(backend) => topology
-                .backends
-                .get(index(backend))
-                .map_or_else(Vec::new, |backend| backend.ports.clone()),
-            _ => Vec::new(),
-        }
+        let names = self.topology.sections(node).into_iter();
+        names
+            .filter_map(|section| self.topology.section(section).map(str::to_owned))
+            .collect()
     }
 }
 

@@ -109,7 +109,10 @@ pub(crate) fn color_crd(class: &str) -> String {
     format!(
         "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
          metadata: {{name: colorpolicies.colors.example.com, labels: {{gateway.networking.k8s.io/policy: \"{class}\"}}}}\n\
-         spec: {{group: colors.example.com, scope: Namespaced, names: {{kind: ColorPolicy, plural: colorpolicies}}}}\n"
+         spec: {{group: colors.example.com, scope: Namespaced, \
+         names: {{kind: ColorPolicy, listKind: ColorPolicyList, plural: colorpolicies, singular: colorpolicy}}, \
+         versions: [{{name: v1, served: true, storage: true, \
+         schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}]}}\n"
     )
 }
 

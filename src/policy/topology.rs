@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::cycles::parent_cycles;
 use super::node::{index, number};
+use super::parents::{missing_parents, parent_cycles};
 use crate::api::gateway::{GROUP, Gateway, Listener, ListenerSet};
 use crate::api::route::{
     Admission, AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, hostnames_meet, service_ports,
@@ -188,17 +188,20 @@ impl<'a> Topology<'a> {
                 topology.add_listener_set(&set, local);
             }
         }
-        let mut parents = Vec::new();
+        let mut routes = Vec::new();
         for kind in ROUTE_KINDS {
             for (object, local) in sources.of_kind(GROUP, kind) {
                 if let Some(route) = Route::read(object, findings) {
                     topology.add_route(&route, local, sources, grants);
-                    parents.push(route);
+                    if !local {
+                        missing_parents(&topology, &route, findings);
+                    }
+                    routes.push(route);
                 }
             }
         }
         topology.index_gateways();
-        parent_cycles(&topology, &parents, findings);
+        parent_cycles(&topology, &routes, findings);
         topology
     }
 

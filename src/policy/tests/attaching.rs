@@ -216,7 +216,7 @@ fn namespaces_are_levels_whether_or_not_their_objects_are_in_the_input() {
     let text = SMALL.to_owned()
         + &color_crd("Inherited")
         + &color(
-            "n",
+            "ns",
             "group: \"\", kind: Namespace, name: infra",
             "a: namespace, b: namespace",
         )
@@ -249,6 +249,7 @@ fn a_policy_on_a_route_that_no_listener_takes_is_unreachable() {
     assert_eq!(
         seen.said(),
         [
+            "route/parent-not-found Gateway infra/gw has no listener `nope`",
             "policy/unreachable RateLimitPolicy infra/p targets HTTPRoute infra/r2, which no Gateway of the input leads to"
         ]
     );

@@ -24,27 +24,27 @@ fn aged(policy: &str, time: &str) -> String {
 fn on_one_level_the_seed_prefers_the_oldest_in_defaults_and_in_overrides() {
     let text = SMALL.to_owned()
         + &color_crd("inherited")
-        + &color_on("a", GW, "defaults: {x: a, only: a}, overrides: {y: a}")
-        + &color_on("b", GW, "defaults: {x: b, also: b}, overrides: {y: b}");
+        + &color_on("a", GW, "defaults: {x: a, only: a}, overrides: {z: a}")
+        + &color_on("b", GW, "defaults: {x: b, also: b}, overrides: {z: b}");
     let hub_text = hub(&text, &[]);
     let seen = Seen::hub(&hub_text);
-    let wanted = json!({"x": "a", "only": "a", "also": "b", "y": "a"});
+    let wanted = json!({"x": "a", "only": "a", "also": "b", "z": "a"});
     assert_eq!(seen.spec(&["gw"]), Some(wanted), "first by name, without ages");
 
     let text = SMALL.to_owned()
         + &color_crd("inherited")
         + &aged(
-            &color_on("a", GW, "defaults: {x: a}, overrides: {y: a}"),
+            &color_on("a", GW, "defaults: {x: a}, overrides: {z: a}"),
             "creationTimestamp: \"2024-02-01T00:00:00Z\"",
         )
         + &aged(
-            &color_on("b", GW, "defaults: {x: b}, overrides: {y: b}"),
+            &color_on("b", GW, "defaults: {x: b}, overrides: {z: b}"),
             "annotations: {kuadrant.io/origin-creation: \"2024-01-01T00:00:00Z\"}",
         );
     let hub_text = hub(&text, &[]);
     assert_eq!(
         Seen::hub(&hub_text).spec(&["gw"]),
-        Some(json!({"x": "b", "y": "b"})),
+        Some(json!({"x": "b", "z": "b"})),
         "the older wins both"
     );
     let ignored = Options {
@@ -54,7 +54,7 @@ fn on_one_level_the_seed_prefers_the_oldest_in_defaults_and_in_overrides() {
     let seen = Seen::of(&hub_text, None, &ignored);
     assert_eq!(
         seen.spec(&["gw"]),
-        Some(json!({"x": "a", "y": "a"})),
+        Some(json!({"x": "a", "z": "a"})),
         "ages ignored"
     );
 }
@@ -80,6 +80,19 @@ fn a_policy_without_an_age_is_the_newest() {
         seen.id("RateLimitPolicy infra/b"),
     );
     assert_eq!(path.rule(&seen.attachments, a, b), Some(Rule::NewerChallenger));
+    let report = super::super::PolicyReport::new(
+        &seen.attachments,
+        &seen.effective,
+        &seen.statuses,
+        super::super::OnClusters::default(),
+    );
+    let decisions = &report.policies[1].decisions;
+    assert_eq!(
+        (decisions[0].winner.as_str(), decisions[0].rule),
+        ("ratelimitpolicy.kuadrant.io:infra/a", "newer-challenger")
+    );
+    let (from, pointer) = path.origin("/limits/l/rates").unwrap();
+    assert_eq!((from, pointer.as_str()), (a, "/spec/limits/l/rates"));
 }
 
 #[test]

@@ -284,3 +284,115 @@ fn every_built_in_profile_survives_a_round_trip_through_the_configuration() {
         assert_eq!(profiles.get(&profile.group_kind()), Some(&profile));
     }
 }
+
+/// Values of any shape under the keys that are read.
+fn anything() -> impl Strategy<Value = Value> {
+    let text = prop_oneof![
+        Just("gw"),
+        Just("http"),
+        Just("infra"),
+        Just("Gateway"),
+        Just("HTTPRoute"),
+        Just("Service"),
+        Just("Namespace"),
+        Just("gateway.networking.k8s.io"),
+        Just(""),
+        Just("*"),
+        Just("All"),
+        Just("Selector"),
+        Just("merge"),
+        Just("a/b~c"),
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        text.prop_map(Value::from),
+    ];
+    let key = prop::sample::select(vec![
+        "targetRef",
+        "targetRefs",
+        "targetSelectors",
+        "group",
+        "kind",
+        "name",
+        "namespace",
+        "sectionName",
+        "port",
+        "ports",
+        "defaults",
+        "overrides",
+        "default",
+        "override",
+        "strategy",
+        "mergeType",
+        "limits",
+        "rules",
+        "when",
+        "response",
+        "listeners",
+        "allowedRoutes",
+        "namespaces",
+        "from",
+        "selector",
+        "matchLabels",
+        "matchExpressions",
+        "parentRefs",
+        "parentRef",
+        "hostnames",
+        "hostname",
+        "backendRefs",
+        "filters",
+        "requestMirror",
+        "backendRef",
+        "gatewayClassName",
+    ]);
+    leaf.prop_recursive(5, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key.clone(), inner), 0..5).prop_map(|entries| entries
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_input_makes_anything_panic(specs in prop::collection::vec((0_usize..9, anything()), 1..8)) {
+        let kinds = [
+            ("gateway.networking.k8s.io/v1", "Gateway"),
+            ("gateway.networking.k8s.io/v1", "HTTPRoute"),
+            ("gateway.networking.k8s.io/v1", "ListenerSet"),
+            ("v1", "Service"),
+            ("kuadrant.io/v1", "RateLimitPolicy"),
+            ("kuadrant.io/v1", "AuthPolicy"),
+            ("colors.example.com/v1", "ColorPolicy"),
+            ("security.istio.io/v1", "AuthorizationPolicy"),
+            ("gateway.networking.k8s.io/v1", "BackendTLSPolicy"),
+        ];
+        let mut objects: Vec<Object> = crate::yaml::stand_in_read_all(SMALL).unwrap().into_iter().map(object).collect();
+        objects.push(crd("colors.example.com", "ColorPolicy", "Inherited"));
+        for (number, (kind, spec)) in specs.into_iter().enumerate() {
+            let (version, kind) = kinds[kind];
+            objects.push(object(json!({"apiVersion": version, "kind": kind,
+                "metadata": {"name": format!("x{number}"), "namespace": "infra", "creationTimestamp": spec["name"]}, "spec": spec})));
+        }
+        let hub = Hub { objects: Objects::new(objects), ..Hub::default() };
+        let seen = Seen::hub(&hub);
+        report(&seen);
+        let _ = super::super::affected::effective_policy_documents(&seen.attachments, &seen.effective);
+        let _ = super::super::affected::affected(&seen.attachments, &seen.effective);
+        for id in seen.attachments.ids() {
+            let _ = super::super::reach::without(&seen.attachments, &seen.effective, id);
+        }
+        for (kind, known) in seen.attachments.kinds.iter().enumerate() {
+            for node in known.nodes.keys() {
+                let _ = decide(&seen.attachments, kind, *node);
+            }
+        }
+    }
+}

@@ -102,7 +102,7 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
                 rate(1)
             ),
         )
-        + &limit("b", GW, &format!("limits: {{l: {}, n: {}}}", rate(2), rate(2)));
+        + &limit("b", GW, &format!("limits: {{l: {}, o: {}}}", rate(2), rate(2)));
     let hub = hub(&text, &[]);
     let (decided, _) = decisions(&hub, None);
     assert!(decided[0].withheld.is_empty());
@@ -115,7 +115,7 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
         json!({"targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
                "defaults": {"strategy": "merge", "limits": {
                    "l": {"rates": [{"limit": 2, "window": "1s"}]}, "m": {"rates": [{"limit": 1, "window": "1s"}]},
-                   "n": {"rates": [{"limit": 2, "window": "1s"}]}}}})
+                   "o": {"rates": [{"limit": 2, "window": "1s"}]}}}})
     );
 }
 
@@ -159,14 +159,14 @@ fn an_undescribed_inherited_kind_merges_and_the_oldest_gives_its_name() {
     };
     let text = SMALL.to_owned()
         + &color_crd("Inherited")
-        + &on("a", "x: 1, y: 1")
-        + &on("b", "x: 2, overrides: {y: 2}");
+        + &on("a", "x: 1, z: 1")
+        + &on("b", "x: 2, overrides: {z: 2}");
     let (shipped, _, spec) = only(&hub(&text, &[]), None);
     assert_eq!(shipped, ["infra/a"]);
     let spec = spec.unwrap();
     assert_eq!(
         (&spec["x"], &spec["overrides"]),
-        (&json!(1), &json!({"y": 2})),
+        (&json!(1), &json!({"z": 2})),
         "each side keeps its own winner: {spec}"
     );
 }

@@ -1,14 +1,57 @@
-//! Routes that are each other's parents.
+//! Parents of routes that lead nowhere: missing Gateways and listeners, and routes that are each other's parents.
 //!
-//! Owns: finding the circles. Flows in: routes and their numbers. Flows out: a finding for each reference in a circle.
-//! Must not know: listeners, policies.
+//! Owns: the findings about parentRefs. Flows in: routes and the topology. Flows out: findings.
+//! Must not know: policies.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::node::index;
 use super::topology::Topology;
+use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings};
+
+/// Parents of a hub route that are Gateways or listeners and not in the input.
+pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findings: &mut Findings) {
+    let object = route.object;
+    for parent in route
+        .parents
+        .iter()
+        .filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway"))
+    {
+        let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+        let found = topology
+            .find_gateway(namespace, parent.name, false)
+            .and_then(|gateway| topology.gateway(gateway));
+        let Some(gateway) = found else {
+            findings.push(
+                Finding::new(
+                    Code::ROUTE_PARENT_NOT_FOUND,
+                    object.place(&format!("{}/name", parent.pointer)),
+                    format!("Gateway {namespace}/{} is not in the input", parent.name),
+                )
+                .label(format!("a parent of {}", object.identity()))
+                .help("correct the name or the namespace, or add the Gateway"),
+            );
+            continue;
+        };
+        let own = || gateway.listeners.iter().filter(|listener| listener.set.is_none());
+        if let Some(section) = parent.section_name
+            && !own().any(|listener| listener.name == section)
+        {
+            let names: Vec<&str> = own().map(|listener| listener.name).collect();
+            findings.push(
+                Finding::new(
+                    Code::ROUTE_PARENT_NOT_FOUND,
+                    object.place(&format!("{}/sectionName", parent.pointer)),
+                    format!("{} has no listener `{section}`", gateway.object.identity()),
+                )
+                .label(format!("a parent of {}", object.identity()))
+                .help(format!("it has: {}", names.join(", "))),
+            );
+        }
+    }
+}
 
 /// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such
 /// child, leaves the circles and the ways between them: linear.
