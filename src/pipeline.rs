@@ -21,4 +21,4 @@ mod stages;
 
 pub use inputs::{Loaded, Request, load};
 pub use policies::PolicyView;
-pub use stages::{Detail, Rendered, check, policies, render};
+pub use stages::{Detail, Rendered, check, known_clusters, policies, policies_on, render};

@@ -9,6 +9,7 @@ mod common;
 mod completions;
 mod man;
 mod placement;
+mod policies;
 mod render;
 mod schema;
 mod show;
@@ -25,6 +26,7 @@ Examples:
   spokewright render hub -o rendered       write one directory per cluster
   spokewright render --check               is what is committed still what the input says?
   spokewright check                        everything that is wrong or doubtful, and nothing written
+  spokewright explain gateway/prod-web     which policies hold there, and from which line
   spokewright placement --why eu-1         which Placement takes the cluster, and why
   spokewright render hub -o - | kubectl diff -f -
 
@@ -44,6 +46,8 @@ enum Command {
     Render(render::Render),
     Check(check::Check),
     Placement(placement::Placement),
+    Policies(policies::Policies),
+    Explain(policies::Explain),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -76,6 +80,8 @@ fn run(cli: Cli) -> Status {
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Placement(command) => command.run(),
+        Command::Policies(command) => command.run(),
+        Command::Explain(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

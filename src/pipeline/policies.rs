@@ -27,11 +27,12 @@ pub struct Attached<'a> {
     pub synced: Synced,
 }
 
-/// Attaches every policy, and reports what meets on one target.
+/// Attaches every policy, and reports what meets on one target. On a cluster, what lives there is attached as well.
 pub fn attach<'a>(
     loaded: &'a Loaded,
     ours: &Ours<'_>,
     grants: &Grants<'a>,
+    cluster: Option<&'a str>,
     findings: &mut Findings,
 ) -> Attached<'a> {
     let hub = &loaded.hub;
@@ -54,10 +55,14 @@ pub fn attach<'a>(
         kinds: &kinds,
         interpret: Some(&interpret),
     };
-    let attachments = Attachments::new(&hub.objects, grants, &options, findings);
+    let local = cluster.and_then(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
+    let attachments = match local {
+        Some(local) => Attachments::on_cluster(&hub.objects, local, grants, &options, findings),
+        None => Attachments::new(&hub.objects, grants, &options, findings),
+    };
     same_target(&attachments, findings);
     let mut locals = BTreeMap::new();
-    for (cluster, objects) in &hub.spokes {
+    for (cluster, objects) in hub.spokes.iter().filter(|_| local.is_none()) {
         let there = Locals::read(&attachments, cluster, objects, &options, findings);
         local_conflicts(&attachments, &there, findings);
         locals.insert(cluster.as_str(), there);
@@ -108,17 +113,33 @@ pub struct PolicyView<'a> {
 }
 
 impl<'a> PolicyView<'a> {
-    /// Evaluates what is attached. `clusters` are those of each Gateway of ours, in the order of [`Ours::gateways`].
+    /// Evaluates what is attached. `clusters` are those of each Gateway of ours, in the order of [`Ours::gateways`]; with
+    /// a `cluster`, only what is placed there, or lives there, counts.
     pub fn new(
         attached: Attached<'a>,
         ours: &Ours<'_>,
         clusters: &[Vec<String>],
+        cluster: Option<&str>,
         findings: &mut Findings,
     ) -> Self {
         let Attached {
-            attachments, locals, ..
+            attachments,
+            locals,
+            synced,
         } = attached;
-        let effective = EffectivePolicies::new(&attachments);
+        let effective = EffectivePolicies::of(&attachments, |gateway| match cluster {
+            None => true,
+            Some(cluster) => {
+                let placed = synced
+                    .ours(Node::Gateway(gateway))
+                    .and_then(|index| clusters.get(index));
+                let local = attachments
+                    .topology
+                    .gateway(gateway)
+                    .is_some_and(|gateway| gateway.local);
+                local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
+            }
+        });
         let statuses = Statuses::new(&attachments, &effective);
         outcomes(&attachments, &effective, &statuses, findings);
         let clusters: Clusters = ours

@@ -42,7 +42,7 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
     let ours = Ours::new(hub, &loaded.config.controller_name, findings);
     let grants = Grants::new(hub, findings);
     let clusters = place(loaded, &ours, findings);
-    let attached = attach(loaded, &ours, &grants, findings);
+    let attached = attach(loaded, &ours, &grants, None, findings);
     report_unsynced(&attached.attachments, &attached.synced, hub, &ours, findings);
     let placed: Vec<bool> = clusters.iter().map(|clusters| !clusters.is_empty()).collect();
     report_unused(&attached.attachments, &attached.synced, &placed, findings);
@@ -96,7 +96,7 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
         .collect();
     let mut statuses: Vec<ObjectStatus> = ours.classes.values().map(ObjectStatus::of_class).collect();
     if detail == Detail::Full {
-        let view = PolicyView::new(attached, &ours, &clusters, findings);
+        let view = PolicyView::new(attached, &ours, &clusters, None, findings);
         statuses.extend(ObjectStatus::of_gateways(&ours, &clusters));
         statuses.extend(ObjectStatus::of_policies(&view.attachments, &view.statuses));
     }
@@ -126,6 +126,30 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
 
 /// Evaluates the policies of an input, for reports. Gateways that nobody places are no finding here.
 pub fn policies<'a>(loaded: &'a Loaded, findings: &mut Findings) -> PolicyView<'a> {
+    view(loaded, None, findings)
+}
+
+/// The same as seen on one cluster: what is placed there, beside what already lives there.
+pub fn policies_on<'a>(loaded: &'a Loaded, cluster: &'a str, findings: &mut Findings) -> PolicyView<'a> {
+    view(loaded, Some(cluster), findings)
+}
+
+/// Every cluster that is placed, registered, or has a folder of its own.
+#[must_use]
+pub fn known_clusters(loaded: &Loaded, view: &PolicyView<'_>) -> BTreeSet<String> {
+    let managed = loaded
+        .hub
+        .objects
+        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let managed = managed.iter().map(|object| object.name.clone());
+    let placed = view.clusters.values().flatten().cloned();
+    managed
+        .chain(placed)
+        .chain(loaded.hub.spokes.keys().cloned())
+        .collect()
+}
+
+fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Findings) -> PolicyView<'a> {
     let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
     let grants = Grants::new(&loaded.hub, findings);
     let mut placing = Findings::new();
@@ -135,8 +159,8 @@ pub fn policies<'a>(loaded: &'a Loaded, findings: &mut Findings) -> PolicyView<'
             .into_iter()
             .filter(|finding| finding.code != Code::GATEWAY_NOT_PLACED),
     );
-    let attached = attach(loaded, &ours, &grants, findings);
-    PolicyView::new(attached, &ours, &clusters, findings)
+    let attached = attach(loaded, &ours, &grants, cluster, findings);
+    PolicyView::new(attached, &ours, &clusters, cluster, findings)
 }
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {

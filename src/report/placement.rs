@@ -69,7 +69,7 @@ pub fn placement_table(report: &Report, width: usize) -> String {
 }
 
 /// As many names of a list as fit, and how many more there are.
-fn fitted(list: &str, room: usize) -> String {
+pub(super) fn fitted(list: &str, room: usize) -> String {
     if list.chars().count() <= room {
         return list.to_owned();
     }

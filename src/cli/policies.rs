@@ -1,0 +1,244 @@
+//! `spokewright policies` and `spokewright explain`: which policy applies, and why.
+
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::diagnostic::{Findings, nearest};
+use spokewright::object::Object;
+use spokewright::pipeline::{self, Loaded, PolicyView};
+use spokewright::policy::{OnClusters, PolicyReport};
+use spokewright::report::{explain, explanation_text, policies_text};
+
+use super::common::Common;
+use super::placement::Format;
+use super::show;
+use super::status::Status;
+
+const POLICIES_AFTER_HELP: &str = "\
+Examples:
+  spokewright policies                       every policy's status, and what is effective on every path
+  spokewright policies --cluster eu-1        the same as seen on one cluster, its local policies included
+  spokewright policies -o json               for scripts: rules, sources, conditions, clusters";
+
+const EXPLAIN_AFTER_HELP: &str = "\
+Examples:
+  spokewright explain gateway/prod-web
+  spokewright explain httproute/shop/cart --cluster eu-1
+  spokewright explain ratelimitpolicy/infra/global      its reach, and what would change without it";
+
+/// Every effective policy and every policy's predicted status
+#[derive(Debug, Args)]
+#[command(after_help = POLICIES_AFTER_HELP)]
+pub(crate) struct Policies {
+    #[command(flatten)]
+    common: Common,
+
+    #[command(flatten)]
+    report: Report,
+}
+
+/// Which policies affect an object, with what settings, from which file and line
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_AFTER_HELP)]
+pub(crate) struct Explain {
+    /// The object: KIND/NAME or KIND/NAMESPACE/NAME; a kind may carry its group, as in `ratelimitpolicy.kuadrant.io`
+    #[arg(value_name = "KIND/[NS/]NAME")]
+    object: String,
+
+    #[command(flatten)]
+    common: Common,
+
+    #[command(flatten)]
+    report: Report,
+}
+
+#[derive(Debug, Args)]
+struct Report {
+    /// As seen on one cluster: with what already lives there
+    #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
+    cluster: Option<String>,
+
+    /// Form of the result
+    #[arg(
+        short,
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Output"
+    )]
+    output: Format,
+}
+
+impl Policies {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let loaded = pipeline::load(&self.common.request()?);
+        let mut findings = Findings::new();
+        let view = match evaluate(&loaded, self.report.cluster.as_deref(), &mut findings) {
+            Ok(view) => view,
+            Err(status) => return Ok(status),
+        };
+        let on = OnClusters {
+            clusters: Some(&view.clusters),
+            effects: Some(&view.effects),
+        };
+        let report = PolicyReport::new(&view.attachments, &view.effective, &view.statuses, on);
+        let data = show::report(self.report.output, &report, |report| {
+            policies_text(report, show::width())
+        });
+        finish(&loaded, findings, &data, &self.common)
+    }
+}
+
+impl Explain {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let loaded = pipeline::load(&self.common.request()?);
+        let mut findings = Findings::new();
+        let cluster = self.report.cluster.as_deref();
+        let view = match evaluate(&loaded, cluster, &mut findings) {
+            Ok(view) => view,
+            Err(status) => return Ok(status),
+        };
+        let object = match find(&loaded, cluster, &self.object) {
+            Ok(object) => object,
+            Err(message) => {
+                show::line(&message);
+                return Ok(Status::Usage);
+            }
+        };
+        let explanation = explain(&view, object, &loaded.sources);
+        let data = show::report(self.report.output, &explanation, |report| {
+            explanation_text(report, show::width())
+        });
+        finish(&loaded, findings, &data, &self.common)
+    }
+}
+
+fn evaluate<'a>(
+    loaded: &'a Loaded,
+    cluster: Option<&'a str>,
+    findings: &mut Findings,
+) -> Result<PolicyView<'a>, Status> {
+    let view = match cluster {
+        None => pipeline::policies(loaded, findings),
+        Some(cluster) => {
+            let view = pipeline::policies_on(loaded, cluster, findings);
+            let known = pipeline::known_clusters(loaded, &view);
+            if !known.contains(cluster) {
+                show::line(&format!("error: nothing goes to a cluster `{cluster}`"));
+                let near = nearest(cluster, known.iter().map(String::as_str));
+                let all: Vec<&str> = known.iter().map(String::as_str).collect();
+                show::line(&near.map_or_else(
+                    || format!("help: the clusters are: {}", all.join(", ")),
+                    |near| format!("help: did you mean `{near}`?"),
+                ));
+                return Err(Status::Usage);
+            }
+            view
+        }
+    };
+    Ok(view)
+}
+
+fn finish(loaded: &Loaded, mut findings: Findings, data: &str, common: &Common) -> anyhow::Result<Status> {
+    loaded.finish(&mut findings);
+    std::io::stdout()
+        .lock()
+        .write_all(data.as_bytes())
+        .context("cannot write to stdout")?;
+    show::findings(&findings, &loaded.sources, common.speech);
+    Ok(Status::of(&findings))
+}
+
+/// The object that `KIND/[NS/]NAME` names, or what to say when it is none or several.
+fn find<'a>(loaded: &'a Loaded, cluster: Option<&str>, text: &str) -> Result<&'a Object, String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let (kind, namespace, name) = match parts.as_slice() {
+        [kind, name] => (*kind, None, *name),
+        [kind, namespace, name] => (*kind, Some(*namespace), *name),
+        _ => {
+            return Err(format!(
+                "error: `{text}` names no object\nhelp: write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web"
+            ));
+        }
+    };
+    let local = cluster.and_then(|cluster| loaded.hub.spokes.get(cluster));
+    let objects: Vec<&Object> = loaded
+        .hub
+        .objects
+        .iter()
+        .chain(local.into_iter().flatten())
+        .collect();
+    let of_kind: Vec<&Object> = objects
+        .iter()
+        .copied()
+        .filter(|object| is_of_kind(loaded, object, kind))
+        .collect();
+    if of_kind.is_empty() {
+        let kinds: std::collections::BTreeSet<String> =
+            objects.iter().map(|object| object.kind.to_lowercase()).collect();
+        let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
+        let help = near.map_or_else(
+            || {
+                format!(
+                    "help: the kinds of the input are: {}",
+                    kinds.iter().cloned().collect::<Vec<_>>().join(", ")
+                )
+            },
+            |near| format!("help: did you mean `{near}`?"),
+        );
+        return Err(format!("error: no object of the input is a `{kind}`\n{help}"));
+    }
+    let found: Vec<&Object> = of_kind
+        .iter()
+        .copied()
+        .filter(|object| {
+            object.name == name && namespace.is_none_or(|wanted| object.namespace_or_empty() == wanted)
+        })
+        .collect();
+    match found.as_slice() {
+        [object] => Ok(object),
+        [] => {
+            let keys: Vec<String> = of_kind.iter().map(|object| object.key()).collect();
+            let wanted = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+            let names = of_kind.iter().map(|object| object.name.as_str());
+            let near = nearest(&wanted, keys.iter().map(String::as_str)).or_else(|| nearest(name, names));
+            let help = near.map_or_else(
+                || format!("help: there are: {}", keys.join(", ")),
+                |near| format!("help: did you mean `{kind}/{near}`?"),
+            );
+            Err(format!("error: there is no {kind} `{wanted}`\n{help}"))
+        }
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|object| {
+                    format!(
+                        "{}/{}",
+                        object.group_kind().to_string().to_lowercase(),
+                        object.key()
+                    )
+                })
+                .collect();
+            Err(format!(
+                "error: several objects are called `{text}`\nhelp: write one of: {}",
+                names.join(", ")
+            ))
+        }
+    }
+}
+
+/// Kind, plural or `kind.group`, without case.
+fn is_of_kind(loaded: &Loaded, object: &Object, wanted: &str) -> bool {
+    let group = &object.api_version.group;
+    let plural = loaded
+        .hub
+        .kinds
+        .kind(group, &object.kind)
+        .map(|kind| kind.plural.to_string());
+    let names = [Some(object.kind.clone()), plural];
+    names.into_iter().flatten().any(|name| {
+        name.eq_ignore_ascii_case(wanted) || format!("{name}.{group}").eq_ignore_ascii_case(wanted)
+    })
+}
