@@ -206,7 +206,11 @@ impl<'a> Attachments<'a> {
         for (policy, wrong) in read {
             findings.extend(wrong.iter().cloned());
             let id = PolicyId(number(attachments.policies.len()));
-            attachments.policy_numbers.insert(policy.object.identity(), id);
+            // A cluster's own policy may carry the name of a hub policy, which comes first.
+            attachments
+                .policy_numbers
+                .entry(policy.object.identity())
+                .or_insert(id);
             attachments.policies.push(policy);
         }
         attachments.resolve_targets(sources, grants, findings);

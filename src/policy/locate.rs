@@ -31,14 +31,12 @@ pub fn locate(topology: &Topology<'_>, declared: &Declared, namespace: &str, loc
         },
         ("", "Namespace") => find_namespace(topology, &declared.name, local),
         (GROUP, "Gateway") => find_gateway(topology, declared, namespace, local),
-        (GROUP, "ListenerSet") => {
-            topology
-                .find_listener_set(namespace, &declared.name)
-                .and_then(|(gateway, set)| {
-                    listener(topology, gateway, Some(set), declared, Node::ListenerSet(set))
-                })
-        }
-        (group, kind) if is_route(group, kind) => find_rule(topology, declared, namespace),
+        (GROUP, "ListenerSet") => topology
+            .find_listener_set(namespace, &declared.name, local)
+            .and_then(|(gateway, set)| {
+                listener(topology, gateway, Some(set), declared, Node::ListenerSet(set))
+            }),
+        (group, kind) if is_route(group, kind) => find_rule(topology, declared, namespace, local),
         _ => return Located::Elsewhere,
     };
     found.map_or(Located::Missing, Located::Node)
@@ -75,8 +73,8 @@ fn listener(
     Some(Node::Listener(gateway, number(found)))
 }
 
-fn find_rule(topology: &Topology<'_>, declared: &Declared, namespace: &str) -> Option<Node> {
-    let route = topology.find_route(&declared.kind, namespace, &declared.name)?;
+fn find_rule(topology: &Topology<'_>, declared: &Declared, namespace: &str, local: bool) -> Option<Node> {
+    let route = topology.find_route(&declared.kind, namespace, &declared.name, local)?;
     let Some(section) = &declared.section else {
         return Some(Node::Route(route));
     };

@@ -11,34 +11,26 @@ use crate::api::route::is_route;
 use crate::object::{Identity, Object};
 
 impl<'a> Topology<'a> {
-    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>`.
+    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>` is a hub
+    /// Gateway, any other namespace the cluster's own.
     #[must_use]
     pub fn find_gateway(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<u32> {
-        let direct = self.gateway_numbers.get(&(namespace, name)).copied();
+        let known = |local, namespace| self.gateway_numbers.get(&(local, namespace, name)).copied();
         if !seen_on_spoke {
-            return direct;
+            return known(false, namespace);
         }
         namespace
             .strip_prefix(SPOKE_PREFIX)
-            .and_then(|hub| self.gateway_numbers.get(&(hub, name)).copied())
-            .filter(|found| {
-                self.gateways
-                    .get(index(*found))
-                    .is_some_and(|gateway| !gateway.local)
-            })
-            .or_else(|| {
-                direct.filter(|found| {
-                    self.gateways
-                        .get(index(*found))
-                        .is_some_and(|gateway| gateway.local)
-                })
-            })
+            .and_then(|hub| known(false, hub))
+            .or_else(|| known(true, namespace))
     }
 
-    /// The route of this kind, namespace and name.
+    /// The route of this kind, namespace and name. Routes keep their names on spokes; seen from there, the cluster's own
+    /// come first.
     #[must_use]
-    pub fn find_route(&self, kind: &str, namespace: &str, name: &str) -> Option<u32> {
-        self.route_numbers.get(&(kind, namespace, name)).copied()
+    pub fn find_route(&self, kind: &str, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<u32> {
+        let known = |local| self.route_numbers.get(&(local, kind, namespace, name)).copied();
+        known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
     }
 
     /// The GatewayClass of this name.
@@ -55,8 +47,9 @@ impl<'a> Topology<'a> {
 
     /// The ListenerSet of this namespace and name, and its Gateway: (gateway, set).
     #[must_use]
-    pub fn find_listener_set(&self, namespace: &str, name: &str) -> Option<(u32, u32)> {
-        self.set_numbers.get(&(namespace, name)).copied()
+    pub fn find_listener_set(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<(u32, u32)> {
+        let known = |local| self.set_numbers.get(&(local, namespace, name)).copied();
+        known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
     }
 
     /// The backend of this identity, if a route or a policy named it.
@@ -89,15 +82,13 @@ impl<'a> Topology<'a> {
         ) {
             (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
             ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
-            (GROUP, "Gateway") => self
-                .gateway_numbers
-                .get(&(namespace, name))
-                .copied()
-                .map(Node::Gateway),
+            (GROUP, "Gateway") => self.find_gateway(namespace, name, false).map(Node::Gateway),
             (GROUP, "ListenerSet") => self
-                .find_listener_set(namespace, name)
+                .find_listener_set(namespace, name, false)
                 .map(|(_, set)| Node::ListenerSet(set)),
-            (group, kind) if is_route(group, kind) => self.find_route(kind, namespace, name).map(Node::Route),
+            (group, kind) if is_route(group, kind) => {
+                self.find_route(kind, namespace, name, false).map(Node::Route)
+            }
             _ => self.find_backend(identity).map(Node::Backend),
         }
     }

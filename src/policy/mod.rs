@@ -2,7 +2,7 @@
 //!
 //! Owns: policy kinds and their profiles, the hierarchy, precedence, merging, effective policies with the source
 //! of every field, predicted statuses, and what reaches a spoke (design section 7).
-//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough for [`Shipping`]), [`EffectivePolicies`], statuses,
+//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough for [`Consignments`]), [`EffectivePolicies`], statuses,
 //! reach, findings.
 //! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
 //!

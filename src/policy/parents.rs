@@ -63,7 +63,7 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findi
                 continue;
             }
             let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
-            if let Some(found) = topology.find_route(parent.kind, namespace, parent.name) {
+            if let Some(found) = topology.find_route(parent.kind, namespace, parent.name, false) {
                 edges.push((child, index(found), parent));
             }
         }

@@ -156,9 +156,11 @@ pub struct Topology<'a> {
     pub backends: Vec<BackendNode<'a>>,
     pub(super) class_numbers: HashMap<&'a str, u32>,
     pub(super) namespace_numbers: HashMap<&'a str, u32>,
-    pub(super) gateway_numbers: HashMap<(&'a str, &'a str), u32>,
-    pub(super) set_numbers: HashMap<(&'a str, &'a str), (u32, u32)>,
-    pub(super) route_numbers: HashMap<(&'a str, &'a str, &'a str), u32>,
+    // The first part of these keys: whether the object lives on the cluster that is looked at. A cluster's own object
+    // may carry the name of a hub object.
+    pub(super) gateway_numbers: HashMap<(bool, &'a str, &'a str), u32>,
+    pub(super) set_numbers: HashMap<(bool, &'a str, &'a str), (u32, u32)>,
+    pub(super) route_numbers: HashMap<(bool, &'a str, &'a str, &'a str), u32>,
     pub(super) backend_numbers: HashMap<Identity, u32>,
 }
 
@@ -262,7 +264,7 @@ impl<'a> Topology<'a> {
         let namespace = self.namespace(object.namespace_or_empty());
         let next = number(self.gateways.len());
         self.gateway_numbers
-            .insert((object.namespace_or_empty(), &object.name), next);
+            .insert((local, object.namespace_or_empty(), &object.name), next);
         let listeners = gateway
             .listeners
             .iter()
@@ -300,7 +302,8 @@ impl<'a> Topology<'a> {
             return;
         }
         let next = number(self.listener_sets.len());
-        self.set_numbers.insert((own, &set.object.name), (gateway, next));
+        self.set_numbers
+            .insert((local, own, &set.object.name), (gateway, next));
         self.listener_sets.push(ListenerSetNode {
             object: set.object,
             gateway,
@@ -320,7 +323,7 @@ impl<'a> Topology<'a> {
         let namespace = self.namespace(own);
         let next = number(self.routes.len());
         self.route_numbers
-            .insert((object.kind.as_str(), own, object.name.as_str()), next);
+            .insert((local, object.kind.as_str(), own, object.name.as_str()), next);
         let mut gateways = BTreeSet::new();
         for parent in &route.parents {
             let attached = self.listeners_for(route, parent, local);
@@ -372,8 +375,8 @@ impl<'a> Topology<'a> {
         let namespace = parent.namespace.unwrap_or(own);
         let (gateway, set) = match (parent.group, parent.kind) {
             (GROUP, "Gateway") => (self.find_gateway(namespace, parent.name, local), None),
-            (GROUP, "ListenerSet") => match self.set_numbers.get(&(namespace, parent.name)) {
-                Some((gateway, set)) => (Some(*gateway), Some(*set)),
+            (GROUP, "ListenerSet") => match self.find_listener_set(namespace, parent.name, local) {
+                Some((gateway, set)) => (Some(gateway), Some(set)),
                 None => (None, None),
             },
             _ => (None, None),

@@ -230,3 +230,47 @@ fn istios_policies_add_up_and_have_no_single_result() {
     assert!(path.effective.losses.is_empty());
     assert!(seen.said().is_empty(), "{:?}", seen.said());
 }
+
+#[test]
+fn defaults_of_a_schema_count_where_the_caller_knows_them() {
+    let text = SMALL.to_owned()
+        + &limit("g", GW, "defaults: {limits: {l: {rates: []}}}")
+        + &limit("r", R1, "limits: {m: {rates: []}}");
+    let hub = hub(&text, &[]);
+    let path = ["gw", "gw#http", "r1", "r1#first"];
+    assert_eq!(
+        Seen::hub(&hub).spec(&path),
+        Some(json!({"limits": {"m": {"rates": []}}})),
+        "atomic, from the registry"
+    );
+    let complete = |object: &crate::object::Object| {
+        let mut value = object.value.clone();
+        let defaults = value.pointer_mut("/spec/defaults")?.as_object_mut()?;
+        defaults.insert("strategy".to_owned(), json!("merge"));
+        Some(value)
+    };
+    let options = Options {
+        interpret: Some(&complete),
+        ..Options::default()
+    };
+    let seen = Seen::of(&hub, None, &options);
+    assert_eq!(
+        seen.spec(&path),
+        Some(json!({"limits": {"l": {"rates": []}, "m": {"rates": []}}}))
+    );
+}
+
+#[test]
+fn a_kind_that_is_to_be_synced_is_a_policy_kind_without_label_and_profile() {
+    let hub = hub(&(SMALL.to_owned() + &color_on("c", GW, "x: 1")), &[]);
+    assert!(Seen::hub(&hub).attachments.kinds.is_empty());
+    let kinds = [crate::object::GroupKind::new("colors.example.com", "ColorPolicy")];
+    let options = Options {
+        kinds: &kinds,
+        ..Options::default()
+    };
+    assert_eq!(
+        Seen::of(&hub, None, &options).spec(&["gw"]),
+        Some(json!({"x": 1}))
+    );
+}

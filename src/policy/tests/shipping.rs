@@ -414,3 +414,25 @@ fn consignments_group_targets_by_object_and_say_what_single_clusters_get_instead
         .collect();
     assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
 }
+
+#[test]
+fn a_cluster_may_have_gateways_and_routes_of_the_same_names_as_the_hub() {
+    let own = SMALL.to_owned() + &limit("p", GW, &format!("limits: {{l: {}}}", rate(5)));
+    let hub = hub(
+        &(SMALL.to_owned() + &limit("p", GW, &format!("limits: {{l: {}}}", rate(1)))),
+        &[("edge-1", &own)],
+    );
+    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    assert!(there.said().is_empty(), "{:?}", there.said());
+    let limits: Vec<Value> = there
+        .effective
+        .iter()
+        .map(|(_, path)| path.effective.content["l"].value["rates"][0]["limit"].clone())
+        .collect();
+    let of = |wanted: u8| limits.iter().filter(|limit| **limit == json!(wanted)).count();
+    assert_eq!(
+        (of(1), of(5)),
+        (5, 5),
+        "each Gateway has its own routes and its own policy"
+    );
+}
