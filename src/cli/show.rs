@@ -78,10 +78,13 @@ pub(crate) fn report<T: serde::Serialize>(
     }
 }
 
-/// Columns to fit snippets into.
+/// Columns to fit tables and snippets into: what COLUMNS or the terminal says, else 80.
 pub(crate) fn width() -> usize {
-    std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok())
-        .unwrap_or(100)
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || {
+        let (terminal_size::Width(columns), _) =
+            terminal_size::terminal_size().or_else(|| terminal_size::terminal_size_of(std::io::stderr()))?;
+        Some(usize::from(columns))
+    };
+    columns.or_else(terminal).unwrap_or(80).clamp(40, 200)
 }

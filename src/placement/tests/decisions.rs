@@ -13,7 +13,7 @@ spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchExpre
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta2
 kind: ManagedClusterSetBinding
-metadata: {name: bad, namespace: n}
+metadata: {name: bad, namespace: 'n'}
 ";
     let yaml = |spec: &str| {
         [
@@ -47,7 +47,7 @@ fn a_placement_that_is_left_alone_keeps_its_decisions_and_status() {
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
-metadata: {{name: p, namespace: n, {metadata}}}
+metadata: {{name: p, namespace: 'n', {metadata}}}
 spec: {{}}
 status: {{conditions: [{{type: PlacementSatisfied, status: 'False', reason: Old, message: old, lastTransitionTime: '2026-01-01T00:00:00Z'}}]}}
 "
@@ -60,8 +60,8 @@ status: {{conditions: [{{type: PlacementSatisfied, status: 'False', reason: Old,
         );
     }
     let enabled = placement("p", "{}").replace(
-        "namespace: n",
-        "namespace: n, annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: 'yes'}",
+        "namespace: 'n'",
+        "namespace: 'n', annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: 'yes'}",
     );
     assert_eq!(
         selected(&first(&[BOUND, &clusters(&["a"]), &enabled].concat())),

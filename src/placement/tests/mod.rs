@@ -56,7 +56,7 @@ metadata: {name: s}
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta2
 kind: ManagedClusterSetBinding
-metadata: {name: s, namespace: n}
+metadata: {name: s, namespace: 'n'}
 spec: {clusterSet: s}
 ";
 
@@ -84,7 +84,7 @@ fn placement(name: &str, spec: &str) -> String {
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
-metadata: {{name: {name}, namespace: n}}
+metadata: {{name: {name}, namespace: 'n'}}
 spec: {spec}
 "
     )
@@ -103,7 +103,7 @@ apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: PlacementDecision
 metadata:
   name: {placement}-decision-{number}
-  namespace: n
+  namespace: 'n'
   labels:
     cluster.open-cluster-management.io/placement: {placement}
     cluster.open-cluster-management.io/decision-group-name: ''

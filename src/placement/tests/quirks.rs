@@ -173,7 +173,7 @@ spec: {{clusterSelector: {{selectorType: LabelSelector{selector}}}}}
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta2
 kind: ManagedClusterSetBinding
-metadata: {{name: s, namespace: n}}
+metadata: {{name: s, namespace: 'n'}}
 spec: {{clusterSet: s}}
 "
         )
@@ -338,7 +338,7 @@ metadata: {name: default}
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta2
 kind: ManagedClusterSetBinding
-metadata: {name: default, namespace: n}
+metadata: {name: default, namespace: 'n'}
 ---
 apiVersion: cluster.open-cluster-management.io/v1
 kind: ManagedCluster
@@ -346,7 +346,7 @@ metadata: {name: a}
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
-metadata: {name: p, namespace: n}
+metadata: {name: p, namespace: 'n'}
 spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {cluster.open-cluster-management.io/clusterset: default}}}}]}
 ";
     let asked = Setting {
