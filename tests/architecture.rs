@@ -115,10 +115,28 @@ fn the_main_function_knows_nothing_but_the_command_line() {
 #[test]
 fn no_path_of_a_developer_s_machine_stands_in_the_project() {
     let mut wrong = Vec::new();
-    for directory in [
-        "src", "tests", "benches", "docs", "examples", "fixtures", "schemas", ".ci",
-    ] {
-        for path in files(&root().join(directory)) {
+    let places = [
+        ".ci",
+        "benches",
+        "docs",
+        "examples",
+        "fixtures",
+        "schemas",
+        "src",
+        "tests",
+        "CHANGELOG.md",
+        "Cargo.toml",
+        "README.md",
+        "clippy.toml",
+        "deny.toml",
+    ];
+    for place in places.map(|place| root().join(place)) {
+        let found = if place.is_dir() {
+            files(&place)
+        } else {
+            vec![place]
+        };
+        for path in found {
             let text = fs::read_to_string(&path).unwrap_or_default();
             for start in ["home", "work", "farm", "root", "Users"].map(|name| format!("/{name}/")) {
                 let named = text.match_indices(&start).any(|(at, _)| {
