@@ -81,7 +81,7 @@ pub fn render(loaded: &Loaded, allow_empty: bool, findings: &mut Findings) -> Re
     }
 }
 
-/// Everything that [`render`] would report, and more that deserves a look.
+/// Everything that [`render()`] would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
     render(loaded, false, findings);
 }
