@@ -1,5 +1,8 @@
 //! The README against the binary: its reference lists exactly what there is, its transcripts are what a run prints, its
 //! links lead somewhere.
+//!
+//! `UPDATE_README=1 cargo test --test readme -- --test-threads 1` writes the table of codes and the transcripts anew; read
+//! the difference before you commit it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,6 +34,10 @@ fn every_finding_code_stands_in_the_readme_with_its_severity_exit_status_and_mea
         .filter(|row| row.starts_with("| `"))
         .map(str::to_owned)
         .collect();
+    if is_update() {
+        write_readme(&readme.replacen(&found.join("\n"), &expected.join("\n"), 1));
+        return;
+    }
     let missing: Vec<&String> = expected.iter().filter(|row| !found.contains(row)).collect();
     let wrong: Vec<&String> = found.iter().filter(|row| !expected.contains(row)).collect();
     assert!(
@@ -205,8 +212,10 @@ fn every_link_leads_somewhere() {
 #[cfg(target_os = "linux")]
 #[test]
 fn every_transcript_is_what_a_run_prints() {
+    let readme = readme();
+    let mut updated = readme.clone();
     let mut blocks = 0;
-    for block in readme().split("```console\n").skip(1) {
+    for block in readme.split("```console\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
         let scratch = tempfile::tempdir().expect("a temporary directory");
         copy(
@@ -220,13 +229,18 @@ fn every_transcript_is_what_a_run_prints() {
             transcript.push_str(&format!("$ {line}\n{output}"));
             status = next;
         }
-        assert_eq!(
-            without_times(transcript.trim_end()),
-            without_times(block.trim_end())
-        );
+        let transcript = format!("{}\n", transcript.trim_end());
+        if !is_update() {
+            assert_eq!(without_times(&transcript), without_times(block));
+        } else if without_times(&transcript) != without_times(block) {
+            updated = updated.replacen(block, &transcript, 1);
+        }
         blocks += 1;
     }
     assert!(blocks > 5, "only {blocks} transcripts");
+    if is_update() {
+        write_readme(&updated);
+    }
 }
 
 /// What a shell prints for one line, and its status; `$?` of the line is `status`.
@@ -281,6 +295,15 @@ fn text(file: &str) -> String {
 
 fn readme() -> String {
     text("README.md")
+}
+
+/// Whether the README is to be written anew where it is wrong.
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_README").is_some()
+}
+
+fn write_readme(text: &str) {
+    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), text).expect("README.md");
 }
 
 /// The commands that the help lists.
