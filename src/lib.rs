@@ -2,7 +2,23 @@
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
 //! [`yaml`], [`diagnostic`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
-//! [`output`], [`report`].
+//! [`output`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
+
+// Input never causes a panic, and only `cli` speaks; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
 
 pub mod api;
 pub mod diagnostic;

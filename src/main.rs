@@ -1,5 +1,21 @@
 //! The `spokewright` command. All it does is call [`cli`].
 
+// Input never causes a panic, and only `cli` speaks; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
 mod cli;
 
 fn main() -> std::process::ExitCode {

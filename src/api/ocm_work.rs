@@ -1,7 +1,7 @@
 //! ManifestWork (`work.open-cluster-management.io/v1`) and ManifestWorkReplicaSet (`v1alpha1`): what OCM
 //! refuses.
 //!
-//! Owns: both stages of OCM's validation, the CRD's structural rules ([`schema`]) and the webhook's, and the
+//! Owns: both stages of OCM's validation, the CRD's structural rules (`schema`) and the webhook's, and the
 //! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out:
 //! [`Refusal`]s in OCM's words, findings. Must not know: how works are made.
 //!

@@ -1,6 +1,6 @@
 //! GatewayClass parameters: from `spec.parametersRef` to what a class asks for.
 //!
-//! Owns: the fields of `data.params` ([`file`]), their defaults, every check of them, and the status that MGC
+//! Owns: the fields of `data.params` (`file`), their defaults, every check of them, and the status that MGC
 //! would give the class ([`InvalidParameters`]). Flows in: a GatewayClass, a way to find ConfigMaps, a
 //! [`ResourceCatalog`]. Flows out: [`Params`], findings, the predicted failure.
 //! Must not know: Gateways, placement, or where ConfigMaps and CRDs are kept.

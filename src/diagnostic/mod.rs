@@ -4,7 +4,7 @@
 //! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
 //! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
 //! people ([`Human`]), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub ([`github`]); and, for misspelled
-//! names, the [`nearest`] known one.
+//! names, the [`nearest()`] known one.
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 

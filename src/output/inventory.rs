@@ -243,6 +243,7 @@ fn unescape(text: &str, path: &mut String) -> Option<()> {
 
 /// What each byte is worth as a hexadecimal digit; more than 15 for all others. A table, because the digits of a
 /// hash are random and branches on them are mispredicted.
+#[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
 const DIGIT_VALUES: [u8; 256] = {
     let mut values = [u8::MAX; 256];
     let mut value = 0_u8;

@@ -108,7 +108,7 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
     }
 }
 
-/// Everything that [`render`] would report, and more that deserves a look.
+/// Everything that [`render()`] would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
     for crd in loaded.hub.crds.values() {
         if let Some(object) = loaded

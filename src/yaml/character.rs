@@ -41,6 +41,7 @@ thread_local! {
 pub(super) type ByteSet = [bool; 256];
 
 /// The set of exactly the given bytes.
+#[expect(clippy::indexing_slicing, reason = "called when the crate is compiled")]
 pub(super) const fn byte_set(members: &[u8]) -> ByteSet {
     let mut set = [false; 256];
     let mut index = 0;
@@ -53,6 +54,10 @@ pub(super) const fn byte_set(members: &[u8]) -> ByteSet {
 
 /// The first position from `from` on whose byte is in `set`, or the length.
 #[inline]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a byte is always an index of a table of 256"
+)]
 pub(super) fn find_in(bytes: &[u8], from: usize, set: &ByteSet) -> usize {
     let tail = bytes.get(from..).unwrap_or(&[]);
     let found = tail

@@ -5,7 +5,7 @@
 //! value. Flows in: bytes, text. Flows out: values, positions, text.
 //! Must not know: anything else of this crate.
 //!
-//! Reading goes [`decode`] (bytes to text), [`split`] or [`split_json`] (text to [`Chunk`]s, one document each),
+//! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
 //! [`read`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
 //! value; `json` makes events of JSON. Writing is [`write_document`], or its pieces.
 
@@ -102,7 +102,7 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
 
 /// The value of a text that is one YAML document, without splitting it first: a separator may stand in front of
 /// it, a second document is an error. For text that comes from inside other documents; files go through
-/// [`split`].
+/// [`split()`].
 ///
 /// # Errors
 /// The same as [`read`].
@@ -126,7 +126,7 @@ pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Posi
 /// The values of all documents of a YAML file, in order, but for those that say nothing.
 ///
 /// # Errors
-/// The first error of [`split`] or [`read`]; ranges count the bytes of `text`.
+/// The first error of [`split()`] or [`read`]; ranges count the bytes of `text`.
 pub fn read_all(text: &str, limits: &Limits) -> Result<Vec<Value>, Error> {
     let mut values = Vec::new();
     for chunk in split(text)? {

@@ -20,6 +20,11 @@ pub(super) enum Style {
 }
 
 /// What a plain scalar may start with; all that is not ASCII is looked at character by character.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "evaluated when the crate is compiled, for numbers below 256"
+)]
 const PLAIN_START: ByteSet = {
     let mut set = byte_set(b"/_$.(+");
     let mut byte = 0;
@@ -33,6 +38,7 @@ const PLAIN_START: ByteSet = {
 };
 
 /// Bytes that need a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII.
+#[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
 const NEEDS_LOOK: ByteSet = {
     let mut set = byte_set(b":#\x7F");
     let mut byte = 0;
@@ -67,6 +73,10 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether every reader takes the text without quotes for this string.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a byte is always an index of a table of 256"
+)]
 pub(super) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {

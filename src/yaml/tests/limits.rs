@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::yaml::character::WORK;
-use crate::yaml::event::{Event, Events};
+use crate::yaml::event::{Event, Events as _};
 use crate::yaml::parser::Parser;
 use crate::yaml::scanner::Scanner;
 use crate::yaml::{

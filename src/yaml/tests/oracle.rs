@@ -17,7 +17,7 @@ use std::panic::catch_unwind;
 use proptest::prelude::*;
 
 use crate::yaml::error::ErrorKind;
-use crate::yaml::event::{Event, Events, Properties};
+use crate::yaml::event::{Event, Events as _, Properties};
 use crate::yaml::parser::Parser;
 use crate::yaml::scanner::Scanner;
 

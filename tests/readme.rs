@@ -1,0 +1,445 @@
+//! The README against the binary: its reference lists exactly what there is, its transcripts are what a run prints, its
+//! links lead somewhere.
+//!
+//! `UPDATE_README=1 cargo test --test readme -- --test-threads 1` writes the table of codes and the transcripts anew; read
+//! the difference before you commit it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use spokewright::api::schema_documents;
+use spokewright::diagnostic::CODES;
+
+/// Where the options stand that every command has which reads an input.
+const COMMON: &str = "#### Options of all commands that read";
+
+#[test]
+fn every_finding_code_stands_in_the_readme_with_its_severity_exit_status_and_meaning() {
+    let expected: Vec<String> = CODES
+        .iter()
+        .map(|(code, severity, summary)| {
+            let severity = format!("{severity:?}").to_lowercase();
+            let fixed = if code.is_configurable() { "" } else { ", fixed" };
+            format!(
+                "| `{code}` | {severity}{fixed} | {} | {summary} |",
+                code.exit_status()
+            )
+        })
+        .collect();
+    let readme = readme();
+    let found: Vec<String> = rows(section(&readme, "### Findings"))
+        .filter(|row| row.starts_with("| `"))
+        .map(str::to_owned)
+        .collect();
+    if is_update() {
+        write_readme(&readme.replacen(&found.join("\n"), &expected.join("\n"), 1));
+        return;
+    }
+    let missing: Vec<&String> = expected.iter().filter(|row| !found.contains(row)).collect();
+    let wrong: Vec<&String> = found.iter().filter(|row| !expected.contains(row)).collect();
+    assert!(
+        missing.is_empty() && wrong.is_empty(),
+        "add these rows:\n{missing:#?}\nremove these:\n{wrong:#?}"
+    );
+    assert_eq!(found, expected, "in the order of the names");
+}
+
+#[test]
+fn codes_in_the_prose_exist() {
+    let groups: BTreeSet<&str> = CODES.iter().map(|(code, ..)| code.group()).collect();
+    let names: BTreeSet<&str> = CODES.iter().map(|(code, ..)| code.name()).collect();
+    for file in [
+        "README.md",
+        "examples/fleet/README.md",
+        "docs/architecture.md",
+        "CHANGELOG.md",
+    ] {
+        for word in quoted(&text(file)) {
+            let Some((group, rest)) = word.split_once('/') else {
+                continue;
+            };
+            let plain = rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+            if plain && !rest.is_empty() && groups.contains(group) {
+                assert!(names.contains(word.as_str()), "{file}: there is no code `{word}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_has_its_section_and_every_section_its_command() {
+    let readme = readme();
+    let sections: BTreeSet<String> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("#### `spokewright "))
+        .filter_map(|rest| rest.split([' ', '`']).next())
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(sections, commands());
+}
+
+#[test]
+fn every_option_and_every_value_of_it_stands_in_the_section_of_its_command() {
+    let readme = readme();
+    let common = options_of(section(&readme, COMMON));
+    for command in commands() {
+        let mut documented = options_of(section(&readme, &format!("#### `spokewright {command} ")));
+        let offered = options_of_help(&help(&[&command]));
+        if offered.contains_key("--config") {
+            documented.extend(common.clone());
+        }
+        let names = |options: &BTreeMap<String, String>| options.keys().cloned().collect::<BTreeSet<_>>();
+        let offered_names: BTreeSet<String> = offered.keys().cloned().collect();
+        assert_eq!(names(&documented), offered_names, "{command}");
+        for (option, values) in offered {
+            for value in values {
+                let row = documented.get(&option).cloned().unwrap_or_default();
+                assert!(
+                    row.contains(&value),
+                    "{command} {option}: `{value}` is not in {row}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_exit_status_of_the_help_stands_in_the_readme() {
+    let help = help(&[]);
+    let offered: BTreeSet<String> = after(&help, "Exit status:")
+        .split([':', ';'])
+        .filter_map(|part| part.split_whitespace().next())
+        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        .map(str::to_owned)
+        .collect();
+    assert!(offered.len() > 5, "{offered:?}");
+    let readme = readme();
+    let documented: BTreeSet<String> = rows(section(&readme, "### Exit statuses"))
+        .filter_map(|row| row.split('|').nth(1))
+        .map(|cell| cell.trim().to_owned())
+        .filter(|cell| cell.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    assert_eq!(documented, offered);
+}
+
+#[test]
+fn every_field_of_configuration_and_parameters_stands_in_the_readme() {
+    let readme = readme();
+    for (name, heading) in [
+        ("config", "### Configuration"),
+        ("params", "### GatewayClass parameters"),
+    ] {
+        let schema = schema_documents()
+            .into_iter()
+            .find(|(schema, _)| *schema == name)
+            .map(|(_, schema)| schema)
+            .expect("the schema");
+        let mut fields = BTreeSet::new();
+        leaves(&schema, "", &mut fields);
+        // Two lists whose entries are those of policiesToSync.
+        let fields: BTreeSet<String> = fields
+            .into_iter()
+            .map(|field| match field.split_once("[]") {
+                Some((list @ ("experimentalPolicySync" | "resourcesToSync"), _)) => list.to_owned(),
+                _ => field,
+            })
+            .collect();
+        let documented: BTreeSet<String> = rows(section(&readme, heading))
+            .filter_map(|row| row.strip_prefix("| `"))
+            .filter_map(|row| row.split('`').next())
+            .map(str::to_owned)
+            .filter(|field| !field.starts_with("--"))
+            .collect();
+        assert_eq!(documented, fields, "{heading}");
+    }
+}
+
+#[test]
+fn the_library_example_is_the_one_that_the_documentation_compiles() {
+    let readme = readme();
+    let example = section(&readme, "## As a library");
+    let example = after(example, "```rust\n").trim_start_matches("```rust\n");
+    let example = example.split("```").next().unwrap_or_default();
+    let pipeline = text("src/pipeline.rs");
+    let documentation: String = pipeline
+        .lines()
+        .filter_map(|line| line.strip_prefix("//!"))
+        .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
+        .collect();
+    assert!(
+        documentation.contains(example),
+        "src/pipeline.rs does not have\n{example}"
+    );
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for file in [
+        "README.md",
+        "examples/fleet/README.md",
+        "docs/architecture.md",
+        "docs/dependencies.md",
+    ] {
+        let page = text(file);
+        let anchors: BTreeSet<String> = page
+            .lines()
+            .filter(|line| line.starts_with('#'))
+            .map(anchor)
+            .collect();
+        for (at, _) in page.match_indices("](") {
+            let target = page.split_at(at + 2).1.split(')').next().unwrap_or_default();
+            if target.starts_with("https://") {
+                continue;
+            }
+            if let Some(heading) = target.strip_prefix('#') {
+                assert!(anchors.contains(heading), "{file}: no heading for #{heading}");
+            } else {
+                let base = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+                assert!(
+                    base.with_file_name(target).exists(),
+                    "{file}: {target} does not exist"
+                );
+            }
+        }
+    }
+}
+
+/// Each block of transcripts runs in its own copy of the examples, in a shell, on 80 columns; standard output and
+/// standard error are one. Times are not compared.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_transcript_is_what_a_run_prints() {
+    let readme = readme();
+    let mut updated = readme.clone();
+    let mut blocks = 0;
+    for block in readme.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        let scratch = tempfile::tempdir().expect("a temporary directory");
+        copy(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"),
+            &scratch.path().join("examples"),
+        );
+        let mut transcript = String::new();
+        let mut status = 0;
+        for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let (output, next) = shell(scratch.path(), line, status);
+            transcript.push_str(&format!("$ {line}\n{output}"));
+            status = next;
+        }
+        let transcript = format!("{}\n", transcript.trim_end());
+        if !is_update() {
+            assert_eq!(without_times(&transcript), without_times(block));
+        } else if without_times(&transcript) != without_times(block) {
+            updated = updated.replacen(block, &transcript, 1);
+        }
+        blocks += 1;
+    }
+    assert!(blocks > 5, "only {blocks} transcripts");
+    if is_update() {
+        write_readme(&updated);
+    }
+}
+
+/// What a shell prints for one line, and its status; `$?` of the line is `status`.
+#[cfg(target_os = "linux")]
+fn shell(directory: &Path, line: &str, status: i32) -> (String, i32) {
+    let binary = Path::new(env!("CARGO_BIN_EXE_spokewright"));
+    let path = format!(
+        "{}:/usr/local/bin:/usr/bin:/bin",
+        binary.parent().expect("a directory").display()
+    );
+    let run = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n(exit {status})\n{line}")])
+        .current_dir(directory)
+        .env_clear()
+        .envs([("PATH", path.as_str()), ("COLUMNS", "80"), ("LC_ALL", "C")])
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell");
+    let printed = String::from_utf8(run.stdout).expect("text");
+    (printed, run.status.code().unwrap_or(-1))
+}
+
+/// `in 12 ms` says how fast the machine is, not what was done.
+#[cfg(target_os = "linux")]
+fn without_times(text: &str) -> String {
+    text.lines()
+        .map(|line| match line.rsplit_once(" in ") {
+            Some((before, time)) if time.ends_with(" ms") || time.ends_with(" s") => before,
+            _ => line,
+        })
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("a directory").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+fn text(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn readme() -> String {
+    text("README.md")
+}
+
+/// Whether the README is to be written anew where it is wrong.
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_README").is_some()
+}
+
+fn write_readme(text: &str) {
+    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), text).expect("README.md");
+}
+
+/// The commands that the help lists.
+fn commands() -> BTreeSet<String> {
+    let help = help(&[]);
+    let commands: BTreeSet<String> = after(&help, "Commands:")
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.trim().is_empty())
+        // A description that goes on in the next line is indented further.
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
+        .map(str::to_owned)
+        .collect();
+    assert!(commands.contains("render"), "{help}");
+    commands
+}
+
+/// What a command prints for `--help`.
+fn help(command: &[&str]) -> String {
+    let run = Command::new(env!("CARGO_BIN_EXE_spokewright"))
+        .args(command)
+        .arg("--help")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary");
+    assert!(run.status.success());
+    String::from_utf8(run.stdout).expect("text")
+}
+
+/// A section of a page, from the first line that begins with `heading` to the next heading.
+fn section<'a>(page: &'a str, heading: &str) -> &'a str {
+    let start = page
+        .find(&format!("\n{heading}"))
+        .unwrap_or_else(|| panic!("no section {heading}"));
+    let rest = page.split_at(start + 1).1;
+    let end = rest
+        .match_indices("\n#")
+        .map(|(at, _)| at)
+        .next()
+        .unwrap_or(rest.len());
+    rest.split_at(end).0
+}
+
+/// The rows of the tables of a section.
+fn rows(section: &str) -> impl Iterator<Item = &str> {
+    section
+        .lines()
+        .filter(|line| line.starts_with('|') && !line.starts_with("|---"))
+}
+
+fn after<'a>(text: &'a str, mark: &str) -> &'a str {
+    let at = text
+        .find(mark)
+        .unwrap_or_else(|| panic!("no {mark:?} in\n{text}"));
+    text.split_at(at).1
+}
+
+/// The words between single backticks, outside fenced blocks.
+fn quoted(page: &str) -> Vec<String> {
+    let prose: String = page.split("```").step_by(2).collect();
+    prose.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Long options in the first column of a section's table, with their rows.
+fn options_of(section: &str) -> BTreeMap<String, String> {
+    rows(section)
+        .filter_map(|row| Some((long_option(row.split('|').nth(1)?)?, row.to_owned())))
+        .collect()
+}
+
+/// Long options of a help text with their possible values, but for the help itself.
+fn options_of_help(help: &str) -> BTreeMap<String, Vec<String>> {
+    let mut options: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut current = None;
+    for line in help.lines().take_while(|line| !line.starts_with("Examples:")) {
+        let line = line.trim_start();
+        if let (true, Some(option)) = (line.starts_with('-'), long_option(line)) {
+            current = Some(option.clone());
+            options.entry(option).or_default();
+        } else if let (Some(option), Some(value)) = (&current, line.strip_prefix("- ")) {
+            let value = value.split(':').next().unwrap_or_default();
+            options.entry(option.clone()).or_default().push(value.to_owned());
+        }
+    }
+    options.remove("--help");
+    options
+}
+
+fn long_option(text: &str) -> Option<String> {
+    let start = text.find("--")?;
+    let name: String = text
+        .split_at(start)
+        .1
+        .chars()
+        .take_while(|character| character.is_ascii_lowercase() || *character == '-')
+        .collect();
+    (name.len() > 2).then_some(name)
+}
+
+/// The fields of a schema that hold no further fields, as `a.b` and `a[].b`.
+fn leaves(schema: &Value, path: &str, fields: &mut BTreeSet<String>) {
+    let alternatives = schema.get("anyOf").and_then(Value::as_array);
+    let inner = alternatives
+        .into_iter()
+        .flatten()
+        .chain(std::iter::once(schema))
+        .find_map(|schema| schema.get("properties").and_then(Value::as_object));
+    if let Some(properties) = inner {
+        for (name, schema) in properties {
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
+            leaves(schema, &path, fields);
+        }
+        return;
+    }
+    match schema.get("items") {
+        Some(items) if items.get("properties").is_some() => leaves(items, &format!("{path}[]"), fields),
+        _ => {
+            fields.insert(path.to_owned());
+        }
+    }
+}
+
+/// The anchor that a heading gets where Markdown is shown.
+fn anchor(heading: &str) -> String {
+    heading
+        .trim_start_matches('#')
+        .trim()
+        .to_lowercase()
+        .chars()
+        .filter(|character| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_'))
+        .map(|character| if character == ' ' { '-' } else { character })
+        .collect()
+}
