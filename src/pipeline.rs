@@ -18,5 +18,5 @@
 mod inputs;
 mod stages;
 
-pub use inputs::{Loaded, Request, load};
+pub use inputs::{CONFIG_NAME, Loaded, Request, load, load_from};
 pub use stages::{Rendered, check, render};
