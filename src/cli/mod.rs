@@ -7,6 +7,7 @@
 mod check;
 mod common;
 mod completions;
+mod diff;
 mod man;
 mod render;
 mod schema;
@@ -24,9 +25,10 @@ Examples:
   spokewright render hub -o rendered       write one directory per cluster
   spokewright render --check               is what is committed still what the input says?
   spokewright check                        everything that is wrong or doubtful, and nothing written
+  spokewright diff --base origin/main      what a pull request does to every cluster
   spokewright render hub -o - | kubectl diff -f -
 
-Exit status: 0 done; 1 --check found a difference; 2 usage; 3 the input has errors;
+Exit status: 0 done; 1 --check or diff found a difference; 2 usage; 3 the input has errors;
 4 a conflict or a placement could not be resolved; 5 reading or writing failed; 70 a bug.";
 
 /// Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
@@ -41,6 +43,7 @@ struct Cli {
 enum Command {
     Render(render::Render),
     Check(check::Check),
+    Diff(diff::Diff),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -72,6 +75,7 @@ fn run(cli: Cli) -> Status {
     let result = match cli.command {
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

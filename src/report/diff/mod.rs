@@ -37,4 +37,4 @@ pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;
 pub use report::{Change, Counts, DiffReport, EffectiveChange, Titles};
 pub use semantic::semantic;
-pub use side::{BothSides, RenderedFile, Side};
+pub use side::{BothSides, Side};

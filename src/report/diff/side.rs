@@ -3,20 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
+use crate::output::TreeFile;
 use crate::render::{ManifestSummary, Plan};
 use crate::yaml;
 
 /// The pseudo-cluster under which annotated hub objects are compared; no cluster name can begin with `_`.
 pub(super) const HUB: &str = "_hub";
-
-/// A file of an output tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenderedFile {
-    /// Path in the tree, `/` between components.
-    pub path: String,
-    /// The whole text.
-    pub text: String,
-}
 
 /// A rendered side.
 #[derive(Debug, Default)]
@@ -79,7 +71,7 @@ impl<'a> Side<'a> {
     /// The side of an output tree that was read from somewhere. Lists for kustomize are not compared: they
     /// follow from the rest.
     #[must_use]
-    pub fn of_files(files: &'a [RenderedFile]) -> Self {
+    pub fn of_files(files: &'a [TreeFile]) -> Self {
         let mut side = Self::default();
         let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
         for file in files {
