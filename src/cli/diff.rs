@@ -88,8 +88,13 @@ enum Form {
     Github,
 }
 
-/// Why the command stops before it compares, after everything was said.
-struct Stop(Status);
+/// Why the command stops before it compares.
+enum Stop {
+    /// Everything was said.
+    Said(Status),
+    /// stdout is gone.
+    Failed(anyhow::Error),
+}
 
 /// What the work tree is compared with, before it is rendered.
 enum Base {
@@ -117,16 +122,16 @@ impl Diff {
             self.against_base(&request)
         };
         outcome.or_else(|stop| match stop {
-            Ok(Stop(status)) => Ok(status),
-            Err(error) => Err(error),
+            Stop::Said(status) => Ok(status),
+            Stop::Failed(error) => Err(error),
         })
     }
 
-    fn against_base(&self, request: &Request) -> Result<Status, Result<Stop, anyhow::Error>> {
-        let base = self.find_base(request).map_err(Ok)?;
+    fn against_base(&self, request: &Request) -> Result<Status, Stop> {
+        let base = self.find_base(request)?;
         let loaded = pipeline::load(request);
-        let rendered = self.render(&loaded).map_err(Ok)?;
-        let (title, base) = self.render_base(request, base).map_err(Ok)?;
+        let rendered = self.render(&loaded)?;
+        let (title, base) = self.render_base(request, base)?;
         let nothing = Sources::default();
         let (mut old, old_sources) = match &base {
             BaseSide::Files(files) => (Side::of_files(files), &nothing),
@@ -144,10 +149,10 @@ impl Diff {
     }
 
     /// What the work tree lacks without one object.
-    fn without(&self, request: &Request, object: &str) -> Result<Status, Result<Stop, anyhow::Error>> {
+    fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
         let mut loaded = pipeline::load(request);
-        let with = self.render(&loaded).map_err(Ok)?;
-        let title = remove(&mut loaded, object).map_err(Ok)?;
+        let with = self.render(&loaded)?;
+        let title = remove(&mut loaded, object)?;
         let mut findings = Findings::new();
         let without = pipeline::render(&loaded, true, &mut findings);
         loaded.finish(&mut findings);
@@ -183,7 +188,7 @@ impl Diff {
                 "{}; nothing was compared",
                 plural(findings.count(Severity::Error), "error")
             ));
-            return Err(Stop(Status::of(&findings)));
+            return Err(Stop::Said(Status::of(&findings)));
         }
         Ok(rendered)
     }
@@ -253,7 +258,7 @@ impl Diff {
                         let mut findings = Findings::new();
                         findings.extend(error.findings());
                         show::findings(&findings, &Sources::default(), self.common.speech);
-                        Err(Stop(Status::of(&findings)))
+                        Err(Stop::Said(Status::of(&findings)))
                     }
                 };
             }
@@ -263,7 +268,11 @@ impl Diff {
                 }
                 request.stdin = None;
                 request.paths = vec![path.clone()];
-                (path.display().to_string(), String::new(), pipeline::load(&request))
+                (
+                    path.display().to_string(),
+                    String::new(),
+                    pipeline::load(&request),
+                )
             }
             #[cfg(feature = "git")]
             Base::Git(tree) => {
@@ -280,7 +289,7 @@ impl Diff {
             let status = Status::of(&errors);
             if status == Status::Io {
                 self.say("the base could not be read; nothing was compared");
-                return Err(Stop(status));
+                return Err(Stop::Said(status));
             }
             self.say(&format!(
                 "the base `{title}` has {}: what it could not render is shown as added",
@@ -297,7 +306,7 @@ impl Diff {
         titles: Titles,
         (old, new): (&Side<'_>, &Side<'_>),
         locate: &BothSides<'_>,
-    ) -> Result<Status, Result<Stop, anyhow::Error>> {
+    ) -> Result<Status, Stop> {
         let comparison = match diff::compare(old, new) {
             Ok(comparison) => comparison,
             Err(error) => {
@@ -309,7 +318,7 @@ impl Diff {
         };
         // The policy engine will answer here which effective settings change.
         let report = DiffReport::new(titles, comparison, |_| Vec::new());
-        self.print(&report, locate).map_err(Err)?;
+        self.print(&report, locate).map_err(Stop::Failed)?;
         Ok(if report.is_empty() {
             Status::Done
         } else {
@@ -356,7 +365,8 @@ impl Diff {
         );
         words.extend(option.iter().map(|word| (*word).to_owned()));
         let quote = |word: &String| {
-            let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./~^@:=+,".contains(character);
+            let is_plain =
+                |character: char| character.is_ascii_alphanumeric() || "-_./~^@:=+,".contains(character);
             if !word.is_empty() && word.chars().all(is_plain) {
                 word.clone()
             } else {
@@ -377,7 +387,7 @@ impl Diff {
 fn usage(message: &str, help: &str) -> Stop {
     show::line(&format!("error: {message}"));
     show::line(&format!("help: {help}"));
-    Stop(Status::Usage)
+    Stop::Said(Status::Usage)
 }
 
 fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
@@ -412,9 +422,7 @@ fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
     let objects = &loaded.hub.objects;
     let found: Vec<&Object> = objects
         .iter()
-        .filter(|object| {
-            object.name == name && object.namespace.as_deref() == namespace && is_kind(object)
-        })
+        .filter(|object| object.name == name && object.namespace.as_deref() == namespace && is_kind(object))
         .collect();
     let identity = match found.as_slice() {
         [one] => one.identity(),

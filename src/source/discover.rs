@@ -295,3 +295,21 @@ pub(super) fn reason(error: &std::io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cluster_is_the_first_directory_below_spokes_however_spokes_is_written() {
+        for spokes in ["spokes", "./spokes", "spokes/."] {
+            let room = |path: &str| spoke_of(Path::new(path), Path::new(spokes));
+            assert_eq!(
+                room("spokes/eu-1/a.yaml"),
+                Some(Room::Spoke("eu-1".to_owned())),
+                "{spokes}"
+            );
+            assert_eq!(room("spokes/a.yaml"), None, "{spokes}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::discover::{
     Discovered, INVENTORY_NAME, Request, Room, discovered, exclusions, link_refused, show, spoke_of,
 };
-use super::tree::{FileTree, TreeEntry, TreeError, inside, is_below, join, resolve};
+use super::tree::{FileTree, Lead, TreeEntry, TreeError, inside, is_below, join, resolve};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 
 /// A file of the tree that will be read.
@@ -60,7 +60,7 @@ pub(super) fn discover_tree(request: &Request, tree: &dyn FileTree, findings: &m
 fn real(tree: &dyn FileTree, path: &Path) -> Option<String> {
     let at = inside(tree, path)?;
     match resolve(tree, &at) {
-        Ok(Some((real, _))) => Some(real),
+        Ok(Lead::To(real, _)) => Some(real),
         _ => Some(at),
     }
 }
@@ -112,8 +112,8 @@ impl Walk<'_> {
             return;
         };
         match resolve(self.tree, &at) {
-            Ok(None) => {}
-            Ok(Some((real, TreeEntry::Directory))) => {
+            Ok(Lead::Nowhere | Lead::Outside) => {}
+            Ok(Lead::To(real, TreeEntry::Directory)) => {
                 let ignored = self.ignored_above(&real);
                 self.directory(&Here {
                     room,
@@ -124,8 +124,8 @@ impl Walk<'_> {
                     ignored: &ignored,
                 });
             }
-            Ok(Some((_, TreeEntry::Submodule))) => self.submodule(path),
-            Ok(Some((real, _))) => self.files.push(Held {
+            Ok(Lead::To(_, TreeEntry::Submodule)) => self.submodule(path),
+            Ok(Lead::To(real, _)) => self.files.push(Held {
                 file: discovered(&self.request.root, path, room),
                 at: real,
             }),
@@ -148,10 +148,14 @@ impl Walk<'_> {
             let shown = here.shown.join(&name);
             let (real, kind) = match kind {
                 TreeEntry::Link => match resolve(self.tree, &at) {
-                    Ok(Some((real, kind))) if is_below(&real, here.root) => (real, kind),
-                    Ok(_) => {
+                    Ok(Lead::To(real, kind)) if is_below(&real, here.root) => (real, kind),
+                    Ok(lead) => {
                         if !self.is_ignored(&ignored, &at, &shown, false) {
-                            self.findings.push(link_refused(&shown));
+                            self.findings.push(if lead == Lead::Nowhere {
+                                link_to_nothing(&shown)
+                            } else {
+                                link_refused(&shown)
+                            });
                         }
                         continue;
                     }
@@ -169,8 +173,7 @@ impl Walk<'_> {
             match kind {
                 TreeEntry::Directory => {
                     let is_spokes = *here.room == Room::Hub && self.spokes.as_ref() == Some(&real);
-                    let is_output =
-                        matches!(self.tree.entry(&join(&real, INVENTORY_NAME)), Ok(Some(_)));
+                    let is_output = matches!(self.tree.entry(&join(&real, INVENTORY_NAME)), Ok(Some(_)));
                     if is_spokes || is_output || here.above.contains(&real) {
                         continue;
                     }
@@ -242,7 +245,10 @@ impl Walk<'_> {
             Finding::new(
                 Code::INPUT_UNREADABLE,
                 Place::Path(show(path)),
-                format!("`{}` is a submodule: its files are in another repository", show(path)),
+                format!(
+                    "`{}` is a submodule: its files are in another repository",
+                    show(path)
+                ),
             )
             .help("exclude it in spokewright.yaml, or compare with a directory: `--base DIR`"),
         );
@@ -260,9 +266,20 @@ impl Walk<'_> {
     }
 }
 
+fn link_to_nothing(path: &Path) -> Finding {
+    Finding::new(
+        Code::INPUT_UNREADABLE,
+        Place::Path(show(path)),
+        format!("the symbolic link `{}` leads to nothing", show(path)),
+    )
+    .help("remove the link, or exclude it in spokewright.yaml")
+}
+
 fn is_manifest(name: &str) -> bool {
     matches!(
-        Path::new(name).extension().and_then(|extension| extension.to_str()),
+        Path::new(name)
+            .extension()
+            .and_then(|extension| extension.to_str()),
         Some("yaml" | "yml" | "json")
     )
 }

@@ -65,7 +65,10 @@ pub(super) fn load_tree(
             Err(error) => findings.push(tree_unreadable(&held.file.path, &error)),
         }
     }
-    let mut inputs: Vec<Input<'_>> = read.iter().map(|(file, bytes)| input(file, Some(bytes))).collect();
+    let mut inputs: Vec<Input<'_>> = read
+        .iter()
+        .map(|(file, bytes)| input(file, Some(bytes)))
+        .collect();
     inputs.extend(stdin.map(stdin_input));
     read_inputs(inputs, sources, findings)
 }
@@ -138,7 +141,13 @@ pub fn read_text(
     findings: &mut Findings,
 ) -> Option<(Arc<str>, DocumentId)> {
     let shown = super::discover::show(path);
-    keep_text(read_file(path, &shown, &yaml::Limits::default()), path, shown, sources, findings)
+    keep_text(
+        read_file(path, &shown, &yaml::Limits::default()),
+        path,
+        shown,
+        sources,
+        findings,
+    )
 }
 
 /// The same for a file of a tree that is not on disk, at its real path in the tree.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::discover_tree::discover_tree;
 use super::documents::{load_tree, read_tree_text};
-use super::tree::{FileTree, TreeEntry, inside, resolve};
+use super::tree::{FileTree, Lead, TreeEntry, inside, resolve};
 use super::{Document, Request, Sources, discover, load, read_text};
 use crate::diagnostic::{DocumentId, Findings};
 
@@ -46,7 +46,7 @@ impl Files<'_> {
     ) -> Option<(Arc<str>, DocumentId)> {
         if let Self::Tree(tree) = self
             && let Some(at) = inside(tree, path)
-            && let Ok(Some((real, _))) = resolve(tree, &at)
+            && let Ok(Lead::To(real, _)) = resolve(tree, &at)
         {
             return read_tree_text(tree, &real, path, sources, findings);
         }
@@ -72,6 +72,6 @@ impl Files<'_> {
 }
 
 fn entry(tree: &dyn FileTree, path: &Path) -> Option<TreeEntry> {
-    let (_, entry) = resolve(tree, &inside(tree, path)?).ok()??;
+    let (_, entry) = resolve(tree, &inside(tree, path)?).ok()?.found()?;
     Some(entry)
 }

@@ -87,16 +87,36 @@ pub(super) fn inside(tree: &dyn FileTree, path: &Path) -> Option<String> {
 /// Links that are followed on one way; more are a loop.
 const MOST_LINKS: usize = 40;
 
-/// What a path leads to, links followed: its real path and what it is. `None` where there is nothing, and where
-/// a link leaves the tree.
-pub(super) fn resolve(tree: &dyn FileTree, path: &str) -> Result<Option<(String, TreeEntry)>, TreeError> {
+/// Where a path leads, links followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// To something: its real path, and what it is.
+    To(String, TreeEntry),
+    /// To nothing in the tree.
+    Nowhere,
+    /// Out of the tree.
+    Outside,
+}
+
+impl Lead {
+    /// What it leads to.
+    pub(super) fn found(self) -> Option<(String, TreeEntry)> {
+        match self {
+            Self::To(path, entry) => Some((path, entry)),
+            Self::Nowhere | Self::Outside => None,
+        }
+    }
+}
+
+/// Follows a path through the tree.
+pub(super) fn resolve(tree: &dyn FileTree, path: &str) -> Result<Lead, TreeError> {
     let mut pending: VecDeque<String> = parts(path).map(str::to_owned).collect();
     let mut real = String::new();
     let mut links = 0_usize;
     while let Some(part) = pending.pop_front() {
         if part == ".." {
             if real.is_empty() {
-                return Ok(None);
+                return Ok(Lead::Outside);
             }
             real.truncate(real.rfind('/').unwrap_or_default());
             continue;
@@ -107,18 +127,21 @@ pub(super) fn resolve(tree: &dyn FileTree, path: &str) -> Result<Option<(String,
             Some(TreeEntry::Link) => {
                 links = links.saturating_add(1);
                 let target = String::from_utf8(tree.read(&candidate)?).unwrap_or_default();
-                if links > MOST_LINKS || target.is_empty() || target.starts_with('/') {
-                    return Ok(None);
+                if target.starts_with('/') {
+                    return Ok(Lead::Outside);
+                }
+                if links > MOST_LINKS || target.is_empty() {
+                    return Ok(Lead::Nowhere);
                 }
                 for part in parts(&target).rev() {
                     pending.push_front(part.to_owned());
                 }
             }
-            Some(last) if pending.is_empty() => return Ok(Some((candidate, last))),
-            _ => return Ok(None),
+            Some(last) if pending.is_empty() => return Ok(Lead::To(candidate, last)),
+            _ => return Ok(Lead::Nowhere),
         }
     }
-    Ok(Some((real, TreeEntry::Directory)))
+    Ok(Lead::To(real, TreeEntry::Directory))
 }
 
 fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {

@@ -1,6 +1,6 @@
 //! Compares two sides: each pair of distinct texts once, each distinct change once with its clusters.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -148,7 +148,10 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
         let mut works = Counts::default();
         let mut happens = Vec::new();
-        for work in before.keys().chain(after.keys().filter(|work| !before.contains_key(*work))) {
+        for work in before
+            .keys()
+            .chain(after.keys().filter(|work| !before.contains_key(*work)))
+        {
             let pair = (before.get(work).copied(), after.get(work).copied());
             let outcome = comparing.outcome(cluster, work, pair)?;
             if let Some(change) = outcome.change {
@@ -291,7 +294,11 @@ impl Comparing<'_> {
                 }
             }
         }
-        if counts == Counts::default() { around } else { counts }
+        if counts == Counts::default() {
+            around
+        } else {
+            counts
+        }
     }
 }
 
@@ -315,11 +322,17 @@ fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
         .unwrap_or_default()
 }
 
-/// The texts of a side, each read at most once.
+/// How many read texts are kept. Shared texts are few; those of one cluster each are needed once, and a fleet of
+/// them would not fit into memory.
+const KEPT: usize = 256;
+
+/// The texts of a side, each read once as long as it is among the last that were.
 struct Parsed<'a> {
     side: Which,
     bodies: &'a [Body<'a>],
     read: HashMap<usize, Rc<Objects>>,
+    /// What is in `read`, the oldest first.
+    order: VecDeque<usize>,
 }
 
 impl<'a> Parsed<'a> {
@@ -328,6 +341,7 @@ impl<'a> Parsed<'a> {
             side,
             bodies,
             read: HashMap::new(),
+            order: VecDeque::new(),
         }
     }
 
@@ -354,6 +368,12 @@ impl<'a> Parsed<'a> {
             work: work.to_owned(),
             message: error.message,
         })?);
+        if self.order.len() >= KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.read.remove(&oldest);
+        }
+        self.order.push_back(position);
         self.read.insert(position, Rc::clone(&read));
         Ok(read)
     }

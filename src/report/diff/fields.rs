@@ -120,8 +120,10 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<Fie
                 new_index,
                 new_len,
             } => {
-                let (mut before, mut after) =
-                    (run(old, old_index, old_len).iter(), run(new, new_index, new_len).iter());
+                let (mut before, mut after) = (
+                    run(old, old_index, old_len).iter(),
+                    run(new, new_index, new_len).iter(),
+                );
                 for index in new_index.. {
                     match (before.next(), after.next()) {
                         (Some(old), Some(new)) => compare(&at(index), old, new, changes),
@@ -188,8 +190,14 @@ fn compare_entries(
     new: &[(String, &Value)],
     changes: &mut Vec<FieldChange>,
 ) {
-    let before: BTreeMap<&str, &Value> = old.iter().map(|(label, value)| (label.as_str(), *value)).collect();
-    let after: BTreeMap<&str, &Value> = new.iter().map(|(label, value)| (label.as_str(), *value)).collect();
+    let before: BTreeMap<&str, &Value> = old
+        .iter()
+        .map(|(label, value)| (label.as_str(), *value))
+        .collect();
+    let after: BTreeMap<&str, &Value> = new
+        .iter()
+        .map(|(label, value)| (label.as_str(), *value))
+        .collect();
     for (label, value) in old {
         let inside = format!("{path}[{label}]");
         match after.get(label.as_str()) {
@@ -231,7 +239,8 @@ mod tests {
         field_changes(old, new)
             .into_iter()
             .map(|change| {
-                let show = |value: Option<Value>| value.map_or("nothing".to_owned(), |value| value.to_string());
+                let show =
+                    |value: Option<Value>| value.map_or("nothing".to_owned(), |value| value.to_string());
                 format!("{}: {} -> {}", change.path, show(change.old), show(change.new))
             })
             .collect()
@@ -263,7 +272,10 @@ mod tests {
     #[test]
     fn plain_lists_show_what_came_and_went() {
         assert_eq!(
-            lines(&json!({"hostnames": ["a", "b", "c"]}), &json!({"hostnames": ["a", "c", "d"]})),
+            lines(
+                &json!({"hostnames": ["a", "b", "c"]}),
+                &json!({"hostnames": ["a", "c", "d"]})
+            ),
             ["hostnames[1]: \"b\" -> nothing", "hostnames[2]: nothing -> \"d\""]
         );
     }

@@ -45,8 +45,13 @@ pub(super) fn table(text: &mut String, comparison: &Comparison) {
             }
         })
         .collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(8);
-    let _ = writeln!(text, "\n{:width$}  added  changed  removed", "clusters");
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default()
+        .max(TABLE_TITLE.len());
+    let _ = writeln!(text, "\n{TABLE_TITLE:width$}  added  changed  removed");
     for (name, row) in names.iter().zip(&comparison.rows) {
         let counts = row.objects;
         let _ = writeln!(
@@ -57,12 +62,15 @@ pub(super) fn table(text: &mut String, comparison: &Comparison) {
     }
 }
 
+/// The head of the first column: the numbers are those of one cluster.
+pub(super) const TABLE_TITLE: &str = "objects on each of";
+
 /// What is said behind the names of clusters that come or go.
 pub(super) const fn presence(presence: Presence) -> &'static str {
     match presence {
         Presence::Both => "",
         Presence::Joins => "new",
-        Presence::Leaves => "leaves",
+        Presence::Leaves => "gone",
     }
 }
 
@@ -96,8 +104,16 @@ fn object(
     let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
     let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
     let cyan = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
-    let _ = writeln!(text, "{}", paint.with(red, &format!("--- {}", one_line(old, usize::MAX))));
-    let _ = writeln!(text, "{}", paint.with(green, &format!("+++ {}", one_line(new, usize::MAX))));
+    let _ = writeln!(
+        text,
+        "{}",
+        paint.with(red, &format!("--- {}", one_line(old, usize::MAX)))
+    );
+    let _ = writeln!(
+        text,
+        "{}",
+        paint.with(green, &format!("+++ {}", one_line(new, usize::MAX)))
+    );
     for line in hunks(change.old.as_ref(), change.new.as_ref()) {
         let style = match line.tag {
             Tag::Header => cyan,

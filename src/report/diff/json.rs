@@ -38,7 +38,7 @@ struct Summary {
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
     names: Vec<&'a str>,
-    /// `both`, `new` or `leaves`.
+    /// `both`, `new` or `gone`.
     presence: &'static str,
     works: Counts,
     objects: Counts,
@@ -90,7 +90,11 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             works: comparison.works,
             objects: comparison.objects,
         },
-        clusters: comparison.rows.iter().map(|entry| row(comparison, entry)).collect(),
+        clusters: comparison
+            .rows
+            .iter()
+            .map(|entry| row(comparison, entry))
+            .collect(),
         effective_changes: &report.effective_changes,
         changes: comparison
             .changes
@@ -117,7 +121,7 @@ fn row<'a>(comparison: &'a Comparison, row: &ClusterRow) -> Row<'a> {
         presence: match row.presence {
             Presence::Both => "both",
             Presence::Joins => "new",
-            Presence::Leaves => "leaves",
+            Presence::Leaves => "gone",
         },
         works: row.works,
         objects: row.objects,

@@ -28,13 +28,20 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     if report.is_empty() {
         return if text.len() <= budget { text } else { String::new() };
     }
-    let total = comparison.changes.len().saturating_add(report.effective_changes.len());
+    let total = comparison
+        .changes
+        .len()
+        .saturating_add(report.effective_changes.len());
     // The notice is as long as it can become, so that what it says never pushes it over.
     let longest_notice = notice(report, total, total, budget).len();
     let limit = budget.saturating_sub(longest_notice);
     if text.len() > limit {
         let notice = notice(report, total, total, budget);
-        return if notice.len() <= budget { notice } else { String::new() };
+        return if notice.len() <= budget {
+            notice
+        } else {
+            String::new()
+        };
     }
     table(&mut text, comparison, limit);
     let mut left_out = Vec::new();
@@ -42,10 +49,12 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
         .effective_changes
         .iter()
         .map(|change| (effective_title(change), effective_section(change)));
-    let objects = comparison
-        .changes
-        .iter()
-        .map(|change| (object_title(comparison, change), object_section(report, change, locate)));
+    let objects = comparison.changes.iter().map(|change| {
+        (
+            object_title(comparison, change),
+            object_section(report, change, locate),
+        )
+    });
     for (title, section) in effective.chain(objects) {
         if text.len().saturating_add(section.len()) <= limit {
             text.push_str(&section);
@@ -89,7 +98,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
     if comparison.rows.is_empty() {
         return;
     }
-    const HEAD: &str = "\n| clusters | added | changed | removed |\n|---|---:|---:|---:|\n";
+    const HEAD: &str = "\n| objects on each of | added | changed | removed |\n|---|---:|---:|---:|\n";
     const ROOM_FOR_MORE: usize = 64;
     let room = limit.saturating_sub(text.len()) / 2;
     let end = text.len().saturating_add(room).saturating_sub(ROOM_FOR_MORE);
@@ -100,7 +109,12 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
     for (index, row) in comparison.rows.iter().enumerate() {
         let line = table_row(comparison, row);
         if text.len().saturating_add(line.len()) > end {
-            let more: usize = comparison.rows.iter().skip(index).map(|row| row.clusters.len()).sum();
+            let more: usize = comparison
+                .rows
+                .iter()
+                .skip(index)
+                .map(|row| row.clusters.len())
+                .sum();
             let _ = writeln!(text, "| and {more} more | | | |");
             break;
         }
@@ -159,7 +173,10 @@ fn effective_title(change: &EffectiveChange) -> String {
 
 fn effective_section(change: &EffectiveChange) -> String {
     let null = Value::Null;
-    let (old, new) = (change.old.as_ref().unwrap_or(&null), change.new.as_ref().unwrap_or(&null));
+    let (old, new) = (
+        change.old.as_ref().unwrap_or(&null),
+        change.new.as_ref().unwrap_or(&null),
+    );
     let mut body = String::new();
     for field in field_changes(old, new) {
         let _ = writeln!(body, "{}", field_line(&field));
@@ -172,7 +189,11 @@ fn section(title: &str, above: &str, language: &str, body: &str) -> String {
     let mut longest = 0_usize;
     let mut run = 0_usize;
     for character in body.chars() {
-        run = if character == '`' { run.saturating_add(1) } else { 0 };
+        run = if character == '`' {
+            run.saturating_add(1)
+        } else {
+            0
+        };
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest.saturating_add(1).max(3));

@@ -86,7 +86,10 @@ fn insert(objects: &mut Objects, value: Value, is_work: bool) {
     let none = Map::new();
     let root = value.as_object().unwrap_or(&none);
     let text = |map: &Map<String, Value>, key: &str| {
-        map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+        map.get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
     let metadata = root.get("metadata").and_then(Value::as_object).unwrap_or(&none);
     let mut key = ObjectKey {

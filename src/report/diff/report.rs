@@ -112,7 +112,7 @@ impl DiffReport {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty()
     }
 
-    /// `187 of 1000 clusters change: 0 objects added, 187 changed, 0 removed`.
+    /// `187 of 1000 clusters change; over all, 0 objects added, 187 changed, 0 removed`.
     #[must_use]
     pub fn headline(&self) -> String {
         let comparison = &self.comparison;
@@ -130,7 +130,7 @@ impl DiffReport {
             .count();
         let counts = comparison.objects;
         format!(
-            "{} of {fleet} cluster{} {}: {} object{} added, {} changed, {} removed",
+            "{} of {fleet} cluster{} {}; over all, {} object{} added, {} changed, {} removed",
             comparison.changed_clusters,
             if fleet == 1 { "" } else { "s" },
             if comparison.changed_clusters == 1 {

@@ -53,7 +53,14 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>) -> String {
 
 /// `path: old -> new`, `path: added value`, `path: removed value`.
 pub(super) fn field_line(field: &FieldChange) -> String {
-    let path = one_line(if field.path.is_empty() { "(all)" } else { &field.path }, usize::MAX);
+    let path = one_line(
+        if field.path.is_empty() {
+            "(all)"
+        } else {
+            &field.path
+        },
+        usize::MAX,
+    );
     match (&field.old, &field.new) {
         (Some(old), Some(new)) => format!("{path}: {} -> {}", show(old), show(new)),
         (None, Some(new)) => format!("{path}: added {}", show(new)),
@@ -103,7 +110,10 @@ pub(super) fn effective(text: &mut String, report: &DiffReport) {
             one_line(&change.clusters.join(", "), LONGEST_VALUE)
         );
         let null = Value::Null;
-        let (old, new) = (change.old.as_ref().unwrap_or(&null), change.new.as_ref().unwrap_or(&null));
+        let (old, new) = (
+            change.old.as_ref().unwrap_or(&null),
+            change.new.as_ref().unwrap_or(&null),
+        );
         for field in field_changes(old, new) {
             let _ = writeln!(text, "      {}", field_line(&field));
         }
