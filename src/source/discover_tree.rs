@@ -36,7 +36,9 @@ pub(super) fn discover_tree(request: &Request, tree: &dyn FileTree, findings: &m
     for path in &request.hub {
         walk.input(path, &Room::Hub);
     }
-    if let Some(spokes) = &request.spokes {
+    // On disk a directory of spokes that is not there is none; so is one that could only be outside of the tree.
+    let is_there = |spokes: &&PathBuf| inside(tree, spokes).is_some() || spokes.is_dir();
+    if let Some(spokes) = request.spokes.as_ref().filter(is_there) {
         let hub = std::mem::take(&mut walk.files);
         walk.input(spokes, &Room::Spoke(String::new()));
         let found = std::mem::replace(&mut walk.files, hub);

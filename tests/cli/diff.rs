@@ -9,6 +9,10 @@ use crate::scratch::{Run, Scratch, copy, fixtures};
 
 /// Runs `git` as setup of a test; `None` where there is no `git`.
 fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    if !cfg!(feature = "git") {
+        eprintln!("skipped: built without the feature `git`");
+        return None;
+    }
     let output = Command::new("git")
         .args([
             "-c",
@@ -149,6 +153,46 @@ fn the_other_forms_say_the_same() {
 }
 
 #[test]
+fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
+    let Some(scratch) = repository() else { return };
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
+    let run = scratch.run(&["diff", "hub", "-q", "--format", "markdown", "--max-bytes", "1500"]);
+    run.exits(1);
+    insta::assert_snapshot!(run.stdout, @r#"
+    ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 5 removed
+
+    Compared with <code>HEAD</code>.
+
+    | objects on each of | added | changed | removed |
+    |---|---:|---:|---:|
+    | eu-1 | 0 | 1 | 0 |
+    | us-1 (gone) | 0 | 0 | 5 |
+
+    "#);
+    assert!(run.stdout.len() <= 1500);
+}
+
+#[test]
+fn two_inputs_in_a_repository_are_compared_from_outside_of_it() {
+    let Some(scratch) = repository() else { return };
+    let outside = Scratch::new();
+    let input = |name: &str| scratch.path(name).display().to_string();
+    let files = [
+        "hub/class.yaml",
+        "hub/decisions.yaml",
+        "hub/gateway.yaml",
+        "hub/limits.yaml",
+    ]
+    .map(input);
+    let mut arguments = vec!["diff"];
+    arguments.extend(files.iter().map(String::as_str));
+    outside.run(&arguments).exits(0);
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    outside.run(&arguments).exits(1);
+}
+
+#[test]
 fn colour_comes_only_when_asked() {
     let Some(scratch) = repository() else { return };
     raise_the_limit(&scratch, "hub/limits.yaml");
@@ -255,6 +299,7 @@ fn a_revision_that_is_not_there_says_what_to_type() {
         .says("is a file");
 }
 
+#[cfg(feature = "git")]
 #[test]
 fn outside_of_a_repository_a_base_must_be_named() {
     let scratch = Scratch::with_worked_example();

@@ -22,15 +22,22 @@ const LISTED_FIELDS: usize = 10;
 pub fn annotations(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
     let mut by_place: BTreeMap<Place, Vec<&ObjectChange>> = BTreeMap::new();
     let mut findings = Findings::new();
-    let inside: BTreeSet<&str> = report
+    // Where something inside a work changes, on which cluster.
+    let inside: BTreeSet<(&str, u32)> = report
         .comparison
         .changes
         .iter()
         .filter(|change| !change.object.is_work)
-        .map(|change| change.work.as_str())
+        .flat_map(|change| {
+            change
+                .clusters
+                .iter()
+                .map(|cluster| (change.work.as_str(), *cluster))
+        })
         .collect();
     for change in &report.comparison.changes {
-        if change.object.is_work && inside.contains(change.work.as_str()) {
+        let is_explained = |cluster: &u32| inside.contains(&(change.work.as_str(), *cluster));
+        if change.object.is_work && change.clusters.iter().all(is_explained) {
             continue;
         }
         match change.origins.first() {

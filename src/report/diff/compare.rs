@@ -18,11 +18,11 @@ pub struct Comparison {
     pub clusters: Vec<String>,
     /// How many clusters receive anything else than before.
     pub changed_clusters: usize,
-    /// The changes, by object; the works around the objects last.
+    /// The changes in the order of reading: changed, removed, added, each by object; the works around them last.
     pub changes: Vec<ObjectChange>,
     /// Clusters to which the same happens, in one row; those with nothing in none.
     pub rows: Vec<ClusterRow>,
-    /// Objects over all clusters; the works around them count where nothing inside changes.
+    /// Objects over all clusters; on a cluster where nothing inside any work changes, the works around them.
     pub objects: Counts,
     /// Works over all clusters.
     pub works: Counts,
@@ -182,10 +182,27 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     comparison.rows = rows.into_values().collect();
     comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
     comparison.changes = comparing.changes;
-    comparison.changes.sort_by(|a, b| {
-        (&a.object, &a.work, &a.clusters, a.change).cmp(&(&b.object, &b.work, &b.clusters, b.change))
-    });
+    comparison
+        .changes
+        .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
     Ok(comparison)
+}
+
+/// What was changed is read first, what was removed next, what was added is seldom a surprise, and the works around
+/// the objects follow from them.
+fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
+    let rank = match change.change {
+        Change::Changed => 0,
+        Change::Removed => 1,
+        Change::Added => 2,
+    };
+    (
+        change.object.is_work,
+        rank,
+        &change.object,
+        &change.work,
+        &change.clusters,
+    )
 }
 
 fn add(total: &mut Counts, more: Counts) {

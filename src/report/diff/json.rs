@@ -8,7 +8,7 @@ use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
 use super::report::{Change, Counts, DiffReport, EffectiveChange, Titles};
 use super::side::BothSides;
-use crate::diagnostic::{API_VERSION, Locate as _, Part};
+use crate::diagnostic::{API_VERSION, Locate as _, Part, json_escaped};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -102,7 +102,7 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             .map(|change| entry(comparison, change, locate))
             .collect(),
     };
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    let mut text = json_escaped(serde_json::to_string_pretty(&document).unwrap_or_default());
     text.push('\n');
     text
 }

@@ -62,11 +62,29 @@ pub(super) fn field_line(field: &FieldChange) -> String {
         usize::MAX,
     );
     match (&field.old, &field.new) {
+        (Some(Value::String(old)), Some(Value::String(new))) => {
+            let (old, new) = from_the_difference(old, new);
+            format!("{path}: {} -> {}", show(&old), show(&new))
+        }
         (Some(old), Some(new)) => format!("{path}: {} -> {}", show(old), show(new)),
         (None, Some(new)) => format!("{path}: added {}", show(new)),
         (Some(old), None) => format!("{path}: removed {}", show(old)),
         (None, None) => path,
     }
+}
+
+/// Two texts, cut at the front where they would look the same once they are cut at the end.
+fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
+    const LEAD: usize = 20;
+    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    if same < LONGEST_VALUE / 2 {
+        return (Value::from(old), Value::from(new));
+    }
+    let cut = |text: &str| {
+        let rest: String = text.chars().skip(same.saturating_sub(LEAD)).collect();
+        Value::from(format!("...{rest}"))
+    };
+    (cut(old), cut(new))
 }
 
 /// A value on one line: scalars as YAML has them, anything else as JSON.
@@ -117,5 +135,22 @@ pub(super) fn effective(text: &mut String, report: &DiffReport) {
         for field in field_changes(old, new) {
             let _ = writeln!(text, "      {}", field_line(&field));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_shown_from_where_they_differ() {
+        let text = |end: &str| Some(Value::from(format!("{}{end}", "x".repeat(500))));
+        let line = field_line(&FieldChange {
+            path: "data.params".to_owned(),
+            old: text("old"),
+            new: text("new"),
+        });
+        assert!(line.contains("xold -> ") && line.ends_with("xnew"), "{line}");
+        assert!(line.len() < 120, "{line}");
     }
 }
