@@ -169,6 +169,67 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     | eu-1 | 0 | 1 | 0 |
     | us-1 (gone) | 0 | 0 | 5 |
 
+    <details><summary>changed <code>RateLimitPolicy kuadrant-gateways/global</code> on eu-1</summary>
+
+    from <code>hub/limits.yaml:1</code>
+
+    ```diff
+    @@ -10,7 +10,7 @@
+         limits:
+           per-client:
+             rates:
+    -        - limit: 100
+    +        - limit: 200
+               window: 10s
+       targetRef:
+         group: gateway.networking.k8s.io
+    ```
+
+    </details>
+
+    <details><summary>removed <code>Namespace kuadrant-gateways</code> on us-1</summary>
+
+    ```diff
+    @@ -1,4 +0,0 @@
+    -apiVersion: v1
+    -kind: Namespace
+    -metadata:
+    -  name: kuadrant-gateways
+    ```
+
+    </details>
+
+    <details><summary>removed <code>RateLimitPolicy kuadrant-gateways/global</code> on us-1</summary>
+
+    from <code>hub/limits.yaml:1</code>
+
+    ```diff
+    @@ -1,19 +0,0 @@
+    -apiVersion: kuadrant.io/v1
+    -kind: RateLimitPolicy
+    -metadata:
+    -  name: global
+    -  namespace: kuadrant-gateways
+    -  annotations:
+    -    kuadrant.io/policy-synced: "true"
+    -spec:
+    -  defaults:
+    -    limits:
+    -      per-client:
+    -        rates:
+    -        - limit: 100
+    -          window: 10s
+    -  targetRef:
+    -    group: gateway.networking.k8s.io
+    -    kind: Gateway
+    -    name: prod-web
+    -    sectionName: api
+    ```
+
+    </details>
+
+    > [!NOTE]
+    > 3 of 6 changes are left out, to stay below 1500 bytes. All of them: <code>spokewright diff hub --base HEAD</code>
     "#);
     assert!(run.stdout.len() <= 1500);
 }

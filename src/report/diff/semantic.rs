@@ -150,7 +150,7 @@ mod tests {
             old: text("old"),
             new: text("new"),
         });
-        assert!(line.contains("xold -> ") && line.ends_with("xnew"), "{line}");
+        assert!(line.contains("xold\" -> ") && line.ends_with("xnew\""), "{line}");
         assert!(line.len() < 120, "{line}");
     }
 }
