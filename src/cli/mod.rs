@@ -7,6 +7,7 @@
 mod check;
 mod common;
 mod completions;
+mod diff;
 mod man;
 mod placement;
 mod policies;
@@ -28,9 +29,10 @@ Examples:
   spokewright check                        everything that is wrong or doubtful, and nothing written
   spokewright explain gateway/prod-web     which policies hold there, and from which line
   spokewright placement --why eu-1         which Placement takes the cluster, and why
+  spokewright diff --base origin/main      what a pull request does to every cluster
   spokewright render hub -o - | kubectl diff -f -
 
-Exit status: 0 done; 1 --check found a difference; 2 usage; 3 the input has errors;
+Exit status: 0 done; 1 --check or diff found a difference; 2 usage; 3 the input has errors;
 4 a conflict or a placement could not be resolved; 5 reading or writing failed; 70 a bug.";
 
 /// Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
@@ -48,6 +50,7 @@ enum Command {
     Placement(placement::Placement),
     Policies(policies::Policies),
     Explain(policies::Explain),
+    Diff(diff::Diff),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -82,6 +85,7 @@ fn run(cli: Cli) -> Status {
         Command::Placement(command) => command.run(),
         Command::Policies(command) => command.run(),
         Command::Explain(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

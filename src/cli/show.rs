@@ -80,7 +80,9 @@ pub(crate) fn report<T: serde::Serialize>(
 
 /// Columns to fit tables and snippets into: what COLUMNS or the terminal says, else 80.
 pub(crate) fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
     let terminal = || {
         let (terminal_size::Width(columns), _) =
             terminal_size::terminal_size().or_else(|| terminal_size::terminal_size_of(std::io::stderr()))?;

@@ -23,6 +23,7 @@ macro_rules! codes {
 codes! {
     CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
     CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
+    DIFF_CHANGED "diff/changed" Warning "A hub object is rendered differently than in the base"
     EMPTY_NOTHING_RENDERED "empty/nothing-rendered" Error "Nothing would be rendered: Argo CD would delete everything"
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
     GATEWAY_INVALID "gateway/invalid" Error "A Gateway breaks a rule of its kind"

@@ -36,4 +36,5 @@ pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use summary::Summary;
+pub(crate) use visible::json_escaped;
 pub use visible::one_line;

@@ -69,7 +69,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
 
 /// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
 /// has none of them but line ends, so the document stays the same.
-pub(super) fn json_escaped(json: String) -> String {
+pub(crate) fn json_escaped(json: String) -> String {
     let harmless = |character: char| character == '\n' || shown(character) == character;
     if json.chars().all(harmless) {
         return json;

@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
 use crate::output::same_or_inside;
 use crate::placement::{self, Mode};
-use crate::source::{self, Sources};
+use crate::source::{self, Files, Sources};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
@@ -111,10 +111,16 @@ struct Whereabouts {
 /// Reads configuration and input. What is wrong is in [`Loaded::findings`]; nothing here fails.
 #[must_use]
 pub fn load(request: &Request) -> Loaded {
+    load_from(request, Files::Disk)
+}
+
+/// The same from files that need not be on disk: the paths of the request lead into `files`.
+#[must_use]
+pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
     let mut findings = Findings::new();
-    let places = whereabouts(request);
+    let places = whereabouts(request, files);
     let mut sources = Sources::default();
-    let configured = read_config(&places, &mut sources, &mut findings);
+    let configured = read_config(&places, files, &mut sources, &mut findings);
     let has_config = configured.is_some();
     let mut config = configured.unwrap_or_default();
     config.placement_source = request.placement.unwrap_or(config.placement_source);
@@ -148,13 +154,14 @@ pub fn load(request: &Request) -> Loaded {
         exclude: config.exclude.clone(),
         root: places.root,
     };
-    check_output(request, &output, &wanted, &configured_output, &mut findings);
+    if matches!(files, Files::Disk) {
+        check_output(request, &output, &wanted, &configured_output, &mut findings);
+    }
     let clusters = request
         .clusters
         .as_deref()
         .and_then(|glob| cluster_glob(glob, &mut findings));
-    let files = source::discover(&wanted, &mut findings);
-    let documents = source::load(&files, request.stdin.as_deref(), &mut sources, &mut findings);
+    let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
         namespace: request.namespace.clone(),
     };
@@ -173,9 +180,9 @@ pub fn load(request: &Request) -> Loaded {
     }
 }
 
-fn whereabouts(request: &Request) -> Whereabouts {
+fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {
     let single = match request.paths.as_slice() {
-        [path] if path.is_dir() => Some(path.clone()),
+        [path] if files.is_dir(path) => Some(path.clone()),
         [] if request.stdin.is_none() => Some(PathBuf::from(".")),
         _ => None,
     };
@@ -192,7 +199,7 @@ fn whereabouts(request: &Request) -> Whereabouts {
     let config_file = single
         .as_ref()
         .map(|root| root.join(CONFIG_NAME))
-        .filter(|path| path.is_file());
+        .filter(|path| files.is_file(path));
     let configured_inputs = config_file.is_some();
     let root = single.unwrap_or_else(|| match request.paths.as_slice() {
         [file] => file.parent().map_or_else(PathBuf::new, Path::to_owned),
@@ -206,9 +213,14 @@ fn whereabouts(request: &Request) -> Whereabouts {
 }
 
 /// Reads the configuration; the defaults where there is none.
-fn read_config(places: &Whereabouts, sources: &mut Sources, findings: &mut Findings) -> Option<RenderConfig> {
+fn read_config(
+    places: &Whereabouts,
+    files: Files<'_>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<RenderConfig> {
     let path = places.config_file.as_ref()?;
-    let (text, document) = source::read_text(path, sources, findings)?;
+    let (text, document) = files.read_text(path, sources, findings)?;
     let (config, wrong) = config::read(&text, document);
     findings.extend(wrong);
     Some(config)

@@ -49,6 +49,12 @@ pub struct WorkText {
 }
 
 impl WorkText {
+    /// What stands before and what stands behind the name of the cluster, on every cluster that gets it.
+    #[must_use]
+    pub fn halves(&self) -> (&str, &str) {
+        (&self.before, &self.after)
+    }
+
     /// Appends the whole text for `cluster`.
     pub fn write(&self, cluster: &str, buffer: &mut Vec<u8>) {
         let cluster = yaml::scalar(cluster);

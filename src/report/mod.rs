@@ -4,6 +4,7 @@
 //! Flows in: plans, decisions and findings. Flows out: serialisable reports.
 //! Must not know: the command line, or files.
 
+pub mod diff;
 mod explain;
 mod explain_text;
 mod placement;

@@ -119,21 +119,8 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(request: &'a Request, findings: &mut Findings) -> Self {
-        let mut builder = GitignoreBuilder::new(&request.root);
-        for glob in &request.exclude {
-            if let Err(error) = builder.add_line(None, glob) {
-                findings.push(
-                    Finding::new(
-                        Code::CONFIG_INVALID,
-                        Place::Run,
-                        format!("`exclude` has a bad glob: {error}"),
-                    )
-                    .help("write it as in .gitignore, for example \"charts/**\""),
-                );
-            }
-        }
         let barrier = Barrier {
-            exclude: builder.build().unwrap_or_else(|_| Gitignore::empty()),
+            exclude: exclusions(request, findings),
             skip: request
                 .skip
                 .iter()
@@ -206,38 +193,63 @@ impl<'a> Walk<'a> {
         let mut all = Vec::new();
         self.directory(spokes, &Room::Spoke(String::new()), &mut all, findings);
         for file in all {
-            let inside = file.path.strip_prefix(spokes).unwrap_or(&file.path);
-            let mut components = inside.components();
-            let (Some(cluster), Some(_)) = (components.next(), components.next()) else {
-                continue;
-            };
-            let cluster = cluster.as_os_str().to_string_lossy().into_owned();
-            files.push(Discovered {
-                room: Room::Spoke(cluster),
-                ..file
-            });
+            if let Some(room) = spoke_of(&file.path, spokes) {
+                files.push(Discovered { room, ..file });
+            }
         }
     }
 
     fn discovered(&self, path: &Path, room: &Room) -> Discovered {
-        // `./a.yaml` and `a.yaml` are one file and must sort as one.
-        let path: PathBuf = path
-            .components()
-            .filter(|part| *part != Component::CurDir)
-            .collect();
-        let root: PathBuf = self
-            .request
-            .root
-            .components()
-            .filter(|part| *part != Component::CurDir)
-            .collect();
-        let relative = path.strip_prefix(&root).unwrap_or(&path);
-        Discovered {
-            room: room.clone(),
-            relative: show(relative),
-            path,
+        discovered(&self.request.root, path, room)
+    }
+}
+
+/// `exclude` as rules for paths as people type them.
+pub(super) fn exclusions(request: &Request, findings: &mut Findings) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(&request.root);
+    for glob in &request.exclude {
+        if let Err(error) = builder.add_line(None, glob) {
+            findings.push(
+                Finding::new(
+                    Code::CONFIG_INVALID,
+                    Place::Run,
+                    format!("`exclude` has a bad glob: {error}"),
+                )
+                .help("write it as in .gitignore, for example \"charts/**\""),
+            );
         }
     }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// The room of a file below the directory of the spokes: the first directory is the cluster; files directly in
+/// it belong to none.
+pub(super) fn spoke_of(path: &Path, spokes: &Path) -> Option<Room> {
+    // `./spokes` is what the default is called below the input `.`, and paths of files have lost their dot.
+    let spokes = without_dots(spokes);
+    let mut components = path.strip_prefix(&spokes).unwrap_or(path).components();
+    let (Some(cluster), Some(_)) = (components.next(), components.next()) else {
+        return None;
+    };
+    Some(Room::Spoke(cluster.as_os_str().to_string_lossy().into_owned()))
+}
+
+/// A file as it is called in findings and reports.
+pub(super) fn discovered(root: &Path, path: &Path, room: &Room) -> Discovered {
+    // `./a.yaml` and `a.yaml` are one file and must sort as one.
+    let (path, root) = (without_dots(path), without_dots(root));
+    let relative = path.strip_prefix(&root).unwrap_or(&path);
+    Discovered {
+        room: room.clone(),
+        relative: show(relative),
+        path,
+    }
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
 }
 
 fn is_input_file(entry: &DirEntry) -> bool {
@@ -246,7 +258,7 @@ fn is_input_file(entry: &DirEntry) -> bool {
     is_file && matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
-fn link_refused(path: &Path) -> Finding {
+pub(super) fn link_refused(path: &Path) -> Finding {
     Finding::new(
         Code::INPUT_OUTSIDE,
         Place::Path(show(path)),
@@ -281,5 +293,23 @@ pub(super) fn reason(error: &std::io::Error) -> String {
         std::io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cluster_is_the_first_directory_below_spokes_however_spokes_is_written() {
+        for spokes in ["spokes", "./spokes", "spokes/."] {
+            let room = |path: &str| spoke_of(Path::new(path), Path::new(spokes));
+            assert_eq!(
+                room("spokes/eu-1/a.yaml"),
+                Some(Room::Spoke("eu-1".to_owned())),
+                "{spokes}"
+            );
+            assert_eq!(room("spokes/a.yaml"), None, "{spokes}");
+        }
     }
 }

@@ -8,7 +8,9 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::discover::{Discovered, Room, reason};
+use super::discover_tree::Held;
 use super::texts::{DocumentRange, SourceFile, Sources};
+use super::tree::{FileTree, TreeError};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::yaml;
 
@@ -43,21 +45,57 @@ pub fn load(
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let limits = yaml::Limits::default();
-    let mut inputs: Vec<(Room, &str, &Path, Option<&[u8]>)> = files
-        .iter()
-        .map(|file| {
-            (
-                file.room.clone(),
-                file.relative.as_str(),
-                file.path.as_path(),
-                None,
-            )
-        })
-        .collect();
-    if let Some(bytes) = stdin {
-        inputs.push((Room::Hub, STDIN, Path::new(STDIN), Some(bytes)));
+    let mut inputs: Vec<Input<'_>> = files.iter().map(|file| input(file, None)).collect();
+    inputs.extend(stdin.map(stdin_input));
+    read_inputs(inputs, sources, findings)
+}
+
+/// The same for files of a tree that is not on disk.
+pub(super) fn load_tree(
+    files: &[Held],
+    tree: &dyn FileTree,
+    stdin: Option<&[u8]>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    let mut read = Vec::with_capacity(files.len());
+    for held in files {
+        match tree.read(&held.at) {
+            Ok(bytes) => read.push((&held.file, bytes)),
+            Err(error) => findings.push(tree_unreadable(&held.file.path, &error)),
+        }
     }
+    let mut inputs: Vec<Input<'_>> = read
+        .iter()
+        .map(|(file, bytes)| input(file, Some(bytes)))
+        .collect();
+    inputs.extend(stdin.map(stdin_input));
+    read_inputs(inputs, sources, findings)
+}
+
+fn tree_unreadable(path: &Path, error: &TreeError) -> Finding {
+    let shown = super::discover::show(path);
+    Finding::new(
+        Code::INPUT_UNREADABLE,
+        Place::Path(shown.clone()),
+        format!("cannot read `{shown}`: {}", error.reason),
+    )
+    .help(error.help.clone())
+}
+
+/// Room, path in reports, path to open and to show, and the bytes where they are known already.
+type Input<'a> = (Room, &'a str, &'a Path, Option<&'a [u8]>);
+
+fn input<'a>(file: &'a Discovered, bytes: Option<&'a [u8]>) -> Input<'a> {
+    (file.room.clone(), &file.relative, &file.path, bytes)
+}
+
+fn stdin_input(bytes: &[u8]) -> Input<'_> {
+    (Room::Hub, STDIN, Path::new(STDIN), Some(bytes))
+}
+
+fn read_inputs(inputs: Vec<Input<'_>>, sources: &mut Sources, findings: &mut Findings) -> Vec<Document> {
+    let limits = yaml::Limits::default();
     let first = sources.files().len();
     let read: Vec<(SourceFile, Vec<Document>, Vec<Finding>)> = inputs
         .into_par_iter()
@@ -67,7 +105,7 @@ pub fn load(
             let shown = super::discover::show(path);
             let json = path.extension().is_some_and(|extension| extension == "json");
             let text = match bytes {
-                Some(bytes) => decode(bytes, &shown),
+                Some(bytes) => decode_at_most(bytes, &shown, &limits),
                 None => read_file(path, &shown, &limits),
             };
             let (text, unreadable) = match text {
@@ -103,7 +141,39 @@ pub fn read_text(
     findings: &mut Findings,
 ) -> Option<(Arc<str>, DocumentId)> {
     let shown = super::discover::show(path);
-    match read_file(path, &shown, &yaml::Limits::default()) {
+    keep_text(
+        read_file(path, &shown, &yaml::Limits::default()),
+        path,
+        shown,
+        sources,
+        findings,
+    )
+}
+
+/// The same for a file of a tree that is not on disk, at its real path in the tree.
+pub(super) fn read_tree_text(
+    tree: &dyn FileTree,
+    at: &str,
+    path: &Path,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<(Arc<str>, DocumentId)> {
+    let shown = super::discover::show(path);
+    let text = match tree.read(at) {
+        Ok(bytes) => decode_at_most(&bytes, &shown, &yaml::Limits::default()),
+        Err(error) => Err(Box::new(tree_unreadable(path, &error))),
+    };
+    keep_text(text, path, shown, sources, findings)
+}
+
+fn keep_text(
+    text: Result<Arc<str>, Box<Finding>>,
+    path: &Path,
+    shown: String,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<(Arc<str>, DocumentId)> {
+    match text {
         Ok(text) => {
             let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
             let whole = DocumentRange {
@@ -146,21 +216,31 @@ fn read_file(path: &Path, shown: &str, limits: &yaml::Limits) -> Result<Arc<str>
         )
     };
     let length = fs::metadata(path).map_err(|error| unreadable(&error))?.len();
-    if length > limits.document_bytes as u64 {
-        return Err(Box::new(
-            Finding::new(
-                Code::YAML_LIMIT,
-                Place::Path(shown.to_owned()),
-                format!(
-                    "`{shown}` has {length} bytes; at most {} are read",
-                    limits.document_bytes
-                ),
-            )
-            .help("split the file, or exclude it in spokewright.yaml"),
-        ));
-    }
+    check_length(length, shown, limits)?;
     let bytes = fs::read(path).map_err(|error| unreadable(&error))?;
     decode(&bytes, shown)
+}
+
+fn check_length(length: u64, shown: &str, limits: &yaml::Limits) -> Result<(), Box<Finding>> {
+    if length <= limits.document_bytes as u64 {
+        return Ok(());
+    }
+    Err(Box::new(
+        Finding::new(
+            Code::YAML_LIMIT,
+            Place::Path(shown.to_owned()),
+            format!(
+                "`{shown}` has {length} bytes; at most {} are read",
+                limits.document_bytes
+            ),
+        )
+        .help("split the file, or exclude it in spokewright.yaml"),
+    ))
+}
+
+fn decode_at_most(bytes: &[u8], shown: &str, limits: &yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
+    check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
+    decode(bytes, shown)
 }
 
 fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {

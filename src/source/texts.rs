@@ -58,6 +58,19 @@ impl Sources {
         self.files.push(file);
     }
 
+    /// The same texts, with `prefix` before every path that is shown to people: `HEAD:` says which version of a
+    /// file is meant.
+    #[must_use]
+    pub fn prefixed(&self, prefix: &str) -> Self {
+        let rename = |file: &SourceFile| SourceFile {
+            shown: format!("{prefix}{}", file.shown),
+            ..file.clone()
+        };
+        Self {
+            files: self.files.iter().map(rename).collect(),
+        }
+    }
+
     /// The file with this number.
     #[must_use]
     pub fn file(&self, id: SourceId) -> Option<&SourceFile> {

@@ -2,7 +2,17 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 6] = ["render", "check", "placement", "schema", "completions", "man"];
+const COMMANDS: [&str; 9] = [
+    "render",
+    "check",
+    "diff",
+    "placement",
+    "policies",
+    "explain",
+    "schema",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_command_prints_help_with_an_example() {

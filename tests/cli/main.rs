@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod deterministic;
+mod diff;
 mod help;
 mod output;
 mod placement;

@@ -1,0 +1,88 @@
+//! A set of clusters in a few words.
+
+/// How many names are listed at most.
+const LISTED: usize = 5;
+
+/// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, or
+/// `187 clusters: eu-001, eu-002, ... us-090`.
+///
+/// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
+/// members among `all`.
+#[must_use]
+pub fn describe(all: &[String], members: &[u32]) -> String {
+    let names: Vec<&str> = members
+        .iter()
+        .filter_map(|member| all.get(usize::try_from(*member).ok()?))
+        .map(String::as_str)
+        .collect();
+    let [first, .., last] = names.as_slice() else {
+        return names.first().copied().unwrap_or("no cluster").to_owned();
+    };
+    let count = names.len();
+    let is_real = |name: &str| !name.starts_with('_');
+    let fleet = all.iter().filter(|name| is_real(name)).count();
+    if count == fleet && names.iter().all(|name| is_real(name)) {
+        return format!("all {count} clusters");
+    }
+    if count <= LISTED {
+        return format!("{count} clusters: {}", names.join(", "));
+    }
+    if let Some(prefix) = common_prefix(first, last) {
+        // Sorted names with one prefix stand side by side.
+        let start = all.partition_point(|name| name.as_str() < prefix);
+        let matching = all
+            .iter()
+            .skip(start)
+            .take_while(|name| name.starts_with(prefix))
+            .count();
+        if matching == count {
+            return format!("{count} clusters ({prefix}*)");
+        }
+    }
+    let second = names.get(1).copied().unwrap_or_default();
+    format!("{count} clusters: {first}, {second}, ... {last}")
+}
+
+/// What two names start with, up to and with the last separator; the names between two sorted ones share it.
+fn common_prefix<'a>(first: &'a str, last: &str) -> Option<&'a str> {
+    let same = first
+        .bytes()
+        .zip(last.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let shared = first.get(..same)?;
+    let end = shared.rfind(['-', '.'])?.checked_add(1)?;
+    shared.get(..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fleet() -> Vec<String> {
+        let mut names: Vec<String> = (1..=20).map(|n| format!("eu-{n:02}")).collect();
+        names.extend((1..=10).map(|n| format!("us-{n:02}")));
+        names
+    }
+
+    #[test]
+    fn a_glob_stands_only_for_exactly_its_clusters() {
+        let all = fleet();
+        let eu: Vec<u32> = (0..20).collect();
+        assert_eq!(describe(&all, &eu), "20 clusters (eu-*)");
+        let most: Vec<u32> = (0..19).collect();
+        assert_eq!(describe(&all, &most), "19 clusters: eu-01, eu-02, ... eu-19");
+        let mixed: Vec<u32> = (10..25).collect();
+        assert_eq!(describe(&all, &mixed), "15 clusters: eu-11, eu-12, ... us-05");
+    }
+
+    #[test]
+    fn few_are_listed_one_is_named_and_all_are_all() {
+        let all = fleet();
+        assert_eq!(describe(&all, &[3]), "eu-04");
+        assert_eq!(describe(&all, &[0, 1, 29]), "3 clusters: eu-01, eu-02, us-10");
+        let everything: Vec<u32> = (0..30).collect();
+        assert_eq!(describe(&all, &everything), "all 30 clusters");
+        assert_eq!(describe(&all, &[]), "no cluster");
+    }
+}

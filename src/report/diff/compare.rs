@@ -1,0 +1,397 @@
+//! Compares two sides: each pair of distinct texts once, each distinct change once with its clusters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::conceal::conceal;
+use super::object::{ObjectKey, Objects, objects};
+use super::report::{Change, Counts};
+use super::side::{Body, HUB, Side};
+use crate::object::Origin;
+
+/// Everything that differs.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// The names of all clusters of either side, sorted; everything else refers to positions here.
+    pub clusters: Vec<String>,
+    /// How many clusters receive anything else than before.
+    pub changed_clusters: usize,
+    /// The changes in the order of reading: changed, removed, added, each by object; the works around them last.
+    pub changes: Vec<ObjectChange>,
+    /// Clusters to which the same happens, in one row; those with nothing in none.
+    pub rows: Vec<ClusterRow>,
+    /// Objects over all clusters; on a cluster where nothing inside any work changes, the works around them.
+    pub objects: Counts,
+    /// Works over all clusters.
+    pub works: Counts,
+}
+
+/// One change of one object, the same on all of its clusters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectChange {
+    /// Which object.
+    pub object: ObjectKey,
+    /// The work that carries it.
+    pub work: String,
+    /// What happened.
+    pub change: Change,
+    /// Positions in [`Comparison::clusters`], ascending.
+    pub clusters: Vec<u32>,
+    /// The old object, values of Secrets concealed.
+    pub old: Option<Value>,
+    /// The new object, values of Secrets concealed.
+    pub new: Option<Value>,
+    /// The hub objects it was made from, the main one first; none where the side was read as files.
+    pub origins: Vec<SidedOrigin>,
+}
+
+/// One of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Which {
+    /// The base.
+    Old,
+    /// What is compared with it.
+    New,
+}
+
+/// An origin in the texts of one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SidedOrigin {
+    /// Whose texts.
+    pub side: Which,
+    /// Where.
+    pub origin: Origin,
+}
+
+/// Whether clusters are on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Presence {
+    /// On both.
+    Both,
+    /// Only on the new side.
+    Joins,
+    /// Only on the old side.
+    Leaves,
+}
+
+/// Clusters to which the same happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterRow {
+    /// Positions in [`Comparison::clusters`], ascending.
+    pub clusters: Vec<u32>,
+    /// Whether they come, go or stay.
+    pub presence: Presence,
+    /// Objects, on each of them.
+    pub objects: Counts,
+    /// Works, on each of them.
+    pub works: Counts,
+}
+
+/// A text that is no YAML, and so cannot be compared: only an output tree that was edited by hand has one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the work `{work}` of `{cluster}` cannot be read: {message}")]
+pub struct Unreadable {
+    /// Which side.
+    pub side: Which,
+    /// A cluster that has it.
+    pub cluster: String,
+    /// The work.
+    pub work: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// What happens to one work: the same wherever the same two texts meet.
+struct WorkOutcome {
+    change: Option<Change>,
+    /// Positions in `Comparing::changes`.
+    changes: Vec<usize>,
+}
+
+/// What tells changes apart: those that are equal in all of this are one.
+#[derive(PartialEq, Eq, Hash)]
+struct ChangeKey {
+    object: ObjectKey,
+    work: String,
+    old: Option<Value>,
+    new: Option<Value>,
+}
+
+/// Compares `old` with `new`.
+///
+/// # Errors
+/// When a text is not YAML. Texts of a plan always are.
+pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable> {
+    let mut comparing = Comparing {
+        old: Parsed::new(Which::Old, &old.bodies),
+        new: Parsed::new(Which::New, &new.bodies),
+        outcomes: HashMap::new(),
+        known: HashMap::new(),
+        changes: Vec::new(),
+    };
+    let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
+    let mut comparison = Comparison {
+        clusters: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Comparison::default()
+    };
+    let mut rows: BTreeMap<(Presence, Vec<usize>, [usize; 3]), ClusterRow> = BTreeMap::new();
+    let none = BTreeMap::new();
+    for (position, cluster) in (0_u32..).zip(&names) {
+        let (before, after) = (old.clusters.get(cluster), new.clusters.get(cluster));
+        let presence = match (before, after) {
+            (None, _) => Presence::Joins,
+            (_, None) => Presence::Leaves,
+            _ => Presence::Both,
+        };
+        let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
+        let mut works = Counts::default();
+        let mut happens = Vec::new();
+        for work in before
+            .keys()
+            .chain(after.keys().filter(|work| !before.contains_key(*work)))
+        {
+            let pair = (before.get(work).copied(), after.get(work).copied());
+            let outcome = comparing.outcome(cluster, work, pair)?;
+            if let Some(change) = outcome.change {
+                works.count(change);
+                happens.extend_from_slice(&outcome.changes);
+            }
+        }
+        if happens.is_empty() {
+            continue;
+        }
+        let objects = comparing.happened(position, &happens);
+        if *cluster != HUB {
+            comparison.changed_clusters = comparison.changed_clusters.saturating_add(1);
+        }
+        add(&mut comparison.objects, objects);
+        add(&mut comparison.works, works);
+        happens.sort_unstable();
+        rows.entry((presence, happens, [works.added, works.changed, works.removed]))
+            .or_insert_with(|| ClusterRow {
+                clusters: Vec::new(),
+                presence,
+                objects,
+                works,
+            })
+            .clusters
+            .push(position);
+    }
+    comparison.rows = rows.into_values().collect();
+    comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
+    comparison.changes = comparing.changes;
+    comparison
+        .changes
+        .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+    Ok(comparison)
+}
+
+/// What was changed is read first, what was removed next, what was added is seldom a surprise, and the works around
+/// the objects follow from them.
+fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
+    let rank = match change.change {
+        Change::Changed => 0,
+        Change::Removed => 1,
+        Change::Added => 2,
+    };
+    (
+        change.object.is_work,
+        rank,
+        &change.object,
+        &change.work,
+        &change.clusters,
+    )
+}
+
+fn add(total: &mut Counts, more: Counts) {
+    total.added = total.added.saturating_add(more.added);
+    total.changed = total.changed.saturating_add(more.changed);
+    total.removed = total.removed.saturating_add(more.removed);
+}
+
+struct Comparing<'a> {
+    old: Parsed<'a>,
+    new: Parsed<'a>,
+    outcomes: HashMap<(Option<usize>, Option<usize>), Rc<WorkOutcome>>,
+    known: HashMap<ChangeKey, usize>,
+    changes: Vec<ObjectChange>,
+}
+
+impl Comparing<'_> {
+    fn outcome(
+        &mut self,
+        cluster: &str,
+        work: &str,
+        pair: (Option<usize>, Option<usize>),
+    ) -> Result<Rc<WorkOutcome>, Unreadable> {
+        if let Some(known) = self.outcomes.get(&pair) {
+            return Ok(Rc::clone(known));
+        }
+        let outcome = Rc::new(self.compare_work(cluster, work, pair)?);
+        self.outcomes.insert(pair, Rc::clone(&outcome));
+        Ok(outcome)
+    }
+
+    fn compare_work(
+        &mut self,
+        cluster: &str,
+        work: &str,
+        (old, new): (Option<usize>, Option<usize>),
+    ) -> Result<WorkOutcome, Unreadable> {
+        let mut outcome = WorkOutcome {
+            change: None,
+            changes: Vec::new(),
+        };
+        let bodies = (self.old.body(old), self.new.body(new));
+        if matches!(bodies, (Some(old), Some(new)) if old.is_same(new)) {
+            return Ok(outcome);
+        }
+        let before = self.old.objects(old, cluster, work)?;
+        let after = self.new.objects(new, cluster, work)?;
+        let is_pair = old.is_some() && new.is_some();
+        let keys: BTreeSet<&ObjectKey> = before.keys().chain(after.keys()).collect();
+        let many = keys.len() > 1;
+        for key in keys {
+            let (before, after) = (before.get(key), after.get(key));
+            // The work around added objects says nothing that they do not say.
+            if before == after || (key.is_work && !is_pair && many) {
+                continue;
+            }
+            let (side, body, change) = match (before, after) {
+                (None, _) => (Which::New, bodies.1, Change::Added),
+                (_, None) => (Which::Old, bodies.0, Change::Removed),
+                _ => (Which::New, bodies.1, Change::Changed),
+            };
+            // Only concealed values are kept, compared or printed from here on.
+            let (before, after) = conceal(before, after);
+            let origins = body.map(|body| origins(body, key, side)).unwrap_or_default();
+            let change_key = ChangeKey {
+                object: key.clone(),
+                work: work.to_owned(),
+                old: before,
+                new: after,
+            };
+            let position = *self.known.entry(change_key).or_insert_with_key(|change_key| {
+                self.changes.push(ObjectChange {
+                    object: change_key.object.clone(),
+                    work: change_key.work.clone(),
+                    change,
+                    clusters: Vec::new(),
+                    old: change_key.old.clone(),
+                    new: change_key.new.clone(),
+                    origins,
+                });
+                self.changes.len().saturating_sub(1)
+            });
+            outcome.changes.push(position);
+        }
+        outcome.change = match (old, new) {
+            (None, _) => Some(Change::Added),
+            (_, None) => Some(Change::Removed),
+            // Two texts for one value: nothing that anybody would notice.
+            _ if outcome.changes.is_empty() => None,
+            _ => Some(Change::Changed),
+        };
+        Ok(outcome)
+    }
+
+    /// Notes the cluster at each of its changes, and counts them.
+    fn happened(&mut self, cluster: u32, happens: &[usize]) -> Counts {
+        let mut counts = Counts::default();
+        let mut around = Counts::default();
+        for position in happens {
+            if let Some(change) = self.changes.get_mut(*position) {
+                change.clusters.push(cluster);
+                if change.object.is_work {
+                    around.count(change.change);
+                } else {
+                    counts.count(change.change);
+                }
+            }
+        }
+        if counts == Counts::default() {
+            around
+        } else {
+            counts
+        }
+    }
+}
+
+fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
+    body.summaries
+        .iter()
+        .find(|summary| {
+            !key.is_work
+                && summary.name == key.name
+                && summary.kind == key.kind
+                && summary.namespace == key.namespace
+                && summary.group == key.group
+        })
+        .map(|summary| {
+            let sided = |origin: &Origin| SidedOrigin {
+                side,
+                origin: origin.clone(),
+            };
+            summary.origins.iter().map(sided).collect()
+        })
+        .unwrap_or_default()
+}
+
+/// How many read texts are kept. Shared texts are few; those of one cluster each are needed once, and a fleet of
+/// them would not fit into memory.
+const KEPT: usize = 256;
+
+/// The texts of a side, each read once as long as it is among the last that were.
+struct Parsed<'a> {
+    side: Which,
+    bodies: &'a [Body<'a>],
+    read: HashMap<usize, Rc<Objects>>,
+    /// What is in `read`, the oldest first.
+    order: VecDeque<usize>,
+}
+
+impl<'a> Parsed<'a> {
+    fn new(side: Which, bodies: &'a [Body<'a>]) -> Self {
+        Self {
+            side,
+            bodies,
+            read: HashMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+
+    fn body(&self, position: Option<usize>) -> Option<&'a Body<'a>> {
+        self.bodies.get(position?)
+    }
+
+    /// None for no text.
+    fn objects(
+        &mut self,
+        position: Option<usize>,
+        cluster: &str,
+        work: &str,
+    ) -> Result<Rc<Objects>, Unreadable> {
+        let (Some(position), Some(body)) = (position, self.body(position)) else {
+            return Ok(Rc::default());
+        };
+        if let Some(known) = self.read.get(&position) {
+            return Ok(Rc::clone(known));
+        }
+        let read = Rc::new(objects(body).map_err(|error| Unreadable {
+            side: self.side,
+            cluster: cluster.to_owned(),
+            work: work.to_owned(),
+            message: error.message,
+        })?);
+        if self.order.len() >= KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.read.remove(&oldest);
+        }
+        self.order.push_back(position);
+        self.read.insert(position, Rc::clone(&read));
+        Ok(read)
+    }
+}

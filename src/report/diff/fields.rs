@@ -1,0 +1,323 @@
+//! Which fields differ between two values: paths with the identity of list entries instead of positions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// One field that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    /// Such as `spec.listeners[name=api].port`; `""` for the whole value.
+    pub path: String,
+    /// Absent where it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// Absent where it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+}
+
+/// What may tell the entries of a list apart, the first that does wins: fields of Gateway API, OCM works,
+/// Kuadrant policies and Kubernetes lists.
+const IDENTITIES: [&[&str]; 10] = [
+    &["name"],
+    &["namespace", "name"],
+    &["kind", "name"],
+    &["kind", "namespace", "name"],
+    &["name", "sectionName"],
+    &["name", "port"],
+    &["resourceIdentifier"],
+    &["type"],
+    &["key"],
+    &["id"],
+];
+
+/// The fields that differ, in the order of the paths' keys, old before new.
+#[must_use]
+pub fn field_changes(old: &Value, new: &Value) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    compare("", old, new, &mut changes);
+    changes
+}
+
+fn compare(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) {
+    match (old, new) {
+        _ if old == new => {}
+        (Value::Object(old), Value::Object(new)) => compare_maps(path, old, new, changes),
+        (Value::Array(old), Value::Array(new)) => compare_lists(path, old, new, changes),
+        _ => push(changes, path.to_owned(), Some(old), Some(new)),
+    }
+}
+
+fn push(changes: &mut Vec<FieldChange>, path: String, old: Option<&Value>, new: Option<&Value>) {
+    changes.push(FieldChange {
+        path,
+        old: old.cloned(),
+        new: new.cloned(),
+    });
+}
+
+fn compare_maps(
+    path: &str,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    changes: &mut Vec<FieldChange>,
+) {
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for key in keys {
+        let inside = member(path, key);
+        match (old.get(key), new.get(key)) {
+            (Some(old), Some(new)) => compare(&inside, old, new, changes),
+            (old, new) => push(changes, inside, old, new),
+        }
+    }
+}
+
+/// `path.key`, or `path["a/key"]` where the key would be misread.
+fn member(path: &str, key: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    if key.is_empty() || !key.chars().all(is_plain) {
+        return format!("{path}[{}]", Value::from(key));
+    }
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<FieldChange>) {
+    for identity in IDENTITIES {
+        if let (Some(before), Some(after)) = (by_identity(old, identity), by_identity(new, identity)) {
+            compare_entries(path, &before, &after, changes);
+            return;
+        }
+    }
+    for operation in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
+        let at = |index: usize| format!("{path}[{index}]");
+        match operation {
+            DiffOp::Equal { .. } => {}
+            DiffOp::Delete {
+                old_index, old_len, ..
+            } => {
+                for (index, value) in (old_index..).zip(run(old, old_index, old_len)) {
+                    push(changes, at(index), Some(value), None);
+                }
+            }
+            DiffOp::Insert {
+                new_index, new_len, ..
+            } => {
+                for (index, value) in (new_index..).zip(run(new, new_index, new_len)) {
+                    push(changes, at(index), None, Some(value));
+                }
+            }
+            DiffOp::Replace {
+                old_index,
+                old_len,
+                new_index,
+                new_len,
+            } => {
+                let (mut before, mut after) = (
+                    run(old, old_index, old_len).iter(),
+                    run(new, new_index, new_len).iter(),
+                );
+                for index in new_index.. {
+                    match (before.next(), after.next()) {
+                        (Some(old), Some(new)) => compare(&at(index), old, new, changes),
+                        (None, None) => break,
+                        (old, new) => push(changes, at(index), old, new),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn run(items: &[Value], start: usize, length: usize) -> &[Value] {
+    items.get(start..start.saturating_add(length)).unwrap_or_default()
+}
+
+/// Entries as texts: comparing them must not cost a walk over both values each time.
+fn texts(items: &[Value]) -> Vec<String> {
+    items.iter().map(Value::to_string).collect()
+}
+
+/// The entries by what tells them apart; `None` when `identity` does not.
+fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<Vec<(String, &'a Value)>> {
+    let mut entries = Vec::with_capacity(items.len());
+    let mut seen = BTreeSet::new();
+    for item in items {
+        let mut label = String::new();
+        for field in identity {
+            let value = item.as_object()?.get(*field)?;
+            if !label.is_empty() {
+                label.push(',');
+            }
+            match value {
+                Value::String(text) => {
+                    let _ = write!(label, "{field}={text}");
+                }
+                Value::Number(_) => {
+                    let _ = write!(label, "{field}={value}");
+                }
+                Value::Object(_) if *field == "resourceIdentifier" => {
+                    let part = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+                    let _ = write!(
+                        label,
+                        "{} {}/{}",
+                        part("resource"),
+                        part("namespace"),
+                        part("name")
+                    );
+                }
+                _ => return None,
+            }
+        }
+        if !seen.insert(label.clone()) {
+            return None;
+        }
+        entries.push((label, item));
+    }
+    Some(entries)
+}
+
+fn compare_entries(
+    path: &str,
+    old: &[(String, &Value)],
+    new: &[(String, &Value)],
+    changes: &mut Vec<FieldChange>,
+) {
+    let before: BTreeMap<&str, &Value> = old
+        .iter()
+        .map(|(label, value)| (label.as_str(), *value))
+        .collect();
+    let after: BTreeMap<&str, &Value> = new
+        .iter()
+        .map(|(label, value)| (label.as_str(), *value))
+        .collect();
+    for (label, value) in old {
+        let inside = format!("{path}[{label}]");
+        match after.get(label.as_str()) {
+            Some(other) => compare(&inside, value, other, changes),
+            None => push(changes, inside, Some(value), None),
+        }
+    }
+    for (label, value) in new {
+        if !before.contains_key(label.as_str()) {
+            push(changes, format!("{path}[{label}]"), None, Some(value));
+        }
+    }
+    // Order means something in Kubernetes lists: rules match in it.
+    let order = |these: &[(String, &Value)], others: &BTreeMap<&str, &Value>| -> Vec<Value> {
+        these
+            .iter()
+            .filter(|(label, _)| others.contains_key(label.as_str()))
+            .map(|(label, _)| Value::from(label.as_str()))
+            .collect()
+    };
+    let (old_order, new_order) = (order(old, &after), order(new, &before));
+    if old_order != new_order {
+        changes.push(FieldChange {
+            path: format!("{path}[order]"),
+            old: Some(Value::Array(old_order)),
+            new: Some(Value::Array(new_order)),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn lines(old: &Value, new: &Value) -> Vec<String> {
+        field_changes(old, new)
+            .into_iter()
+            .map(|change| {
+                let show =
+                    |value: Option<Value>| value.map_or("nothing".to_owned(), |value| value.to_string());
+                format!("{}: {} -> {}", change.path, show(change.old), show(change.new))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_entry_is_called_by_its_identity_and_not_by_its_position() {
+        let old = json!({"spec": {"listeners": [{"name": "web", "port": 80}, {"name": "api", "port": 443}]}});
+        let new = json!({"spec": {"listeners": [{"name": "new"}, {"name": "web", "port": 80}, {"name": "api", "port": 8443}]}});
+        assert_eq!(
+            lines(&old, &new),
+            [
+                "spec.listeners[name=api].port: 443 -> 8443",
+                "spec.listeners[name=new]: nothing -> {\"name\":\"new\"}"
+            ]
+        );
+    }
+
+    #[test]
+    fn entries_that_only_change_places_are_a_change_of_order() {
+        let old = json!({"rules": [{"name": "a"}, {"name": "b"}]});
+        let new = json!({"rules": [{"name": "b"}, {"name": "a"}]});
+        assert_eq!(
+            lines(&old, &new),
+            ["rules[order]: [\"name=a\",\"name=b\"] -> [\"name=b\",\"name=a\"]"]
+        );
+    }
+
+    #[test]
+    fn plain_lists_show_what_came_and_went() {
+        assert_eq!(
+            lines(
+                &json!({"hostnames": ["a", "b", "c"]}),
+                &json!({"hostnames": ["a", "c", "d"]})
+            ),
+            ["hostnames[1]: \"b\" -> nothing", "hostnames[2]: nothing -> \"d\""]
+        );
+    }
+
+    #[test]
+    fn a_key_that_would_be_misread_is_quoted() {
+        assert_eq!(
+            lines(
+                &json!({"metadata": {"annotations": {"a.b/c": "1"}}}),
+                &json!({"metadata": {"annotations": {"a.b/c": "2"}}})
+            ),
+            ["metadata.annotations[\"a.b/c\"]: \"1\" -> \"2\""]
+        );
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (0_i64..4).prop_map(Value::from),
+            "[ab]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                prop::collection::btree_map(prop_oneof![Just("name".to_owned()), "[ab]"], inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn there_is_a_change_exactly_where_values_differ(old in value(), new in value()) {
+            prop_assert_eq!(field_changes(&old, &new).is_empty(), old == new);
+        }
+
+        #[test]
+        fn every_change_has_two_different_values(old in value(), new in value()) {
+            for change in field_changes(&old, &new) {
+                prop_assert!(change.old != change.new, "{:?}", change);
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The form for a comment on a pull request: a table, folded sections, and never more bytes than asked for.
+//!
+//! GitHub takes comments of up to 65,536 characters. What does not fit is left out whole, never cut inside an
+//! object, and the comment says so and how to see it.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::clusters::describe;
+use super::compare::{ClusterRow, Comparison, ObjectChange};
+use super::fields::field_changes;
+use super::human::presence;
+use super::hunks::hunks;
+use super::report::{DiffReport, EffectiveChange};
+use super::semantic::{field_line, places};
+use super::side::BothSides;
+use crate::diagnostic::one_line;
+
+/// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit.
+pub const DEFAULT_BUDGET: usize = 60_000;
+
+/// The report as GitHub's Markdown, at most `budget` bytes.
+#[must_use]
+pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> String {
+    let comparison = &report.comparison;
+    let mut text = head(report);
+    if report.is_empty() {
+        return if text.len() <= budget { text } else { String::new() };
+    }
+    let total = comparison
+        .changes
+        .len()
+        .saturating_add(report.effective_changes.len());
+    // The notice is as long as it can become, so that what it says never pushes it over.
+    let longest_notice = notice(report, total, total, budget).len();
+    let limit = budget.saturating_sub(longest_notice);
+    if text.len() > limit {
+        let notice = notice(report, total, total, budget);
+        return if notice.len() <= budget {
+            notice
+        } else {
+            String::new()
+        };
+    }
+    table(&mut text, comparison, limit);
+    let mut left_out = Vec::new();
+    let effective = report
+        .effective_changes
+        .iter()
+        .map(|change| (effective_title(change), effective_section(change)));
+    let objects = comparison.changes.iter().map(|change| {
+        (
+            object_title(comparison, change),
+            object_section(report, change, locate),
+        )
+    });
+    for (title, section) in effective.chain(objects) {
+        if text.len().saturating_add(section.len()) <= limit {
+            text.push_str(&section);
+        } else {
+            left_out.push(title);
+        }
+    }
+    if left_out.is_empty() {
+        return text;
+    }
+    text.push_str(&notice(report, left_out.len(), total, budget));
+    for title in left_out {
+        let line = format!("> - {title}\n");
+        if text.len().saturating_add(line.len()) > budget {
+            break;
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
+fn head(report: &DiffReport) -> String {
+    format!(
+        "### spokewright: {}\n\nCompared with <code>{}</code>.\n",
+        html(&report.headline()),
+        html(&report.titles.old)
+    )
+}
+
+/// What is missing, why, and how to see it.
+fn notice(report: &DiffReport, left_out: usize, total: usize, budget: usize) -> String {
+    format!(
+        "\n> [!NOTE]\n> {left_out} of {total} changes are left out, to stay below {budget} bytes. All of them: \
+         <code>{}</code>\n",
+        html(&report.titles.command)
+    )
+}
+
+/// At most half of what there is room for: the objects matter too.
+fn table(text: &mut String, comparison: &Comparison, limit: usize) {
+    if comparison.rows.is_empty() {
+        return;
+    }
+    const HEAD: &str = "\n| objects on each of | added | changed | removed |\n|---|---:|---:|---:|\n";
+    const ROOM_FOR_MORE: usize = 64;
+    let room = limit.saturating_sub(text.len()) / 2;
+    let end = text.len().saturating_add(room).saturating_sub(ROOM_FOR_MORE);
+    if text.len().saturating_add(HEAD.len()) > end {
+        return;
+    }
+    text.push_str(HEAD);
+    for (index, row) in comparison.rows.iter().enumerate() {
+        let line = table_row(comparison, row);
+        if text.len().saturating_add(line.len()) > end {
+            let more: usize = comparison
+                .rows
+                .iter()
+                .skip(index)
+                .map(|row| row.clusters.len())
+                .sum();
+            let _ = writeln!(text, "| and {more} more | | | |");
+            break;
+        }
+        text.push_str(&line);
+    }
+}
+
+fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
+    let names = html(&describe(&comparison.clusters, &row.clusters)).replace('|', "&#124;");
+    let presence = match presence(row.presence) {
+        "" => String::new(),
+        word => format!(" ({word})"),
+    };
+    let counts = row.objects;
+    format!(
+        "| {names}{presence} | {} | {} | {} |\n",
+        counts.added, counts.changed, counts.removed
+    )
+}
+
+fn object_title(comparison: &Comparison, change: &ObjectChange) -> String {
+    format!(
+        "{} <code>{}</code> on {}",
+        change.change.as_str(),
+        html(&change.object.to_string()),
+        html(&describe(&comparison.clusters, &change.clusters))
+    )
+}
+
+fn object_section(report: &DiffReport, change: &ObjectChange, locate: &BothSides<'_>) -> String {
+    let mut body = String::new();
+    for line in hunks(change.old.as_ref(), change.new.as_ref()) {
+        body.push_str(&line.text);
+        body.push('\n');
+    }
+    let places = places(change, locate);
+    let from = if places.is_empty() {
+        String::new()
+    } else {
+        format!("from <code>{}</code>\n\n", html(&places.join(", ")))
+    };
+    section(&object_title(&report.comparison, change), &from, "diff", &body)
+}
+
+fn effective_title(change: &EffectiveChange) -> String {
+    format!(
+        "effective <code>{}</code> for <code>{}</code> on {}",
+        html(&change.kind),
+        html(&change.path.join(" > ")),
+        match change.clusters.as_slice() {
+            [one] => html(one),
+            more => format!("{} clusters", more.len()),
+        }
+    )
+}
+
+fn effective_section(change: &EffectiveChange) -> String {
+    let null = Value::Null;
+    let (old, new) = (
+        change.old.as_ref().unwrap_or(&null),
+        change.new.as_ref().unwrap_or(&null),
+    );
+    let mut body = String::new();
+    for field in field_changes(old, new) {
+        let _ = writeln!(body, "{}", field_line(&field));
+    }
+    section(&effective_title(change), "", "text", &body)
+}
+
+/// One folded section. `body` stands in a fence that nothing inside it can end.
+fn section(title: &str, above: &str, language: &str, body: &str) -> String {
+    let mut longest = 0_usize;
+    let mut run = 0_usize;
+    for character in body.chars() {
+        run = if character == '`' {
+            run.saturating_add(1)
+        } else {
+            0
+        };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest.saturating_add(1).max(3));
+    format!(
+        "\n<details><summary>{title}</summary>\n\n{above}{fence}{language}\n{body}{fence}\n\n</details>\n"
+    )
+}
+
+/// Text that is not taken for markup, a mention or a link.
+fn html(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in one_line(text, usize::MAX).chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '`' => safe.push_str("&#96;"),
+            '@' => safe.push_str("&#64;"),
+            '*' => safe.push_str("&#42;"),
+            '_' => safe.push_str("&#95;"),
+            '[' => safe.push_str("&#91;"),
+            '#' => safe.push_str("&#35;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}

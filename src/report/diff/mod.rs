@@ -1,0 +1,40 @@
+//! What a change of the input does to every cluster: two rendered sides, compared.
+//!
+//! Owns: pairing the works and objects of two [`Side`]s, comparing them as values, merging what is the same on
+//! many clusters, and the forms people and machines read ([`human`], [`semantic`], [`markdown`], [`json`],
+//! [`annotations`]).
+//! Flows in: two plans, or rendered files that somebody read. Flows out: a [`DiffReport`] and its texts.
+//! Must not know: files, Git, terminals, or how a side came to be.
+//!
+//! Two rules hold everywhere. Nothing is done once per cluster that could be done once per distinct text: a
+//! thousand clusters share one body. And no value of a Secret reaches a report: values are concealed while two
+//! objects are compared, before anything is kept.
+
+mod annotations;
+mod clusters;
+mod compare;
+mod conceal;
+mod fields;
+mod human;
+mod hunks;
+mod json;
+mod markdown;
+mod object;
+mod report;
+mod semantic;
+mod side;
+
+#[cfg(test)]
+mod tests;
+
+pub use annotations::annotations;
+pub use clusters::describe;
+pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
+pub use fields::{FieldChange, field_changes};
+pub use human::human;
+pub use json::json;
+pub use markdown::{DEFAULT_BUDGET, markdown};
+pub use object::ObjectKey;
+pub use report::{Change, Counts, DiffReport, EffectiveChange, Titles};
+pub use semantic::semantic;
+pub use side::{BothSides, Side};

@@ -1,0 +1,107 @@
+//! A text as the objects inside it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::side::Body;
+use crate::object::ApiVersion;
+use crate::yaml;
+
+/// Which object: what pairs the objects of both sides. The version is no part of it, so that a new version of an
+/// object is a change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectKey {
+    /// Whether it is the work around the objects and not one of them; sorts last.
+    #[serde(skip)]
+    pub is_work: bool,
+    /// API group, `""` for core.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace, `""` for cluster-scoped objects.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// 0, unless one work carries one identity several times, which none of ours does.
+    #[serde(skip)]
+    pub ordinal: u32,
+}
+
+impl std::fmt::Display for ObjectKey {
+    /// For people: `Gateway gateways/prod-web`.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(formatter, "{}/", self.namespace)?;
+        }
+        formatter.write_str(&self.name)
+    }
+}
+
+/// The objects of one text, and the work around them.
+pub(super) type Objects = BTreeMap<ObjectKey, Value>;
+
+/// Stands where the cluster's name would: any scalar does, it is dropped again.
+const PLACEHOLDER: &str = "x";
+
+/// Reads a text once for all clusters that share it.
+pub(super) fn objects(body: &Body<'_>) -> Result<Objects, yaml::Error> {
+    let limits = yaml::Limits::default();
+    let value = match body.after {
+        Some(after) => yaml::read_document(&[body.before, PLACEHOLDER, after].concat(), &limits)?,
+        None => yaml::read_document(body.before, &limits)?,
+    };
+    Ok(take_apart(value))
+}
+
+/// A ManifestWork as its manifests and what is left of it; anything else as one object.
+fn take_apart(mut value: Value) -> Objects {
+    let mut objects = Objects::new();
+    if value.get("kind").and_then(Value::as_str) == Some("ManifestWork") {
+        let manifests = value
+            .get_mut("spec")
+            .and_then(Value::as_object_mut)
+            .and_then(|spec| spec.remove("workload"))
+            .and_then(|mut workload| workload.get_mut("manifests").map(Value::take));
+        // The namespace is the cluster: it tells nothing, and differs everywhere.
+        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("namespace");
+        }
+        if let Some(Value::Array(manifests)) = manifests {
+            for manifest in manifests {
+                insert(&mut objects, manifest, false);
+            }
+        }
+        insert(&mut objects, value, true);
+    } else if !value.is_null() {
+        insert(&mut objects, value, false);
+    }
+    objects
+}
+
+fn insert(objects: &mut Objects, value: Value, is_work: bool) {
+    let none = Map::new();
+    let root = value.as_object().unwrap_or(&none);
+    let text = |map: &Map<String, Value>, key: &str| {
+        map.get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let metadata = root.get("metadata").and_then(Value::as_object).unwrap_or(&none);
+    let mut key = ObjectKey {
+        is_work,
+        group: ApiVersion::parse(&text(root, "apiVersion")).group,
+        kind: text(root, "kind"),
+        namespace: text(metadata, "namespace"),
+        name: text(metadata, "name"),
+        ordinal: 0,
+    };
+    while objects.contains_key(&key) {
+        key.ordinal = key.ordinal.saturating_add(1);
+    }
+    objects.insert(key, value);
+}

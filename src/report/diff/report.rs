@@ -1,0 +1,147 @@
+//! The report: what was compared, what differs, and what is to be said about it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::compare::Comparison;
+
+/// What happened to an object, a work or a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// Only the new side has it.
+    Added,
+    /// Both have it, with different values.
+    Changed,
+    /// Only the old side has it.
+    Removed,
+}
+
+impl Change {
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// How much was added, changed and removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Only on the new side.
+    pub added: usize,
+    /// On both, and different.
+    pub changed: usize,
+    /// Only on the old side.
+    pub removed: usize,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn count(&mut self, change: Change) {
+        let field = match change {
+            Change::Added => &mut self.added,
+            Change::Changed => &mut self.changed,
+            Change::Removed => &mut self.removed,
+        };
+        *field = field.saturating_add(1);
+    }
+}
+
+/// What the sides are called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Titles {
+    /// Such as `HEAD`.
+    pub old: String,
+    /// Such as `work tree`.
+    pub new: String,
+    /// The command that shows everything, for whoever reads a part.
+    #[serde(skip)]
+    pub command: String,
+}
+
+/// A policy whose effective settings change on some path from a Gateway to a route, although perhaps no object
+/// of its own does: the extension point that the policy engine fills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectiveChange {
+    /// Kind of the policy.
+    pub kind: String,
+    /// Locators from the Gateway to the route, as in a `PolicyReport`.
+    pub path: Vec<String>,
+    /// The clusters, sorted.
+    pub clusters: Vec<String>,
+    /// The effective settings before; none where no policy applied.
+    pub old: Option<Value>,
+    /// The effective settings after; none where no policy applies any more.
+    pub new: Option<Value>,
+}
+
+/// Everything that differs between two sides.
+#[derive(Debug)]
+pub struct DiffReport {
+    /// What the sides are called.
+    pub titles: Titles,
+    /// Works and objects.
+    pub comparison: Comparison,
+    /// Policies.
+    pub effective_changes: Vec<EffectiveChange>,
+}
+
+impl DiffReport {
+    /// Puts a report together. `effective` is asked once for what the comparison of objects cannot see.
+    pub fn new(
+        titles: Titles,
+        comparison: Comparison,
+        effective: impl FnOnce(&Comparison) -> Vec<EffectiveChange>,
+    ) -> Self {
+        Self {
+            effective_changes: effective(&comparison),
+            titles,
+            comparison,
+        }
+    }
+
+    /// Whether both sides are the same.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.comparison.changes.is_empty() && self.effective_changes.is_empty()
+    }
+
+    /// `187 of 1000 clusters change; over all, 0 objects added, 187 changed, 0 removed`.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let comparison = &self.comparison;
+        if comparison.changes.is_empty() {
+            return if self.effective_changes.is_empty() {
+                "nothing changes on any cluster".to_owned()
+            } else {
+                "no object changes, but effective settings do".to_owned()
+            };
+        }
+        let fleet = comparison
+            .clusters
+            .iter()
+            .filter(|name| !name.starts_with('_'))
+            .count();
+        let counts = comparison.objects;
+        format!(
+            "{} of {fleet} cluster{} {}; over all, {} object{} added, {} changed, {} removed",
+            comparison.changed_clusters,
+            if fleet == 1 { "" } else { "s" },
+            if comparison.changed_clusters == 1 {
+                "changes"
+            } else {
+                "change"
+            },
+            counts.added,
+            if counts.added == 1 { "" } else { "s" },
+            counts.changed,
+            counts.removed
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! The short form: one line for each field that differs, `path: old -> new`.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::clusters::describe;
+use super::compare::{ObjectChange, Which};
+use super::fields::{FieldChange, field_changes};
+use super::human::table;
+use super::report::{Change, DiffReport};
+use super::side::BothSides;
+use crate::diagnostic::{Locate as _, Part, one_line};
+use crate::yaml;
+
+/// A value is cut here; the hunks of the other forms show all of it.
+const LONGEST_VALUE: usize = 120;
+
+/// The report as text.
+#[must_use]
+pub fn semantic(report: &DiffReport, locate: &BothSides<'_>) -> String {
+    let mut text = format!("{}\n", report.headline());
+    if report.is_empty() {
+        return text;
+    }
+    table(&mut text, &report.comparison);
+    effective(&mut text, report);
+    for change in &report.comparison.changes {
+        let mark = match change.change {
+            Change::Added => '+',
+            Change::Changed => '~',
+            Change::Removed => '-',
+        };
+        let title = format!(
+            "{} on {}",
+            change.object,
+            describe(&report.comparison.clusters, &change.clusters)
+        );
+        let _ = write!(text, "\n{mark} {}", one_line(&title, usize::MAX));
+        let places = places(change, locate);
+        if !places.is_empty() {
+            let _ = write!(text, "  ({})", places.join(", "));
+        }
+        text.push('\n');
+        if let (Some(old), Some(new)) = (&change.old, &change.new) {
+            for field in field_changes(old, new) {
+                let _ = writeln!(text, "    {}", field_line(&field));
+            }
+        }
+    }
+    text
+}
+
+/// `path: old -> new`, `path: added value`, `path: removed value`.
+pub(super) fn field_line(field: &FieldChange) -> String {
+    let path = one_line(
+        if field.path.is_empty() {
+            "(all)"
+        } else {
+            &field.path
+        },
+        usize::MAX,
+    );
+    match (&field.old, &field.new) {
+        (Some(Value::String(old)), Some(Value::String(new))) => {
+            let (old, new) = from_the_difference(old, new);
+            format!("{path}: {} -> {}", show(&old), show(&new))
+        }
+        (Some(old), Some(new)) => format!("{path}: {} -> {}", show(old), show(new)),
+        (None, Some(new)) => format!("{path}: added {}", show(new)),
+        (Some(old), None) => format!("{path}: removed {}", show(old)),
+        (None, None) => path,
+    }
+}
+
+/// Two texts, cut at the front where they would look the same once they are cut at the end.
+fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
+    const LEAD: usize = 20;
+    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    if same < LONGEST_VALUE / 2 {
+        return (Value::from(old), Value::from(new));
+    }
+    let cut = |text: &str| {
+        let rest: String = text.chars().skip(same.saturating_sub(LEAD)).collect();
+        Value::from(format!("...{rest}"))
+    };
+    (cut(old), cut(new))
+}
+
+/// A value on one line: scalars as YAML has them, anything else as JSON.
+fn show(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => yaml::scalar(text).into_owned(),
+        other => other.to_string(),
+    };
+    one_line(&text, LONGEST_VALUE)
+}
+
+/// Where the hub objects stand that an object was made from, as `path:line`.
+pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
+    change
+        .origins
+        .iter()
+        .filter_map(|sided| {
+            let place = sided.origin.place("", Part::Value);
+            let place = match sided.side {
+                Which::Old => locate.old_place(place),
+                Which::New => place,
+            };
+            let span = locate.locate(&place)?;
+            Some(format!("{}:{}", one_line(span.path, usize::MAX), span.line))
+        })
+        .collect()
+}
+
+/// Appends the policies whose effective settings change.
+pub(super) fn effective(text: &mut String, report: &DiffReport) {
+    if report.effective_changes.is_empty() {
+        return;
+    }
+    text.push_str("\neffective settings that change\n");
+    for change in &report.effective_changes {
+        let title = format!("{} for {}", change.kind, change.path.join(" > "));
+        let _ = writeln!(
+            text,
+            "  {} on {}",
+            one_line(&title, usize::MAX),
+            one_line(&change.clusters.join(", "), LONGEST_VALUE)
+        );
+        let null = Value::Null;
+        let (old, new) = (
+            change.old.as_ref().unwrap_or(&null),
+            change.new.as_ref().unwrap_or(&null),
+        );
+        for field in field_changes(old, new) {
+            let _ = writeln!(text, "      {}", field_line(&field));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_shown_from_where_they_differ() {
+        let text = |end: &str| Some(Value::from(format!("{}{end}", "x".repeat(500))));
+        let line = field_line(&FieldChange {
+            path: "data.params".to_owned(),
+            old: text("old"),
+            new: text("new"),
+        });
+        assert!(line.contains("xold\" -> ") && line.ends_with("xnew\""), "{line}");
+        assert!(line.len() < 120, "{line}");
+    }
+}

@@ -1,0 +1,197 @@
+//! One of the two sides: which cluster gets which text, each distinct text once.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
+use crate::output::TreeFile;
+use crate::render::{ManifestSummary, Plan};
+use crate::yaml;
+
+/// The pseudo-cluster under which annotated hub objects are compared; no cluster name can begin with `_`.
+pub(super) const HUB: &str = "_hub";
+
+/// A rendered side.
+#[derive(Debug, Default)]
+pub struct Side<'a> {
+    pub(super) bodies: Vec<Body<'a>>,
+    /// By cluster, then by work: the position in `bodies`.
+    pub(super) clusters: BTreeMap<&'a str, BTreeMap<&'a str, usize>>,
+}
+
+/// A distinct text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Body<'a> {
+    /// Up to the name of the cluster.
+    pub before: &'a str,
+    /// From behind the name of the cluster; `None` where the text names no cluster.
+    pub after: Option<&'a str>,
+    /// What is known of the objects inside, for origins.
+    pub summaries: &'a [ManifestSummary],
+}
+
+impl Body<'_> {
+    /// Whether two bodies are the same text on any cluster.
+    pub(super) fn is_same(&self, other: &Body<'_>) -> bool {
+        self.before == other.before && self.after == other.after
+    }
+}
+
+impl<'a> Side<'a> {
+    /// The side of a plan that was just made.
+    #[must_use]
+    pub fn of_plan(plan: &'a Plan) -> Self {
+        let mut side = Self {
+            bodies: plan
+                .works
+                .iter()
+                .map(|work| {
+                    let (before, after) = work.text.halves();
+                    Body {
+                        before,
+                        after: Some(after),
+                        summaries: &work.manifests,
+                    }
+                })
+                .collect(),
+            clusters: BTreeMap::new(),
+        };
+        for (cluster, works) in &plan.clusters {
+            let works = works
+                .iter()
+                .filter_map(|position| Some((plan.works.get(*position)?.name.as_str(), *position)))
+                .collect();
+            side.clusters.insert(cluster, works);
+        }
+        for (file, text) in &plan.hub_objects {
+            side.add_whole(HUB, stem(file), text);
+        }
+        side
+    }
+
+    /// The side of an output tree that was read from somewhere. Lists for kustomize are not compared: they
+    /// follow from the rest.
+    #[must_use]
+    pub fn of_files(files: &'a [TreeFile]) -> Self {
+        let mut side = Self::default();
+        let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
+        for file in files {
+            let Some((cluster, name)) = file.path.split_once('/') else {
+                continue;
+            };
+            if name.contains('/') || name == "kustomization.yaml" {
+                continue;
+            }
+            let work = stem(name);
+            match cut(&file.text, cluster).filter(|_| cluster != HUB) {
+                Some((before, after)) => {
+                    let position = *known.entry((work, before, after)).or_insert_with(|| {
+                        side.bodies.push(Body {
+                            before,
+                            after: Some(after),
+                            summaries: &[],
+                        });
+                        side.bodies.len().saturating_sub(1)
+                    });
+                    side.clusters.entry(cluster).or_default().insert(work, position);
+                }
+                None => side.add_whole(cluster, work, &file.text),
+            }
+        }
+        side
+    }
+
+    /// A text that names no cluster where a work does.
+    fn add_whole(&mut self, cluster: &'a str, work: &'a str, text: &'a str) {
+        self.clusters
+            .entry(cluster)
+            .or_default()
+            .insert(work, self.bodies.len());
+        self.bodies.push(Body {
+            before: text,
+            after: None,
+            summaries: &[],
+        });
+    }
+
+    /// Keeps only the clusters that `keep` admits, as `--clusters` says; hub objects stay.
+    pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
+        self.clusters
+            .retain(|cluster, _| *cluster == HUB || keep(cluster));
+    }
+}
+
+/// A file name without its extension.
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".yaml").unwrap_or(name)
+}
+
+/// Cuts a work where `render` puts the name of the cluster: the value of `metadata.namespace`. `None` for a text
+/// that is not laid out as we write it; it is then compared as it stands.
+fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
+    const KEY: &str = "\n  namespace: ";
+    let head = text.get(..text.find("\nspec:")?)?;
+    let at = head.find(KEY)?.checked_add(KEY.len())?;
+    let after = text.get(at..)?.strip_prefix(&*yaml::scalar(cluster))?;
+    after.starts_with('\n').then_some((text.get(..at)?, after))
+}
+
+/// The texts of both sides under one numbering, so that one finding can point into either.
+pub struct BothSides<'a> {
+    new: &'a dyn Locate,
+    old: &'a dyn Locate,
+    /// How many files the new side has: the old side's numbers start here.
+    offset: u32,
+}
+
+impl<'a> BothSides<'a> {
+    /// `new_files` is how many files the new side has.
+    #[must_use]
+    pub fn new(new: &'a dyn Locate, new_files: usize, old: &'a dyn Locate) -> Self {
+        Self {
+            new,
+            old,
+            offset: u32::try_from(new_files).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// A place of the old side in the common numbering.
+    pub(super) fn old_place(&self, place: Place) -> Place {
+        match place {
+            Place::Field {
+                document,
+                pointer,
+                part,
+            } => Place::Field {
+                document: DocumentId {
+                    source: SourceId(document.source.0.saturating_add(self.offset)),
+                    index: document.index,
+                },
+                pointer,
+                part,
+            },
+            other => other,
+        }
+    }
+}
+
+impl Locate for BothSides<'_> {
+    fn locate(&self, place: &Place) -> Option<Span<'_>> {
+        if let Place::Field {
+            document,
+            pointer,
+            part,
+        } = place
+            && let Some(source) = document.source.0.checked_sub(self.offset)
+        {
+            return self.old.locate(&Place::Field {
+                document: DocumentId {
+                    source: SourceId(source),
+                    index: document.index,
+                },
+                pointer: pointer.clone(),
+                part: *part,
+            });
+        }
+        self.new.locate(place)
+    }
+}

@@ -1,0 +1,77 @@
+//! Where input is read from: the disk, or a tree that is not on disk.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::discover_tree::discover_tree;
+use super::documents::{load_tree, read_tree_text};
+use super::tree::{FileTree, Lead, TreeEntry, inside, resolve};
+use super::{Document, Request, Sources, discover, load, read_text};
+use crate::diagnostic::{DocumentId, Findings};
+
+/// A choice of files; paths mean the same in each.
+#[derive(Clone, Copy)]
+pub enum Files<'a> {
+    /// Those on disk.
+    Disk,
+    /// Those of a tree. What the tree does not have is not there; configuration outside of it is read from disk.
+    Tree(&'a dyn FileTree),
+}
+
+impl Files<'_> {
+    /// Whether a directory stands at `path`.
+    #[must_use]
+    pub fn is_dir(self, path: &Path) -> bool {
+        match self {
+            Self::Disk => path.is_dir(),
+            Self::Tree(tree) => entry(tree, path) == Some(TreeEntry::Directory),
+        }
+    }
+
+    /// Whether a file stands at `path`.
+    #[must_use]
+    pub fn is_file(self, path: &Path) -> bool {
+        match self {
+            Self::Disk => path.is_file(),
+            Self::Tree(tree) => entry(tree, path) == Some(TreeEntry::File),
+        }
+    }
+
+    /// See [`read_text`].
+    pub fn read_text(
+        self,
+        path: &Path,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Option<(Arc<str>, DocumentId)> {
+        if let Self::Tree(tree) = self
+            && let Some(at) = inside(tree, path)
+            && let Ok(Lead::To(real, _)) = resolve(tree, &at)
+        {
+            return read_tree_text(tree, &real, path, sources, findings);
+        }
+        read_text(path, sources, findings)
+    }
+
+    /// The documents of all input files: [`discover`], then [`load`].
+    pub fn documents(
+        self,
+        request: &Request,
+        stdin: Option<&[u8]>,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Vec<Document> {
+        match self {
+            Self::Disk => load(&discover(request, findings), stdin, sources, findings),
+            Self::Tree(tree) => {
+                let files = discover_tree(request, tree, findings);
+                load_tree(&files, tree, stdin, sources, findings)
+            }
+        }
+    }
+}
+
+fn entry(tree: &dyn FileTree, path: &Path) -> Option<TreeEntry> {
+    let (_, entry) = resolve(tree, &inside(tree, path)?).ok()?.found()?;
+    Some(entry)
+}

@@ -1,0 +1,279 @@
+//! A Git revision as a tree of files, read straight from the object store: no `git` program, nothing written.
+//!
+//! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
+//! like any other; only what the repository itself says is read, no configuration of the machine or the person.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository};
+
+use super::tree::{FileTree, TreeEntry, TreeError};
+use crate::diagnostic::nearest;
+
+/// Why a revision cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GitError {
+    /// No repository holds the path.
+    #[error("`{path}` is in no Git repository")]
+    NoRepository {
+        /// What was asked for.
+        path: String,
+    },
+    /// A repository without files on disk.
+    #[error("the repository of `{path}` is bare: it has no work tree to compare with")]
+    Bare {
+        /// What was asked for.
+        path: String,
+    },
+    /// The branch has no commit yet.
+    #[error("the repository has no commit yet")]
+    NoCommit,
+    /// A revision that is not there, or not here.
+    #[error("there is no revision `{revision}` in this {}", if *shallow { "shallow clone" } else { "repository" })]
+    NoRevision {
+        /// What was asked for.
+        revision: String,
+        /// Whether the clone has only a part of the history.
+        shallow: bool,
+        /// A branch or tag with a similar name.
+        nearest: Option<String>,
+    },
+    /// An object that is there but cannot be read.
+    #[error("cannot read the revision `{revision}`: {reason}")]
+    Unreadable {
+        /// What was asked for.
+        revision: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl GitError {
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::NoRepository { .. } => {
+                "name a directory to compare with: `--base DIR` (a rendered tree, or another input)".to_owned()
+            }
+            Self::Bare { .. } => "run it in a work tree: `git worktree add DIR`".to_owned(),
+            Self::NoCommit => "commit first, or name a directory: `--base DIR`".to_owned(),
+            Self::NoRevision {
+                shallow: true,
+                revision,
+                ..
+            } => format!(
+                "fetch it: `git fetch --unshallow`, or `git fetch --depth=1 origin {revision}` and `--base FETCH_HEAD` \
+                 (in GitHub Actions: `fetch-depth: 0` for actions/checkout)"
+            ),
+            Self::NoRevision {
+                nearest: Some(nearest),
+                ..
+            } => format!("did you mean `{nearest}`?"),
+            Self::NoRevision { .. } => {
+                "fetch it first (`git fetch origin`), or name a branch, tag, commit or directory that is there"
+                    .to_owned()
+            }
+            Self::Unreadable { .. } => "check the repository: `git fsck`".to_owned(),
+        }
+    }
+}
+
+/// The files of one revision.
+pub struct GitTree {
+    repository: Repository,
+    root: PathBuf,
+    revision: String,
+    tree: ObjectId,
+    /// Directories that were read, by path.
+    listed: RefCell<HashMap<String, Rc<Vec<Item>>>>,
+}
+
+struct Item {
+    name: String,
+    entry: TreeEntry,
+    id: ObjectId,
+}
+
+impl GitTree {
+    /// Opens `revision` (whatever `git rev-parse` takes for one commit or tree) of the repository that holds
+    /// `path`, or the nearest directory above it.
+    ///
+    /// # Errors
+    /// When there is no such repository or revision, or it cannot be read.
+    pub fn open(path: &Path, revision: &str) -> Result<Self, GitError> {
+        let repository = open_repository(path)?;
+        let root = repository
+            .workdir()
+            .and_then(|directory| std::fs::canonicalize(directory).ok())
+            .ok_or_else(|| GitError::Bare {
+                path: path.display().to_string(),
+            })?;
+        let tree = {
+            if revision == "HEAD" && repository.head().is_ok_and(|head| head.is_unborn()) {
+                return Err(GitError::NoCommit);
+            }
+            let id = repository
+                .rev_parse_single(revision)
+                .map_err(|_| no_revision(&repository, revision))?;
+            let object = id.object().map_err(|_| no_revision(&repository, revision))?;
+            let tree = object.peel_to_tree().map_err(|error| GitError::Unreadable {
+                revision: revision.to_owned(),
+                reason: error.to_string(),
+            })?;
+            tree.id
+        };
+        Ok(Self {
+            repository,
+            root,
+            revision: revision.to_owned(),
+            tree,
+            listed: RefCell::new(HashMap::new()),
+        })
+    }
+
+    fn items(&self, directory: &str) -> Result<Rc<Vec<Item>>, TreeError> {
+        if let Some(known) = self.listed.borrow().get(directory) {
+            return Ok(Rc::clone(known));
+        }
+        let id = if directory.is_empty() {
+            Some(self.tree)
+        } else {
+            let (parent, name) = directory.rsplit_once('/').unwrap_or(("", directory));
+            self.items(parent)?
+                .iter()
+                .find(|item| item.name == name && item.entry == TreeEntry::Directory)
+                .map(|item| item.id)
+        };
+        let items = match id {
+            Some(id) => self.read_directory(directory, id)?,
+            None => Vec::new(),
+        };
+        let items = Rc::new(items);
+        self.listed
+            .borrow_mut()
+            .insert(directory.to_owned(), Rc::clone(&items));
+        Ok(items)
+    }
+
+    fn read_directory(&self, directory: &str, id: ObjectId) -> Result<Vec<Item>, TreeError> {
+        let tree = self
+            .repository
+            .find_tree(id)
+            .map_err(|error| missing(directory, &error))?;
+        let mut items = Vec::new();
+        for entry in tree.iter() {
+            let entry = entry.map_err(|error| missing(directory, &error))?;
+            // A name that is not UTF-8 cannot be typed, and is no manifest's.
+            let Ok(name) = std::str::from_utf8(entry.filename()) else {
+                continue;
+            };
+            items.push(Item {
+                name: name.to_owned(),
+                entry: match entry.mode().kind() {
+                    EntryKind::Tree => TreeEntry::Directory,
+                    EntryKind::Blob | EntryKind::BlobExecutable => TreeEntry::File,
+                    EntryKind::Link => TreeEntry::Link,
+                    EntryKind::Commit => TreeEntry::Submodule,
+                },
+                id: entry.object_id(),
+            });
+        }
+        items.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(items)
+    }
+
+    fn item<T>(&self, path: &str, take: impl FnOnce(&Item) -> T) -> Result<Option<T>, TreeError> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let items = self.items(parent)?;
+        let found = items.binary_search_by(|item| item.name.as_str().cmp(name)).ok();
+        Ok(found.and_then(|position| items.get(position)).map(take))
+    }
+}
+
+impl FileTree for GitTree {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn name(&self) -> &str {
+        &self.revision
+    }
+
+    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
+        let items = self.items(directory)?;
+        Ok(items.iter().map(|item| (item.name.clone(), item.entry)).collect())
+    }
+
+    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError> {
+        if path.is_empty() {
+            return Ok(Some(TreeEntry::Directory));
+        }
+        self.item(path, |item| item.entry)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        let id = self.item(path, |item| item.id)?.ok_or_else(|| TreeError {
+            path: path.to_owned(),
+            reason: "there is no such file in this revision".to_owned(),
+            help: "name a file that is there".to_owned(),
+        })?;
+        let mut blob = self
+            .repository
+            .find_blob(id)
+            .map_err(|error| missing(path, &error))?;
+        Ok(blob.take_data())
+    }
+}
+
+/// An object that a complete clone would have.
+fn missing(path: &str, error: &impl std::fmt::Display) -> TreeError {
+    TreeError {
+        path: path.to_owned(),
+        reason: error.to_string(),
+        help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
+            .to_owned(),
+    }
+}
+
+fn open_repository(path: &Path) -> Result<Repository, GitError> {
+    let none = || GitError::NoRepository {
+        path: path.display().to_string(),
+    };
+    let absolute = std::path::absolute(path).map_err(|_| none())?;
+    let directory = absolute
+        .ancestors()
+        .find(|ancestor| ancestor.is_dir())
+        .ok_or_else(none)?;
+    let isolated = gix::sec::trust::Mapping {
+        full: gix::open::Options::isolated(),
+        reduced: gix::open::Options::isolated(),
+    };
+    gix::ThreadSafeRepository::discover_opts(directory, gix::discover::upwards::Options::default(), isolated)
+        .map(|repository| repository.to_thread_local())
+        .map_err(|_| none())
+}
+
+fn no_revision(repository: &Repository, revision: &str) -> GitError {
+    let names: Vec<String> = repository
+        .references()
+        .ok()
+        .and_then(|references| {
+            let all = references.all().ok()?;
+            Some(
+                all.filter_map(Result::ok)
+                    .map(|reference| reference.name().shorten().to_string())
+                    .collect(),
+            )
+        })
+        .unwrap_or_default();
+    GitError::NoRevision {
+        revision: revision.to_owned(),
+        shallow: repository.is_shallow().unwrap_or(false),
+        nearest: nearest(revision, names.iter().map(String::as_str)).map(str::to_owned),
+    }
+}

@@ -1,0 +1,250 @@
+//! A tree must give exactly the files that the same tree on disk gives.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::discover_tree::discover_tree;
+use super::tree::{FileTree, Lead, TreeEntry, TreeError, inside, resolve};
+use super::{Request, discover};
+use crate::diagnostic::{Code, Findings};
+
+/// A tree in memory that stands for a directory on disk.
+struct Held {
+    root: PathBuf,
+    files: BTreeMap<String, (TreeEntry, Vec<u8>)>,
+}
+
+impl Held {
+    fn of(root: &Path) -> Self {
+        let mut held = Self {
+            root: fs::canonicalize(root).expect("a directory"),
+            files: BTreeMap::new(),
+        };
+        held.take(root, "");
+        held
+    }
+
+    fn take(&mut self, directory: &Path, prefix: &str) {
+        for entry in fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let name = path
+                .file_name()
+                .expect("a name")
+                .to_str()
+                .expect("UTF-8")
+                .to_owned();
+            let at = format!("{prefix}{name}");
+            if path.is_symlink() {
+                let target = fs::read_link(&path).expect("a link");
+                let bytes = target.to_str().expect("UTF-8").as_bytes().to_vec();
+                self.files.insert(at, (TreeEntry::Link, bytes));
+            } else if path.is_dir() {
+                if name != ".git" {
+                    self.take(&path, &format!("{at}/"));
+                }
+            } else {
+                let bytes = fs::read(&path).expect("a file");
+                self.files.insert(at, (TreeEntry::File, bytes));
+            }
+        }
+    }
+}
+
+impl FileTree for Held {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn name(&self) -> &str {
+        "held"
+    }
+
+    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
+        let prefix = if directory.is_empty() {
+            String::new()
+        } else {
+            format!("{directory}/")
+        };
+        let mut entries = BTreeMap::new();
+        for (path, (entry, _)) in &self.files {
+            if let Some(rest) = path.strip_prefix(&prefix) {
+                match rest.split_once('/') {
+                    Some((name, _)) => entries.insert(name.to_owned(), TreeEntry::Directory),
+                    None => entries.insert(rest.to_owned(), *entry),
+                };
+            }
+        }
+        Ok(entries.into_iter().collect())
+    }
+
+    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError> {
+        if let Some((entry, _)) = self.files.get(path) {
+            return Ok(Some(*entry));
+        }
+        let is_directory = path.is_empty()
+            || self
+                .files
+                .keys()
+                .any(|known| known.starts_with(&format!("{path}/")));
+        Ok(is_directory.then_some(TreeEntry::Directory))
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        Ok(self.files.get(path).expect("a file").1.clone())
+    }
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+    fs::write(path, text).expect("a file");
+}
+
+/// Both ways to the list of files, in the form of a list of texts.
+fn both(root: &Path, request: &Request) -> (Vec<String>, Vec<String>) {
+    let (mut on_disk, mut in_tree) = (Findings::new(), Findings::new());
+    let tree = Held::of(root);
+    let show = |file: &super::Discovered, findings: usize| {
+        format!(
+            "{:?} {} {} {findings}",
+            file.room,
+            file.relative,
+            file.path.display()
+        )
+    };
+    let disk = discover(request, &mut on_disk);
+    let held = discover_tree(request, &tree, &mut in_tree);
+    let messages = |findings: &Findings| {
+        findings
+            .iter()
+            // The system's words about a link to nothing are its own.
+            .map(|finding| match &finding.code {
+                code if *code == Code::INPUT_UNREADABLE => code.to_string(),
+                _ => finding.message.clone(),
+            })
+            .collect::<Vec<String>>()
+    };
+    let mut disk: Vec<String> = disk.iter().map(|file| show(file, 0)).collect();
+    let mut held: Vec<String> = held.iter().map(|held| show(&held.file, 0)).collect();
+    disk.extend(messages(&on_disk));
+    held.extend(messages(&in_tree));
+    (disk, held)
+}
+
+fn sample() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    fs::create_dir(root.join(".git")).expect("a directory");
+    for path in [
+        "hub/a.yaml",
+        "hub/b.yml",
+        "hub/c.json",
+        "hub/README.md",
+        "hub/.hidden.yaml",
+        "hub/.hidden/d.yaml",
+        "hub/charts/x.yaml",
+        "hub/build/y.yaml",
+        "hub/team/keep.gen.yaml",
+        "hub/team/drop.gen.yaml",
+        "hub/team/deep/z.yaml",
+        "hub/old/.spokewright-inventory",
+        "hub/old/eu-1/w.yaml",
+        "hub/rendered/w.yaml",
+        "hub/spokes/eu-1/s.yaml",
+        "hub/spokes/none.yaml",
+        "hub/root-only.yaml",
+        "shared/common.yaml",
+    ] {
+        write(root, path, "kind: X\n");
+    }
+    write(root, ".gitignore", "*.gen.yaml\n/hub/root-only.yaml\n");
+    write(root, "hub/.gitignore", "build/\n");
+    write(root, "hub/team/.gitignore", "!keep.gen.yaml\n");
+    #[cfg(unix)]
+    {
+        let link = |from: &str, to: &str| std::os::unix::fs::symlink(to, root.join(from)).expect("a link");
+        link("hub/linked.yaml", "a.yaml");
+        link("hub/team/linked", "deep");
+        link("hub/outside.yaml", "../shared/common.yaml");
+        link("hub/nowhere.yaml", "missing.yaml");
+        link("hub/team/deep/absolute.yaml", "/etc/hosts");
+    }
+    directory
+}
+
+#[test]
+fn a_tree_gives_the_files_that_the_disk_gives() {
+    let directory = sample();
+    let root = directory.path();
+    let hub = root.join("hub");
+    let whole = Request {
+        hub: vec![hub.clone()],
+        spokes: Some(hub.join("spokes")),
+        skip: vec![hub.join("rendered")],
+        exclude: vec!["charts/**".to_owned()],
+        root: hub.clone(),
+    };
+    let file_twice = Request {
+        hub: vec![
+            hub.join("a.yaml"),
+            hub.join("team"),
+            hub.join("a.yaml"),
+            hub.join("README.md"),
+        ],
+        root: root.to_owned(),
+        ..Request::default()
+    };
+    let from_the_root = Request {
+        hub: vec![root.to_owned()],
+        root: root.to_owned(),
+        ..Request::default()
+    };
+    for request in [whole, file_twice, from_the_root] {
+        let (mut disk, mut held) = both(root, &request);
+        // Findings of the walk come in no particular order; they are sorted when a run ends.
+        disk.sort();
+        held.sort();
+        assert!(disk.len() > 2, "{disk:?}");
+        assert_eq!(disk, held);
+    }
+}
+
+#[test]
+fn an_input_that_the_tree_does_not_have_yet_is_empty_and_one_outside_is_an_error() {
+    let directory = sample();
+    let tree = Held::of(directory.path());
+    let request = |path: PathBuf| Request {
+        hub: vec![path],
+        ..Request::default()
+    };
+    let mut findings = Findings::new();
+    let new = request(directory.path().join("new/hub"));
+    assert!(discover_tree(&new, &tree, &mut findings).is_empty());
+    assert!(findings.is_empty(), "{findings:?}");
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    assert!(discover_tree(&request(elsewhere.path().to_owned()), &tree, &mut findings).is_empty());
+    assert!(findings.has_errors());
+}
+
+#[test]
+fn a_loop_of_links_leads_nowhere() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let link = |target: &str| (TreeEntry::Link, target.as_bytes().to_vec());
+    let tree = Held {
+        root: fs::canonicalize(directory.path()).expect("a directory"),
+        files: [
+            ("a".to_owned(), link("b")),
+            ("b".to_owned(), link("a")),
+            ("up".to_owned(), link("../..")),
+        ]
+        .into(),
+    };
+    assert_eq!(resolve(&tree, "a"), Ok(Lead::Nowhere));
+    assert_eq!(resolve(&tree, "up/x"), Ok(Lead::Outside));
+    assert_eq!(
+        inside(&tree, &directory.path().join("x/../y")),
+        Some("y".to_owned())
+    );
+    assert_eq!(inside(&tree, &directory.path().join("../y")), None);
+}

@@ -1,0 +1,629 @@
+//! `diff`: against a directory, a rendered tree, a Git revision, and the input without one object.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::scratch::{Run, Scratch, copy, fixtures};
+
+/// Runs `git` as setup of a test; `None` where there is no `git`.
+fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    if !cfg!(feature = "git") {
+        eprintln!("skipped: built without the feature `git`");
+        return None;
+    }
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_AUTHOR_NAME", "A")
+        .env("GIT_AUTHOR_EMAIL", "a@example.com")
+        .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+        .env("GIT_COMMITTER_NAME", "A")
+        .env("GIT_COMMITTER_EMAIL", "a@example.com")
+        .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .output();
+    match output {
+        Ok(output) => {
+            assert!(output.status.success(), "git {arguments:?}: {output:?}");
+            Some(String::from_utf8(output.stdout).expect("UTF-8"))
+        }
+        Err(error) => {
+            eprintln!("skipped: git does not run here: {error}");
+            None
+        }
+    }
+}
+
+/// The worked example in a repository, committed once.
+fn repository() -> Option<Scratch> {
+    let scratch = Scratch::with_worked_example();
+    let root = scratch.path("");
+    git(&root, &["init", "-q"])?;
+    commit(&root)?;
+    Some(scratch)
+}
+
+fn commit(root: &Path) -> Option<String> {
+    git(root, &["add", "-A"])?;
+    git(root, &["commit", "-q", "-m", "one more"])
+}
+
+/// Runs the command below a directory of the scratch.
+fn run_in(scratch: &Scratch, directory: &str, arguments: &[&str]) -> Run {
+    Run::of(scratch.command(arguments).current_dir(scratch.path(directory)))
+}
+
+fn raise_the_limit(scratch: &Scratch, file: &str) {
+    scratch.edit(file, "limit: 100", "limit: 200");
+}
+
+#[test]
+fn an_untouched_work_tree_is_no_difference_in_any_form() {
+    let Some(scratch) = repository() else { return };
+    for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+        scratch.run(&["diff", "hub", "--format", format]).exits(0);
+    }
+    let run = scratch.run(&["diff", "hub", "-q"]);
+    run.exits(0);
+    assert_eq!(run.stdout, "nothing changes on any cluster\n");
+}
+
+#[test]
+fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
+    let Some(scratch) = repository() else { return };
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    let run = scratch.run(&["diff", "hub", "-q"]);
+    run.exits(1);
+    insta::assert_snapshot!(run.stdout, @r"
+    2 of 2 clusters change; over all, 0 objects added, 2 changed, 0 removed
+
+    objects on each of  added  changed  removed
+    all 2 clusters          0        1        0
+
+    changed RateLimitPolicy kuadrant-gateways/global on all 2 clusters
+    from hub/limits.yaml:1
+    --- HEAD
+    +++ work tree
+    @@ -10,7 +10,7 @@
+         limits:
+           per-client:
+             rates:
+    -        - limit: 100
+    +        - limit: 200
+               window: 10s
+       targetRef:
+         group: gateway.networking.k8s.io
+    ");
+}
+
+#[test]
+fn the_other_forms_say_the_same() {
+    let Some(scratch) = repository() else { return };
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    let semantic = scratch.run(&["diff", "hub", "-q", "--format", "semantic"]);
+    semantic.exits(1);
+    assert!(
+        semantic
+            .stdout
+            .contains("    spec.defaults.limits.per-client.rates[0].limit: 100 -> 200\n"),
+        "{}",
+        semantic.stdout
+    );
+    let markdown = scratch.run(&["diff", "hub", "-q", "--format", "markdown"]);
+    markdown.exits(1);
+    assert!(
+        markdown.stdout.contains("| all 2 clusters | 0 | 1 | 0 |"),
+        "{}",
+        markdown.stdout
+    );
+    let github = scratch.run(&["diff", "hub", "-q", "--format", "github"]);
+    github.exits(1);
+    assert!(
+        github
+            .stdout
+            .starts_with("::warning file=hub/limits.yaml,line=1,"),
+        "{}",
+        github.stdout
+    );
+    assert_eq!(github.stdout.lines().count(), 1);
+    let json: Value =
+        serde_json::from_str(&scratch.run(&["diff", "hub", "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(json["kind"], "DiffReport");
+    assert_eq!(json["apiVersion"], "spokewright.dev/v1alpha1");
+    assert_eq!(
+        json["changes"][0]["clusters"],
+        serde_json::json!(["eu-1", "us-1"])
+    );
+    assert_eq!(json["changes"][0]["fields"][0]["old"], 100);
+    let sarif: Value =
+        serde_json::from_str(&scratch.run(&["diff", "hub", "--format", "sarif"]).stdout).expect("JSON");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "diff/changed");
+}
+
+#[test]
+fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
+    let Some(scratch) = repository() else { return };
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
+    let run = scratch.run(&["diff", "hub", "-q", "--format", "markdown", "--max-bytes", "1500"]);
+    run.exits(1);
+    insta::assert_snapshot!(run.stdout, @r#"
+    ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 5 removed
+
+    Compared with <code>HEAD</code>.
+
+    | objects on each of | added | changed | removed |
+    |---|---:|---:|---:|
+    | eu-1 | 0 | 1 | 0 |
+    | us-1 (gone) | 0 | 0 | 5 |
+
+    <details><summary>changed <code>RateLimitPolicy kuadrant-gateways/global</code> on eu-1</summary>
+
+    from <code>hub/limits.yaml:1</code>
+
+    ```diff
+    @@ -10,7 +10,7 @@
+         limits:
+           per-client:
+             rates:
+    -        - limit: 100
+    +        - limit: 200
+               window: 10s
+       targetRef:
+         group: gateway.networking.k8s.io
+    ```
+
+    </details>
+
+    <details><summary>removed <code>Namespace kuadrant-gateways</code> on us-1</summary>
+
+    ```diff
+    @@ -1,4 +0,0 @@
+    -apiVersion: v1
+    -kind: Namespace
+    -metadata:
+    -  name: kuadrant-gateways
+    ```
+
+    </details>
+
+    <details><summary>removed <code>RateLimitPolicy kuadrant-gateways/global</code> on us-1</summary>
+
+    from <code>hub/limits.yaml:1</code>
+
+    ```diff
+    @@ -1,19 +0,0 @@
+    -apiVersion: kuadrant.io/v1
+    -kind: RateLimitPolicy
+    -metadata:
+    -  name: global
+    -  namespace: kuadrant-gateways
+    -  annotations:
+    -    kuadrant.io/policy-synced: "true"
+    -spec:
+    -  defaults:
+    -    limits:
+    -      per-client:
+    -        rates:
+    -        - limit: 100
+    -          window: 10s
+    -  targetRef:
+    -    group: gateway.networking.k8s.io
+    -    kind: Gateway
+    -    name: prod-web
+    -    sectionName: api
+    ```
+
+    </details>
+
+    > [!NOTE]
+    > 3 of 6 changes are left out, to stay below 1500 bytes. All of them: <code>spokewright diff hub --base HEAD</code>
+    "#);
+    assert!(run.stdout.len() <= 1500);
+}
+
+#[test]
+fn two_inputs_in_a_repository_are_compared_from_outside_of_it() {
+    let Some(scratch) = repository() else { return };
+    let outside = Scratch::new();
+    let input = |name: &str| scratch.path(name).display().to_string();
+    let files = [
+        "hub/class.yaml",
+        "hub/decisions.yaml",
+        "hub/gateway.yaml",
+        "hub/limits.yaml",
+    ]
+    .map(input);
+    let mut arguments = vec!["diff"];
+    arguments.extend(files.iter().map(String::as_str));
+    outside.run(&arguments).exits(0);
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    outside.run(&arguments).exits(1);
+}
+
+#[test]
+fn colour_comes_only_when_asked() {
+    let Some(scratch) = repository() else { return };
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    let plain = scratch.run(&["diff", "hub", "-q"]).stdout;
+    assert!(!plain.contains('\u{1b}'));
+    let coloured = scratch.run(&["diff", "hub", "-q", "--color", "always"]).stdout;
+    assert!(
+        coloured.contains("\u{1b}[31m-        - limit: 100\u{1b}[0m"),
+        "{coloured}"
+    );
+}
+
+#[test]
+fn a_cluster_that_joins_and_one_that_goes_are_marked() {
+    let Some(scratch) = repository() else { return };
+    scratch.edit("hub/decisions.yaml", "clusterName: us-1", "clusterName: ap-1");
+    let run = scratch.run(&["diff", "hub", "-q", "--format", "semantic"]);
+    run.exits(1);
+    assert!(run.stdout.contains("2 of 3 clusters change"), "{}", run.stdout);
+    assert!(run.stdout.contains("ap-1 (new)"), "{}", run.stdout);
+    assert!(run.stdout.contains("us-1 (gone)"), "{}", run.stdout);
+}
+
+#[test]
+fn only_what_is_committed_is_the_base() {
+    let Some(scratch) = repository() else { return };
+    // Staged or not, new or not: the base stays the commit.
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    git(&scratch.path(""), &["add", "-A"]);
+    scratch.run(&["diff", "hub"]).exits(1);
+    commit(&scratch.path(""));
+    scratch.run(&["diff", "hub"]).exits(0);
+    scratch.run(&["diff", "hub", "--base", "HEAD~1"]).exits(1);
+    scratch.run(&["diff", "hub", "--base", "main~1"]).exits(1);
+}
+
+#[test]
+fn the_configuration_of_the_revision_counts_for_the_revision() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\n";
+    scratch
+        .write(
+            "spokewright.yaml",
+            &format!("{config}hub: [hub]\nexclude: [\"old/**\"]\n"),
+        )
+        .write("hub/old/broken.yaml", "a: [\n")
+        .write("hub/old/.gitkeep", "");
+    commit(&root);
+    scratch.run(&["diff"]).exits(3);
+    scratch.write(
+        "spokewright.yaml",
+        &format!("{config}hub: [hub]\nexclude: [\"hub/old/**\"]\n"),
+    );
+    commit(&root);
+    scratch.run(&["diff"]).exits(0);
+    git(&root, &["mv", "hub", "moved"]);
+    scratch.write(
+        "spokewright.yaml",
+        &format!("{config}hub: [moved]\nexclude: [\"moved/old/**\"]\n"),
+    );
+    scratch.run(&["diff"]).exits(0);
+}
+
+#[test]
+fn a_new_input_is_all_added() {
+    let scratch = Scratch::new();
+    let root = scratch.path("");
+    scratch.write("README.md", "nothing yet\n");
+    if git(&root, &["init", "-q"]).is_none() {
+        return;
+    }
+    scratch.run(&["diff"]).exits(2).says("no commit yet");
+    commit(&root);
+    copy(&fixtures().join("worked-example/hub"), &scratch.path("hub"));
+    let run = scratch.run(&["diff", "hub", "-q", "--format", "semantic"]);
+    run.exits(1);
+    assert!(
+        run.stdout.contains("10 objects added, 0 changed, 0 removed"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_revision_that_is_not_there_says_what_to_type() {
+    let Some(scratch) = repository() else { return };
+    scratch
+        .run(&["diff", "hub", "--base", "origin/main"])
+        .exits(2)
+        .says("there is no revision `origin/main`")
+        .says("git fetch");
+    scratch
+        .run(&["diff", "hub", "--base", "mian"])
+        .exits(2)
+        .says("did you mean `main`?");
+    scratch
+        .run(&["diff", "hub", "--base", "./nowhere"])
+        .exits(2)
+        .says("no directory");
+    scratch
+        .run(&["diff", "hub", "--base", "hub/limits.yaml"])
+        .exits(2)
+        .says("is a file");
+}
+
+#[cfg(feature = "git")]
+#[test]
+fn outside_of_a_repository_a_base_must_be_named() {
+    let scratch = Scratch::with_worked_example();
+    scratch
+        .run(&["diff", "hub"])
+        .exits(2)
+        .says("no Git repository")
+        .says("--base DIR");
+    let mut command = scratch.command(&["diff", "-"]);
+    Run::of(&mut command).exits(2).says("standard input");
+}
+
+#[test]
+fn a_shallow_clone_has_its_commit_and_says_how_to_get_more() {
+    let Some(scratch) = repository() else { return };
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    commit(&scratch.path(""));
+    let url = format!("file://{}", scratch.path("").display());
+    let shallow = Scratch::new();
+    git(&shallow.path(""), &["clone", "-q", "--depth=1", &url, "clone"]);
+    run_in(&shallow, "clone", &["diff", "hub"]).exits(0);
+    shallow.edit("clone/hub/limits.yaml", "limit: 200", "limit: 300");
+    run_in(&shallow, "clone", &["diff", "hub"]).exits(1);
+    run_in(&shallow, "clone", &["diff", "hub", "--base", "HEAD~1"])
+        .exits(2)
+        .says("shallow clone")
+        .says("git fetch --unshallow");
+    let first = git(&scratch.path(""), &["rev-parse", "HEAD~1"]).expect("git runs");
+    run_in(&shallow, "clone", &["diff", "hub", "--base", first.trim()])
+        .exits(2)
+        .says("shallow clone");
+    // What the message says to type works.
+    git(
+        &shallow.path("clone"),
+        &["fetch", "-q", "--depth=1", "origin", "main"],
+    );
+    run_in(&shallow, "clone", &["diff", "hub", "--base", "FETCH_HEAD"]).exits(1);
+    git(&shallow.path("clone"), &["fetch", "-q", "--unshallow"]);
+    run_in(&shallow, "clone", &["diff", "hub", "--base", "HEAD~1"]).exits(1);
+}
+
+#[test]
+fn a_worktree_and_a_submodule_are_repositories_like_any_other() {
+    let Some(scratch) = repository() else { return };
+    let other = Scratch::new();
+    let tree = other.path("tree").display().to_string();
+    git(&scratch.path(""), &["worktree", "add", "-q", "-b", "side", &tree]);
+    run_in(&other, "tree", &["diff", "hub"]).exits(0);
+    raise_the_limit(&other, "tree/hub/limits.yaml");
+    run_in(&other, "tree", &["diff", "hub"]).exits(1);
+    // The first work tree has its own files, and the same history.
+    scratch.run(&["diff", "hub", "--base", "side"]).exits(0);
+
+    let outer = Scratch::new();
+    outer.write("README.md", "outer\n");
+    let root = outer.path("");
+    git(&root, &["init", "-q"]);
+    let url = scratch.path("").display().to_string();
+    git(&root, &["submodule", "--quiet", "add", &url, "inner"]);
+    commit(&root);
+    run_in(&outer, "inner", &["diff", "hub"]).exits(0);
+    outer.run(&["diff", "inner/hub"]).exits(0);
+    raise_the_limit(&outer, "inner/hub/limits.yaml");
+    run_in(&outer, "inner", &["diff", "hub"]).exits(1);
+    // From the outer repository the files of the inner one cannot be seen: nothing is silently missing.
+    outer.run(&["diff", "."]).exits(5).says("submodule");
+}
+
+#[test]
+fn the_repository_is_never_written_to() {
+    let Some(scratch) = repository() else { return };
+    let list = || {
+        let mut all = Vec::new();
+        let mut pending = vec![scratch.path(".git")];
+        while let Some(directory) = pending.pop() {
+            for entry in std::fs::read_dir(directory).expect("a directory") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    pending.push(path);
+                } else {
+                    let bytes = std::fs::read(&path).expect("a file");
+                    all.push((path, bytes));
+                }
+            }
+        }
+        all.sort();
+        all
+    };
+    let before = list();
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.run(&["diff", "hub"]).exits(1);
+    assert_eq!(list(), before);
+}
+
+#[test]
+fn a_rendered_tree_and_another_input_are_bases_too() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    copy(&scratch.path("hub"), &scratch.path("other"));
+    for base in ["rendered", "other"] {
+        scratch.run(&["diff", "hub", "--base", base]).exits(0);
+    }
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    for base in ["rendered", "other"] {
+        let run = scratch.run(&["diff", "hub", "--base", base, "-q", "--format", "semantic"]);
+        run.exits(1);
+        assert!(
+            run.stdout.contains("rates[0].limit: 100 -> 200"),
+            "{}",
+            run.stdout
+        );
+    }
+    // A file by hand is what stands there; a damaged one is named.
+    scratch.write("rendered/eu-1/gateway-rbac.yaml", "a: [\n");
+    scratch
+        .run(&["diff", "hub", "--base", "rendered"])
+        .exits(3)
+        .says("rendered/eu-1/gateway-rbac.yaml");
+    scratch.write("rendered/.spokewright-inventory", "no inventory\n");
+    scratch.run(&["diff", "hub", "--base", "rendered"]).exits(5);
+}
+
+#[test]
+fn an_input_with_errors_is_not_compared_and_a_base_with_errors_is() {
+    let Some(scratch) = repository() else { return };
+    let right = scratch.read("hub/limits.yaml");
+    scratch.edit("hub/limits.yaml", "name: prod-web", "name: prod-wep");
+    let run = scratch.run(&["diff", "hub"]);
+    run.exits(3).says("nothing was compared");
+    assert_eq!(run.stdout, "");
+    commit(&scratch.path(""));
+    scratch.write("hub/limits.yaml", &right);
+    scratch
+        .run(&["diff", "hub"])
+        .exits(1)
+        .says("HEAD:hub/limits.yaml")
+        .says("the base `HEAD` has 1 error");
+}
+
+#[test]
+fn an_empty_result_is_refused_unless_it_is_meant() {
+    let Some(scratch) = repository() else { return };
+    scratch.remove("hub/decisions.yaml").edit(
+        "hub/gateway.yaml",
+        "  labels:\n    cluster.open-cluster-management.io/placement: edge\n",
+        "",
+    );
+    scratch.run(&["diff", "hub"]).exits(4).says("--allow-empty");
+    let run = scratch.run(&["diff", "hub", "--allow-empty", "-q", "--format", "semantic"]);
+    run.exits(1);
+    assert!(run.stdout.contains("10 removed"), "{}", run.stdout);
+}
+
+#[test]
+fn without_an_object_every_cluster_loses_what_comes_from_it() {
+    let scratch = Scratch::with_worked_example();
+    let run = scratch.run(&[
+        "diff",
+        "hub",
+        "-q",
+        "--without",
+        "ratelimitpolicy/gateways/global",
+        "--format",
+        "semantic",
+    ]);
+    run.exits(1);
+    assert!(
+        run.stdout
+            .contains("- RateLimitPolicy kuadrant-gateways/global on all 2 clusters  (hub/limits.yaml:1)"),
+        "{}",
+        run.stdout
+    );
+    // What breaks without it is part of the answer.
+    let run = scratch.run(&["diff", "hub", "--without", "Gateway/gateways/prod-web"]);
+    run.exits(3).says("error[policy/target-not-found]");
+    assert!(
+        run.stdout.contains("removed Gateway kuadrant-gateways/prod-web"),
+        "{}",
+        run.stdout
+    );
+    scratch
+        .run(&["diff", "hub", "--without", "RateLimitPolicy/gateways/globel"])
+        .exits(2)
+        .says("did you mean `RateLimitPolicy/gateways/global`?");
+    scratch
+        .run(&["diff", "hub", "--without", "global"])
+        .exits(2)
+        .says("KIND/NAMESPACE/NAME");
+    scratch
+        .run(&["diff", "hub", "--without", "a/b", "--base", "hub"])
+        .exits(2)
+        .says("cannot be used with");
+}
+
+#[test]
+fn only_the_clusters_that_are_asked_for_are_compared() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    scratch
+        .run(&["diff", "hub", "--base", "rendered", "--clusters", "eu-*"])
+        .exits(0);
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    let run = scratch.run(&["diff", "hub", "--base", "rendered", "--clusters", "eu-*", "-q"]);
+    run.exits(1);
+    assert!(run.stdout.starts_with("1 of 1 cluster changes"), "{}", run.stdout);
+}
+
+#[test]
+fn the_value_of_a_copied_secret_never_appears() {
+    let scratch = Scratch::with_worked_example();
+    let secret = |value: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: wildcard, namespace: gateways}}\n\
+             type: kubernetes.io/tls\ndata: {{tls.crt: Y2VydA==, tls.key: {value}}}\n"
+        )
+    };
+    scratch.write("hub/secret.yaml", &secret("b2xkLWtleQ==")).write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\n",
+    );
+    copy(&scratch.path("hub"), &scratch.path("other"));
+    scratch.write("hub/secret.yaml", &secret("bmV3LWtleQ=="));
+    for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+        let run = scratch.run(&["diff", "hub", "--base", "other", "--format", format]);
+        run.exits(1);
+        assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);
+        assert!(run.stdout.contains("tls.key"), "{format}:\n{}", run.stdout);
+        for value in ["b2xkLWtleQ", "bmV3LWtleQ", "Y2VydA"] {
+            assert!(!run.stdout.contains(value), "{format}:\n{}", run.stdout);
+            assert!(!run.stderr.contains(value), "{format}:\n{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn one_line_on_a_thousand_clusters_is_a_comment_below_ten_kilobytes() {
+    let scratch = Scratch::with_worked_example();
+    let clusters: Vec<String> = (1..=1000)
+        .map(|number| format!("{{clusterName: eu-{number:04}, reason: \"\"}}"))
+        .collect();
+    for (page, clusters) in clusters.chunks(100).enumerate() {
+        scratch.write(
+            &format!("hub/decisions-{page}.yaml"),
+            &format!(
+                "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: PlacementDecision\n\
+                 metadata:\n  name: edge-decision-{}\n  namespace: gateways\n\
+                 \x20 labels: {{cluster.open-cluster-management.io/placement: edge}}\n\
+                 status:\n  decisions: [{}]\n",
+                page + 2,
+                clusters.join(", ")
+            ),
+        );
+    }
+    scratch.remove("hub/decisions.yaml");
+    copy(&scratch.path("hub"), &scratch.path("other"));
+    raise_the_limit(&scratch, "hub/limits.yaml");
+    let run = scratch.run(&["diff", "hub", "--base", "other", "--format", "markdown"]);
+    run.exits(1);
+    println!("1,000 clusters: {} bytes", run.stdout.len());
+    assert!(run.stdout.len() < 10_000, "{}", run.stdout);
+    assert!(
+        run.stdout.contains("1000 of 1000 clusters change"),
+        "{}",
+        run.stdout
+    );
+}
