@@ -19,6 +19,6 @@ mod inputs;
 mod policies;
 mod stages;
 
+pub use crate::policy::PolicyView;
 pub use inputs::{CONFIG_NAME, Loaded, Request, load, load_from};
-pub use policies::PolicyView;
 pub use stages::{Detail, Rendered, check, known_clusters, policies, policies_on, render};

@@ -9,7 +9,7 @@ use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity};
 use spokewright::hub::Objects;
 use spokewright::object::Object;
 use spokewright::output::{self, TreeFile};
-use spokewright::pipeline::{self, Detail, CONFIG_NAME, Loaded, Rendered, Request};
+use spokewright::pipeline::{self, CONFIG_NAME, Detail, Loaded, Rendered, Request};
 use spokewright::report::diff::{self, BothSides, DiffReport, Side, Titles, Unreadable, Which};
 use spokewright::source::Sources;
 #[cfg(feature = "git")]

@@ -12,7 +12,7 @@ use crate::object::{GroupKind, Object};
 use crate::policy::findings::{local_conflicts, outcomes, same_target};
 use crate::policy::reach::gateways_of;
 use crate::policy::{
-    Ages, Attachments, Clusters, EffectivePolicies, LocalEffect, Locals, Node, Options, Profiles, Statuses,
+    Ages, Attachments, Clusters, EffectivePolicies, Locals, Node, Options, PolicyView, Profiles, Statuses,
     Synced,
 };
 
@@ -95,21 +95,6 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
         .get(&object.group_kind())?
         .version(&object.api_version.version)?;
     Some(version.schema.as_ref()?.complete(&object.value).into_owned())
-}
-
-/// Everything that can be said about the policies of an input.
-#[derive(Debug)]
-pub struct PolicyView<'a> {
-    /// What is attached where.
-    pub attachments: Attachments<'a>,
-    /// What holds on each path.
-    pub effective: EffectivePolicies,
-    /// What the statuses would say.
-    pub statuses: Statuses,
-    /// The clusters of each Gateway of ours.
-    pub clusters: Clusters,
-    /// What spoke-local policies do to synced ones, by cluster.
-    pub effects: BTreeMap<String, Vec<LocalEffect>>,
 }
 
 impl<'a> PolicyView<'a> {

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Loaded;
-use super::policies::{Attached, PolicyView, attach, receives};
+use super::policies::{Attached, attach, receives};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::hub::{Grants, Ours};
 use crate::placement;
+use crate::policy::PolicyView;
 use crate::policy::shipping::nodes_of_gateway;
 use crate::policy::{Clusters, Consignments, Node, report_unsynced, report_unused};
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
@@ -110,7 +111,9 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
 
 /// Everything that [`render()`] would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
-    for crd in loaded.hub.crds.values() {
+    let mut crds: Vec<&crate::api::crd::Crd> = loaded.hub.crds.values().collect();
+    crds.sort_by_key(|crd| (&crd.group, &crd.kind));
+    for crd in crds {
         if let Some(object) = loaded
             .hub
             .objects

@@ -60,7 +60,7 @@ pub struct Kind {
     /// What is known about it.
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
-    pub nodes: HashMap<Node, Placed>,
+    pub nodes: BTreeMap<Node, Placed>,
 }
 
 /// The policies of one kind on one node.
@@ -172,7 +172,7 @@ impl<'a> Attachments<'a> {
             .into_iter()
             .map(|profile| Kind {
                 profile,
-                nodes: HashMap::new(),
+                nodes: BTreeMap::new(),
             })
             .collect();
         let mut drafts = Vec::new();

@@ -5,7 +5,7 @@
 //! Flows in: the objects of a cluster, attachments. Flows out: [`Locals`].
 //! Must not know: works, placements.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attachment::{Attachments, Options, PolicyId};
@@ -38,7 +38,7 @@ pub struct Local<'a> {
 pub struct Locals<'a> {
     /// The cluster.
     pub cluster: &'a str,
-    by_node: HashMap<(usize, Node), Vec<Local<'a>>>,
+    by_node: BTreeMap<(usize, Node), Vec<Local<'a>>>,
 }
 
 /// What becomes of a synced policy on one cluster.
@@ -64,7 +64,7 @@ impl<'a> Locals<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let mut by_node: HashMap<(usize, Node), Vec<Local<'a>>> = HashMap::new();
+        let mut by_node: BTreeMap<(usize, Node), Vec<Local<'a>>> = BTreeMap::new();
         for (kind, known) in attachments.kinds.iter().enumerate() {
             let profile = known.profile.as_ref();
             for object in objects.of_kind(&profile.group, &profile.kind) {

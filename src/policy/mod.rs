@@ -52,6 +52,7 @@ pub(crate) mod testing;
 mod tests;
 pub mod topology;
 mod unsynced;
+mod view;
 mod walk;
 
 pub use attachment::{Attachments, Options, Policy, PolicyId};
@@ -67,3 +68,4 @@ pub use report::{OnClusters, PolicyReport};
 pub use shipping::{Decision, Displacer, Shipped, ShippedSpec, Withheld};
 pub use status::{Condition, Outcome, PolicyStatus, Statuses};
 pub use unsynced::{Synced, report_unsynced, report_unused};
+pub use view::PolicyView;

@@ -135,7 +135,7 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
                 flatten(value, format!("{at}/{}", escape(key)), &mut |pointer, _| {
-                    field(pointer)
+                    field(pointer);
                 });
             }
         }

@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::render_report::Place;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::{Identity, Object};
-use crate::pipeline::PolicyView;
+
 use crate::policy::effective::Loss;
 use crate::policy::reach::without;
 use crate::policy::status::Condition;
-use crate::policy::{Effective, Node, Path, PathEffective, PolicyId, Reach};
+use crate::policy::{Effective, Node, Path, PathEffective, PolicyId, PolicyView, Reach};
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]

@@ -30,10 +30,7 @@ pub fn placement_table(report: &Report, width: usize) -> String {
             {
                 "Misconfigured".to_owned()
             } else {
-                satisfied.map_or_else(
-                    || "Unchanged".to_owned(),
-                    |condition| condition.reason.to_string(),
-                )
+                satisfied.map_or_else(|| "Unchanged".to_owned(), |condition| condition.reason.clone())
             };
             [
                 format!("{}/{}", placement.namespace, placement.name),

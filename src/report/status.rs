@@ -32,6 +32,7 @@ pub struct Condition {
 
 impl ObjectStatus {
     /// The conditions of our Gateways, as MGC writes them once every work is applied (hub.md section 5.1).
+    #[must_use]
     pub fn of_gateways(ours: &Ours<'_>, clusters: &[Vec<String>]) -> Vec<Self> {
         let condition = |kind: &str, status: &str, reason: &str, message: String| Condition {
             r#type: kind.to_owned(),
@@ -60,6 +61,7 @@ impl ObjectStatus {
     }
 
     /// The conditions of every policy.
+    #[must_use]
     pub fn of_policies(attachments: &Attachments<'_>, statuses: &Statuses) -> Vec<Self> {
         statuses
             .iter()

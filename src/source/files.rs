@@ -75,3 +75,12 @@ fn entry(tree: &dyn FileTree, path: &Path) -> Option<TreeEntry> {
     let (_, entry) = resolve(tree, &inside(tree, path)?).ok()?.found()?;
     Some(entry)
 }
+
+impl std::fmt::Debug for Files<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Disk => "Disk",
+            Self::Tree(_) => "Tree",
+        })
+    }
+}

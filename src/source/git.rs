@@ -277,3 +277,13 @@ fn no_revision(repository: &Repository, revision: &str) -> GitError {
         nearest: nearest(revision, names.iter().map(String::as_str)).map(str::to_owned),
     }
 }
+
+impl std::fmt::Debug for GitTree {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("GitTree")
+            .field("root", &self.root)
+            .field("revision", &self.revision)
+            .finish_non_exhaustive()
+    }
+}

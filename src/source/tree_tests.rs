@@ -56,7 +56,7 @@ impl FileTree for Held {
         &self.root
     }
 
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "held"
     }
 

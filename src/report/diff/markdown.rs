@@ -95,11 +95,11 @@ fn notice(report: &DiffReport, left_out: usize, total: usize, budget: usize) -> 
 
 /// At most half of what there is room for: the objects matter too.
 fn table(text: &mut String, comparison: &Comparison, limit: usize) {
+    const HEAD: &str = "\n| objects on each of | added | changed | removed |\n|---|---:|---:|---:|\n";
+    const ROOM_FOR_MORE: usize = 64;
     if comparison.rows.is_empty() {
         return;
     }
-    const HEAD: &str = "\n| objects on each of | added | changed | removed |\n|---|---:|---:|---:|\n";
-    const ROOM_FOR_MORE: usize = 64;
     let room = limit.saturating_sub(text.len()) / 2;
     let end = text.len().saturating_add(room).saturating_sub(ROOM_FOR_MORE);
     if text.len().saturating_add(HEAD.len()) > end {

@@ -195,3 +195,12 @@ impl Locate for BothSides<'_> {
         self.new.locate(place)
     }
 }
+
+impl std::fmt::Debug for BothSides<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("BothSides")
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,23 @@
+//! All that is decided about the policies of one input, for reports.
+//!
+//! Owns: the bundle. Flows in and out: what the other rooms of this module decided. Must not know: how it was made, or how
+//! it is shown.
+
+use std::collections::BTreeMap;
+
+use super::{Attachments, Clusters, EffectivePolicies, LocalEffect, Statuses};
+
+/// Everything that can be said about the policies of an input.
+#[derive(Debug)]
+pub struct PolicyView<'a> {
+    /// What is attached where.
+    pub attachments: Attachments<'a>,
+    /// What holds on each path.
+    pub effective: EffectivePolicies,
+    /// What the statuses would say.
+    pub statuses: Statuses,
+    /// The clusters of each Gateway of ours.
+    pub clusters: Clusters,
+    /// What spoke-local policies do to synced ones, by cluster.
+    pub effects: BTreeMap<String, Vec<LocalEffect>>,
+}
