@@ -198,6 +198,12 @@ impl Diff {
             return self.git_base(request, "HEAD");
         };
         let path = Path::new(base);
+        if base.is_empty() {
+            return Err(usage(
+                "`--base` is empty",
+                "name a rendered tree, an input directory or a Git revision",
+            ));
+        }
         if output::is_tree(path) {
             return Ok(Base::Tree(path.to_owned()));
         }
@@ -283,6 +289,16 @@ impl Diff {
         let mut findings = Findings::new();
         let rendered = pipeline::render(&loaded, true, Detail::Plan, &mut findings);
         loaded.finish(&mut findings);
+        let works = loaded
+            .hub
+            .objects
+            .of_kind("work.open-cluster-management.io", "ManifestWork");
+        if rendered.plan.clusters.is_empty() && !works.is_empty() {
+            return Err(usage(
+                &format!("`{title}` holds ManifestWorks, but no `{}`", output::INVENTORY),
+                "copy a rendered tree with its hidden files: many tools leave them out",
+            ));
+        }
         if findings.has_errors() {
             let errors = findings.only(Severity::Error);
             show::findings(&errors, &loaded.sources.prefixed(&prefix), self.common.speech);

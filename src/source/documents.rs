@@ -62,7 +62,7 @@ pub(super) fn load_tree(
     for held in files {
         match tree.read(&held.at) {
             Ok(bytes) => read.push((&held.file, bytes)),
-            Err(error) => findings.push(tree_unreadable(&held.file.path, &error)),
+            Err(error) => findings.push(tree_unreadable(tree, &held.file.path, &error)),
         }
     }
     let mut inputs: Vec<Input<'_>> = read
@@ -73,14 +73,10 @@ pub(super) fn load_tree(
     read_inputs(inputs, sources, findings)
 }
 
-fn tree_unreadable(path: &Path, error: &TreeError) -> Finding {
+fn tree_unreadable(tree: &dyn FileTree, path: &Path, error: &TreeError) -> Finding {
     let shown = super::discover::show(path);
-    Finding::new(
-        Code::INPUT_UNREADABLE,
-        Place::Path(shown.clone()),
-        format!("cannot read `{shown}`: {}", error.reason),
-    )
-    .help(error.help.clone())
+    let message = format!("cannot read `{}:{shown}`: {}", tree.name(), error.reason);
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message).help(error.help.clone())
 }
 
 /// Room, path in reports, path to open and to show, and the bytes where they are known already.
@@ -161,7 +157,7 @@ pub(super) fn read_tree_text(
     let shown = super::discover::show(path);
     let text = match tree.read(at) {
         Ok(bytes) => decode_at_most(&bytes, &shown, &yaml::Limits::default()),
-        Err(error) => Err(Box::new(tree_unreadable(path, &error))),
+        Err(error) => Err(Box::new(tree_unreadable(tree, path, &error))),
     };
     keep_text(text, path, shown, sources, findings)
 }

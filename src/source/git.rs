@@ -23,6 +23,14 @@ pub enum GitError {
         /// What was asked for.
         path: String,
     },
+    /// A repository of a form that cannot be read.
+    #[error("cannot open the Git repository of `{path}`: {reason}")]
+    Repository {
+        /// What was asked for.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// A repository without files on disk.
     #[error("the repository of `{path}` is bare: it has no work tree to compare with")]
     Bare {
@@ -42,6 +50,12 @@ pub enum GitError {
         /// A branch or tag with a similar name.
         nearest: Option<String>,
     },
+    /// A file or a directory of a revision.
+    #[error("`{revision}` is no commit")]
+    NoCommitObject {
+        /// What was asked for.
+        revision: String,
+    },
     /// An object that is there but cannot be read.
     #[error("cannot read the revision `{revision}`: {reason}")]
     Unreadable {
@@ -57,7 +71,7 @@ impl GitError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::NoRepository { .. } => {
+            Self::NoRepository { .. } | Self::Repository { .. } => {
                 "name a directory to compare with: `--base DIR` (a rendered tree, or another input)".to_owned()
             }
             Self::Bare { .. } => "run it in a work tree: `git worktree add DIR`".to_owned(),
@@ -78,6 +92,7 @@ impl GitError {
                 "fetch it first (`git fetch origin`), or name a branch, tag, commit or directory that is there"
                     .to_owned()
             }
+            Self::NoCommitObject { .. } => "name a branch, a tag or a commit".to_owned(),
             Self::Unreadable { .. } => "check the repository: `git fsck`".to_owned(),
         }
     }
@@ -100,7 +115,7 @@ struct Item {
 }
 
 impl GitTree {
-    /// Opens `revision` (whatever `git rev-parse` takes for one commit or tree) of the repository that holds
+    /// Opens `revision` (whatever `git rev-parse` takes for one commit) of the repository that holds
     /// `path`, or the nearest directory above it.
     ///
     /// # Errors
@@ -113,20 +128,7 @@ impl GitTree {
             .ok_or_else(|| GitError::Bare {
                 path: path.display().to_string(),
             })?;
-        let tree = {
-            if revision == "HEAD" && repository.head().is_ok_and(|head| head.is_unborn()) {
-                return Err(GitError::NoCommit);
-            }
-            let id = repository
-                .rev_parse_single(revision)
-                .map_err(|_| no_revision(&repository, revision))?;
-            let object = id.object().map_err(|_| no_revision(&repository, revision))?;
-            let tree = object.peel_to_tree().map_err(|error| GitError::Unreadable {
-                revision: revision.to_owned(),
-                reason: error.to_string(),
-            })?;
-            tree.id
-        };
+        let tree = tree_of(&repository, revision)?;
         Ok(Self {
             repository,
             root,
@@ -230,14 +232,46 @@ impl FileTree for GitTree {
     }
 }
 
+fn tree_of(repository: &Repository, revision: &str) -> Result<ObjectId, GitError> {
+    if revision == "HEAD" && repository.head().is_ok_and(|head| head.is_unborn()) {
+        return Err(GitError::NoCommit);
+    }
+    let id = repository
+        .rev_parse_single(revision)
+        .map_err(|_| no_revision(repository, revision))?;
+    let object = id.object().map_err(|_| no_revision(repository, revision))?;
+    let commit = object.peel_to_commit().map_err(|_| GitError::NoCommitObject {
+        revision: revision.to_owned(),
+    })?;
+    let tree = commit.tree_id().map_err(|error| GitError::Unreadable {
+        revision: revision.to_owned(),
+        reason: error.to_string(),
+    })?;
+    Ok(tree.detach())
+}
+
 /// An object that a complete clone would have.
-fn missing(path: &str, error: &impl std::fmt::Display) -> TreeError {
+fn missing(path: &str, error: &dyn std::error::Error) -> TreeError {
     TreeError {
         path: path.to_owned(),
-        reason: error.to_string(),
+        reason: whole(error),
         help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
             .to_owned(),
     }
+}
+
+/// An error with all that caused it: the first words alone say little.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let words = deeper.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = deeper.source();
+    }
+    text
 }
 
 fn open_repository(path: &Path) -> Result<Repository, GitError> {
@@ -255,7 +289,19 @@ fn open_repository(path: &Path) -> Result<Repository, GitError> {
     };
     gix::ThreadSafeRepository::discover_opts(directory, gix::discover::upwards::Options::default(), isolated)
         .map(|repository| repository.to_thread_local())
-        .map_err(|_| none())
+        .map_err(|error| {
+            if absolute
+                .ancestors()
+                .any(|ancestor| ancestor.join(".git").exists())
+            {
+                GitError::Repository {
+                    path: path.display().to_string(),
+                    reason: whole(&error),
+                }
+            } else {
+                none()
+            }
+        })
 }
 
 fn no_revision(repository: &Repository, revision: &str) -> GitError {

@@ -351,6 +351,11 @@ fn a_revision_that_is_not_there_says_what_to_type() {
         .exits(2)
         .says("did you mean `main`?");
     scratch
+        .run(&["diff", "hub", "--base", "HEAD:hub"])
+        .exits(2)
+        .says("is no commit");
+    scratch.run(&["diff", "hub", "--base", ""]).exits(2);
+    scratch
         .run(&["diff", "hub", "--base", "./nowhere"])
         .exits(2)
         .says("no directory");
@@ -481,6 +486,12 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
         .says("rendered/eu-1/gateway-rbac.yaml");
     scratch.write("rendered/.spokewright-inventory", "no inventory\n");
     scratch.run(&["diff", "hub", "--base", "rendered"]).exits(5);
+    scratch.run(&["render", "hub", "-o", "fresh"]).exits(0);
+    scratch
+        .remove("fresh/.spokewright-inventory")
+        .run(&["diff", "hub", "--base", "fresh"])
+        .exits(2)
+        .says("hidden files");
 }
 
 #[test]
