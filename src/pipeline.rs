@@ -15,8 +15,9 @@
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
+pub mod argocd;
 mod inputs;
 mod stages;
 
-pub use inputs::{Loaded, Request, load};
+pub use inputs::{Loaded, Request, configuration, load};
 pub use stages::{Rendered, check, render};

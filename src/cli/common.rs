@@ -179,7 +179,7 @@ impl Common {
             },
             now: self.now,
             deny_warnings: self.speech.deny.is_some(),
-            output: None,
+            ..Request::default()
         })
     }
 }

@@ -4,6 +4,7 @@
 //! Flows in: arguments, terminal variables. Flows out: text and an exit status.
 //! Must not know: how anything is decided; that is the library's.
 
+mod argocd;
 mod check;
 mod common;
 mod completions;
@@ -27,6 +28,7 @@ Examples:
   spokewright check                        everything that is wrong or doubtful, and nothing written
   spokewright placement --why eu-1         which Placement takes the cluster, and why
   spokewright render hub -o - | kubectl diff -f -
+  spokewright argocd plugin                the declaration of the Argo CD plugin that this program is
 
 Exit status: 0 done; 1 --check found a difference; 2 usage; 3 the input has errors;
 4 a conflict or a placement could not be resolved; 5 reading or writing failed; 70 a bug.";
@@ -44,6 +46,7 @@ enum Command {
     Render(render::Render),
     Check(check::Check),
     Placement(placement::Placement),
+    Argocd(argocd::Argocd),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -76,6 +79,7 @@ fn run(cli: Cli) -> Status {
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Placement(command) => command.run(),
+        Command::Argocd(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::api::config::{self, PlacementMode, PlacementSource, RenderConfig};
+use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
@@ -23,6 +23,8 @@ const DEFAULT_OUTPUT: &str = "rendered";
 pub struct Request {
     /// Files and directories to read.
     pub paths: Vec<PathBuf>,
+    /// Instead of `hub` of the configuration, relative to its directory.
+    pub hub: Option<Vec<String>>,
     /// What came from standard input.
     pub stdin: Option<Vec<u8>>,
     /// `--config`.
@@ -37,6 +39,12 @@ pub struct Request {
     pub placement: Option<PlacementSource>,
     /// `--mode`.
     pub mode: Option<PlacementMode>,
+    /// Instead of `secrets` of the configuration.
+    pub secrets: Option<Secrets>,
+    /// Instead of `hubObjects` of the configuration.
+    pub hub_objects: Option<HubObjects>,
+    /// The repository, outside of which nothing may be read.
+    pub boundary: Option<PathBuf>,
     /// What hub controllers other than the scheduler would add.
     pub placement_options: placement::Options,
     /// `--now`: the only clock.
@@ -119,7 +127,11 @@ pub fn load(request: &Request) -> Loaded {
     let mut config = configured.unwrap_or_default();
     config.placement_source = request.placement.unwrap_or(config.placement_source);
     config.placement_mode = request.mode.unwrap_or(config.placement_mode);
-    let hub_paths = if places.configured_inputs {
+    config.secrets = request.secrets.unwrap_or(config.secrets);
+    config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
+    let hub_paths = if let Some(hub) = &request.hub {
+        hub.iter().map(|path| places.root.join(path)).collect()
+    } else if places.configured_inputs {
         config.hub.iter().map(|path| places.root.join(path)).collect()
     } else {
         request.paths.clone()
@@ -134,6 +146,9 @@ pub fn load(request: &Request) -> Loaded {
         .spokes
         .clone()
         .unwrap_or_else(|| places.root.join(&config.spokes));
+    if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
+        findings.push(no_such_spokes(missing));
+    }
     let wanted = source::Request {
         hub: hub_paths,
         spokes: Some(spokes),
@@ -147,6 +162,7 @@ pub fn load(request: &Request) -> Loaded {
         .collect(),
         exclude: config.exclude.clone(),
         root: places.root,
+        boundary: request.boundary.clone(),
     };
     check_output(request, &output, &wanted, &configured_output, &mut findings);
     let clusters = request
@@ -171,6 +187,11 @@ pub fn load(request: &Request) -> Loaded {
         clusters,
         deny_warnings: request.deny_warnings,
     }
+}
+
+/// Reads the configuration alone: what [`load`] would find, without the input.
+pub fn configuration(request: &Request, sources: &mut Sources, findings: &mut Findings) -> RenderConfig {
+    read_config(&whereabouts(request), sources, findings).unwrap_or_default()
 }
 
 fn whereabouts(request: &Request) -> Whereabouts {
@@ -252,6 +273,17 @@ fn check_output(
             });
         }
     }
+}
+
+/// The default directory may be absent; one that somebody named is there, or its policies would be shipped over.
+fn no_such_spokes(path: &Path) -> Finding {
+    let shown = path.display().to_string();
+    Finding::new(
+        Code::INPUT_UNREADABLE,
+        Place::Path(shown.clone()),
+        format!("there is no directory `{shown}` of spoke-local objects"),
+    )
+    .help("name the directory that holds one directory for each cluster")
 }
 
 fn cluster_glob(glob: &str, findings: &mut Findings) -> Option<GlobMatcher> {
