@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 5] = ["render", "check", "schema", "completions", "man"];
+const COMMANDS: [&str; 6] = ["render", "check", "argocd", "schema", "completions", "man"];
 
 #[test]
 fn every_command_prints_help_with_an_example() {

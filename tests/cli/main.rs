@@ -1,5 +1,7 @@
 //! The built binary, driven as a person would.
 
+#[cfg(unix)]
+mod argocd;
 mod bad_input;
 mod deterministic;
 mod help;
