@@ -9,7 +9,7 @@ use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, Rende
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
-use crate::output::same_or_inside;
+use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
 use crate::source::{self, Sources};
 
@@ -35,6 +35,8 @@ pub struct Request {
     pub spokes: Option<PathBuf>,
     /// `--clusters`.
     pub clusters: Option<String>,
+    /// `--shard`.
+    pub shard: Option<Shard>,
     /// `--placement`.
     pub placement: Option<PlacementSource>,
     /// `--mode`.
@@ -72,8 +74,10 @@ pub struct Loaded {
     pub now: Option<jiff::Timestamp>,
     /// What hub controllers other than the scheduler would add.
     pub placement_options: placement::Options,
-    /// `--clusters`.
-    pub(super) clusters: Option<GlobMatcher>,
+    /// `--clusters` and `--shard`.
+    pub selection: Selection,
+    /// Whether the result is one stream, and no part of a directory.
+    pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
     deny_warnings: bool,
 }
@@ -101,10 +105,10 @@ impl Loaded {
         }
     }
 
-    /// Whether `--clusters` admits this cluster.
+    /// Whether `--clusters` and `--shard` admit this cluster.
     #[must_use]
     pub fn admits(&self, cluster: &str) -> bool {
-        self.clusters.as_ref().is_none_or(|glob| glob.is_match(cluster))
+        self.selection.admits(cluster)
     }
 }
 
@@ -184,7 +188,11 @@ pub fn load(request: &Request) -> Loaded {
         findings,
         now: request.now,
         placement_options: request.placement_options,
-        clusters,
+        selection: Selection {
+            clusters,
+            shard: request.shard,
+        },
+        is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
     }
 }
@@ -235,6 +243,13 @@ fn read_config(places: &Whereabouts, sources: &mut Sources, findings: &mut Findi
     Some(config)
 }
 
+fn is_stream(request: &Request) -> bool {
+    request
+        .output
+        .as_deref()
+        .is_some_and(|output| output.as_os_str() == "-")
+}
+
 /// An output that would be read again as input, or that would overwrite it (design section 9).
 fn check_output(
     request: &Request,
@@ -243,11 +258,7 @@ fn check_output(
     configured: &Path,
     findings: &mut Findings,
 ) {
-    let stream = request
-        .output
-        .as_deref()
-        .is_some_and(|output| output.as_os_str() == "-");
-    if stream {
+    if is_stream(request) {
         return;
     }
     for input in &wanted.hub {
