@@ -6,6 +6,7 @@ mod bad_input;
 mod deterministic;
 mod help;
 mod output;
+mod parts;
 mod real_crds;
 mod rendering;
 mod scratch;
