@@ -3,7 +3,7 @@
 //! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
 //! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
 //! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
-//! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub ([`github`]); and, for misspelled
+//! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub ([`github`]), JUnit ([`junit`]); and, for misspelled
 //! names, the [`nearest`] known one.
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
@@ -16,6 +16,7 @@ mod format;
 pub mod github;
 mod human;
 mod json;
+pub mod junit;
 mod nearest;
 mod place;
 mod position;

@@ -7,6 +7,8 @@ mod deterministic;
 mod help;
 mod output;
 mod parts;
+#[cfg(unix)]
+mod pre_commit;
 mod real_crds;
 mod rendering;
 mod scratch;
