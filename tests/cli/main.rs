@@ -4,6 +4,7 @@
 mod argocd;
 mod bad_input;
 mod deterministic;
+mod examples;
 mod help;
 mod output;
 mod parts;
