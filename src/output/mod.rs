@@ -17,6 +17,7 @@ mod inside;
 mod inventory;
 mod kustomization;
 mod layout;
+mod others;
 mod record;
 mod scan;
 mod selection;

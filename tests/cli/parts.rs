@@ -246,3 +246,19 @@ fn exit_code_says_whether_something_was_written() {
     render().exits(3);
     scratch.run(&["render", "hub", "--exit-code", "--check"]).exits(2);
 }
+
+#[test]
+fn annotated_hub_objects_are_the_same_in_every_shard() {
+    let scratch = Scratch::with_worked_example();
+    fleet(&scratch, &names(0..6));
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nhubObjects: Annotated\n",
+    );
+    scratch.run(&["render", "-o", "whole"]).exits(0);
+    assert!(scratch.exists("whole/_hub/kustomization.yaml"));
+    for index in ["2/2", "1/2"] {
+        scratch.run(&["render", "-o", "parts", "--shard", index]).exits(0);
+    }
+    assert_eq!(scratch.tree("parts"), scratch.tree("whole"));
+}
