@@ -15,10 +15,11 @@
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
+pub mod argocd;
 mod inputs;
 mod policies;
 mod stages;
 
 pub use crate::policy::PolicyView;
-pub use inputs::{CONFIG_NAME, Loaded, Request, load, load_from};
+pub use inputs::{CONFIG_NAME, Loaded, Request, configuration, load, load_from};
 pub use stages::{Detail, Rendered, check, known_clusters, policies, policies_on, render};

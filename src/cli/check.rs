@@ -17,7 +17,8 @@ Examples:
   spokewright check                                        in a pre-commit hook
   spokewright check --deny warnings                        warnings fail too
   spokewright check --message-format sarif > findings.sarif
-  spokewright check --message-format github                annotations on a pull request";
+  spokewright check --message-format github                annotations on a pull request
+  spokewright check --message-format junit > junit.xml     test results for other CI systems";
 
 /// Report everything that is wrong or doubtful in the input, and write nothing
 #[derive(Debug, Args)]

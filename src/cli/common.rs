@@ -101,6 +101,8 @@ pub(crate) enum MessageFormat {
     Sarif,
     /// GitHub workflow commands
     Github,
+    /// JUnit XML: one test case for each code of a finding
+    Junit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -179,7 +181,7 @@ impl Common {
             },
             now: self.now,
             deny_warnings: self.speech.deny.is_some(),
-            output: None,
+            ..Request::default()
         })
     }
 }

@@ -4,6 +4,7 @@
 //! Flows in: arguments, terminal variables. Flows out: text and an exit status.
 //! Must not know: how anything is decided; that is the library's.
 
+mod argocd;
 mod check;
 mod common;
 mod completions;
@@ -31,6 +32,7 @@ Examples:
   spokewright placement --why eu-1         which Placement takes the cluster, and why
   spokewright diff --base origin/main      what a pull request does to every cluster
   spokewright render hub -o - | kubectl diff -f -
+  spokewright argocd plugin                the declaration of the Argo CD plugin that this program is
 
 Exit status: 0 done; 1 --check or diff found a difference; 2 usage; 3 the input has errors;
 4 a conflict or a placement could not be resolved; 5 reading or writing failed; 70 a bug.";
@@ -51,6 +53,7 @@ enum Command {
     Policies(policies::Policies),
     Explain(policies::Explain),
     Diff(diff::Diff),
+    Argocd(argocd::Argocd),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -86,6 +89,7 @@ fn run(cli: Cli) -> Status {
         Command::Policies(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Argocd(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

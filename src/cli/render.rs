@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity};
-use spokewright::output::{self, ChangeKind, Layout, Options, Summary};
+use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
 use spokewright::pipeline::{self, Detail, Rendered};
 use spokewright::report::RenderReport;
 
@@ -20,6 +20,9 @@ Examples:
   spokewright render hub -o rendered             write the tree
   spokewright render hub -o rendered --check     exit 1 when the tree is not up to date, and write nothing
   spokewright render hub -o - > works.yaml       one stream for kubectl or Argo CD
+  spokewright render --clusters 'eu-*'           only these clusters; the files of all others stay as they are
+  spokewright render --shard 1/4                 the first of four parts, one after the other into one directory
+  spokewright render --exit-code                 in a pre-commit hook: exit 1 when something was written
   spokewright render --report report.json        also say where every object came from, and what was withheld";
 
 /// Render the input into one directory per cluster of ManifestWorks
@@ -32,6 +35,14 @@ pub(crate) struct Render {
     /// Directory to write, or `-` for one stream on stdout [default: `output` of the configuration, else rendered]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Only this part of the fleet, such as 1/4: a cluster's part follows from its name
+    #[arg(long, value_name = "I/N", help_heading = "Placement")]
+    shard: Option<Shard>,
+
+    /// Exit 1 when something was written or deleted: a hook that changes files has to fail
+    #[arg(long, conflicts_with = "check", help_heading = "Output")]
+    exit_code: bool,
 
     /// Write nothing; exit 1 when something would change
     #[arg(long, help_heading = "Output")]
@@ -77,6 +88,7 @@ impl Render {
         }
         let mut request = self.common.request()?;
         request.output.clone_from(&self.output);
+        request.shard = self.shard;
         let loaded = pipeline::load(&request);
         let mut findings = Findings::new();
         let detail = if self.report.is_some() {
@@ -106,7 +118,11 @@ impl Render {
             return Ok(Status::of(&findings));
         }
         show::findings(&findings, sources, self.common.speech);
-        let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+        let layout = Layout::of_part(
+            &rendered.plan,
+            rendered.all_clusters.clone(),
+            loaded.selection.clone(),
+        );
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
@@ -144,6 +160,10 @@ impl Render {
                     summary.deleted,
                     elapsed(start)
                 ));
+                if self.exit_code && !summary.differing.is_empty() {
+                    self.say("exit status 1 because of --exit-code: add what was written, and try again");
+                    return Ok(Status::Differs);
+                }
                 Ok(Status::Done)
             }
             Err(error) => {

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Severity, github};
+use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Severity, github, junit};
 
 use super::common::{Color, MessageFormat, Speech};
 use super::placement::Format;
@@ -37,6 +37,7 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
         MessageFormat::Json => json(&FindingList::new(findings, locate)),
         MessageFormat::Sarif => json(&SarifLog::new(findings, locate)),
         MessageFormat::Github => github::render(findings, locate),
+        MessageFormat::Junit => junit::render(findings, locate),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::visible::json_escaped;
-use super::{FindingList, Findings, Human, Locate, SarifLog, github};
+use super::{FindingList, Findings, Human, Locate, SarifLog, github, junit};
 
 /// In which form findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,13 @@ pub enum Format {
     Sarif,
     /// GitHub workflow commands.
     Github,
+    /// One JUnit document.
+    Junit,
 }
 
 impl Format {
-    /// Writes all findings in this form. JSON and SARIF are indented, end in a newline, and are written also
-    /// when there is nothing to say; the other two then write nothing.
+    /// Writes all findings in this form. JSON, SARIF and JUnit are indented, end in a newline, and are
+    /// written also when there is nothing to say; the other two then write nothing.
     ///
     /// # Errors
     /// What the writer says.
@@ -30,6 +32,7 @@ impl Format {
         match self {
             Self::Human(human) => out.write_all(human.render(findings, locate).as_bytes()),
             Self::Github => out.write_all(github::render(findings, locate).as_bytes()),
+            Self::Junit => out.write_all(junit::render(findings, locate).as_bytes()),
             Self::Json => document(&FindingList::new(findings, locate), out),
             Self::Sarif => document(&SarifLog::new(findings, locate), out),
         }
@@ -62,6 +65,7 @@ mod tests {
             Format::Json,
             Format::Sarif,
             Format::Github,
+            Format::Junit,
         ] {
             let text = written(format, &findings, &texts);
             assert!(text.ends_with('\n'), "{format:?}");
@@ -103,6 +107,7 @@ mod tests {
             Format::Json,
             Format::Sarif,
             Format::Github,
+            Format::Junit,
         ] {
             let text = written(format, &findings, &texts);
             assert!(

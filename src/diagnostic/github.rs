@@ -41,8 +41,12 @@ fn command(text: &mut String, finding: &Finding, locate: &dyn Locate) {
     );
 }
 
-/// Message, label, related places, notes and help, one below the other.
 fn message(finding: &Finding, locate: &dyn Locate) -> String {
+    data(&explanation(finding, locate).join("\n"))
+}
+
+/// Message, label, related places, notes and help, one below the other.
+pub(super) fn explanation(finding: &Finding, locate: &dyn Locate) -> Vec<String> {
     let mut lines = vec![one_line(&finding.message, usize::MAX)];
     if !finding.label.is_empty() {
         lines.push(one_line(&finding.label, usize::MAX));
@@ -66,7 +70,7 @@ fn message(finding: &Finding, locate: &dyn Locate) -> String {
             .iter()
             .map(|help| format!("help: {}", one_line(help, usize::MAX))),
     );
-    data(&lines.join("\n"))
+    lines
 }
 
 /// `path:line:column`, as far as there is one.

@@ -3,11 +3,12 @@
 //! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
 //! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
 //! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
-//! people ([`Human`]), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub ([`github`]); and, for misspelled
-//! names, the [`nearest()`] known one.
+//! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
+//! ([`github`]), JUnit ([`junit`]); and, for misspelled names, the [`nearest()`] known one.
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 
+mod brief;
 mod code;
 mod finding;
 mod findings;
@@ -15,6 +16,7 @@ mod format;
 pub mod github;
 mod human;
 mod json;
+pub mod junit;
 mod nearest;
 mod place;
 mod position;
@@ -25,6 +27,7 @@ mod visible;
 #[cfg(test)]
 mod fixture;
 
+pub use brief::Brief;
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label, Severity};
 pub use findings::{Findings, SeverityOverride};

@@ -27,12 +27,14 @@ pub(super) fn apply(
 ) -> Result<(), OutputError> {
     create_root(storage, root)?;
     delete(storage, root, &scan.leftovers)?;
-    write_plan(storage, root, tree, scan, &scan.older_plan)?;
+    let mut carried_on = [scan.older_plan.as_slice(), &scan.kept].concat();
+    carried_on.sort_unstable();
+    write_plan(storage, root, tree, scan, &carried_on)?;
     write_files(storage, root, tree, scan)?;
     delete(storage, root, &scan.stale)?;
     remove_emptied(storage, root, scan)?;
     if !scan.older_plan.is_empty() {
-        write_plan(storage, root, tree, scan, &[])?;
+        write_plan(storage, root, tree, scan, &scan.kept)?;
     }
     let inventory = root.join(INVENTORY);
     storage

@@ -92,13 +92,13 @@ impl Directories {
     }
 }
 
-/// The paths in a list that are not wanted.
+/// The paths in a list that are not wanted, as far as the tree speaks for them.
 pub(super) fn stale(tree: &dyn Tree, list: Option<&Inventory>) -> Vec<String> {
     let mut wanted = (0..tree.len()).map(|index| tree.path(index)).peekable();
     let mut stale = Vec::new();
     for (path, _) in list.into_iter().flat_map(Inventory::iter) {
         while wanted.next_if(|wanted| wanted.as_ref() < path).is_some() {}
-        if wanted.peek().is_none_or(|wanted| wanted.as_ref() != path) {
+        if wanted.peek().is_none_or(|wanted| wanted.as_ref() != path) && tree.owns(path) {
             stale.push(path.to_owned());
         }
     }

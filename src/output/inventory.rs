@@ -169,6 +169,14 @@ impl Inventory {
             .map(|entry| &entry.hash)
     }
 
+    /// Whether the file holds exactly the lines that we would write for these entries.
+    pub(super) fn holds<P: AsRef<str>>(&self, mut entries: impl Iterator<Item = (P, Hash)>) -> bool {
+        let mut listed = self.iter();
+        self.canonical
+            && entries.all(|(path, hash)| listed.next() == Some((path.as_ref(), &hash)))
+            && listed.next().is_none()
+    }
+
     /// Whether the file holds exactly the lines that we would write for files with these hashes, in the order of
     /// their paths. The caller knows that every listed path is one of theirs.
     pub(super) fn is_exactly(&self, hashes: &[Hash]) -> bool {

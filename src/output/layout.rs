@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::kustomization::kustomization;
+use super::selection::Selection;
 use super::tree::{FileKind, Tree};
 use crate::render::Plan;
 
@@ -18,6 +19,7 @@ pub struct Layout<'a> {
     hub_files: Vec<(&'a str, &'a str)>,
     /// All clusters of the fleet, also those that are filtered out: the root's kustomization lists them.
     all_clusters: Vec<String>,
+    selection: Selection,
     files: Vec<File>,
 }
 
@@ -35,6 +37,13 @@ impl<'a> Layout<'a> {
     /// Lays out a plan. `all_clusters` are the sorted names of every cluster of the fleet.
     #[must_use]
     pub fn new(plan: &'a Plan, all_clusters: Vec<String>) -> Self {
+        Self::of_part(plan, all_clusters, Selection::default())
+    }
+
+    /// Lays out the part of a fleet that `selection` admits, which is what `plan` holds. The directories of all
+    /// other clusters are another run's.
+    #[must_use]
+    pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
         let clusters: Vec<(&str, &[usize])> = plan
             .clusters
             .iter()
@@ -50,6 +59,7 @@ impl<'a> Layout<'a> {
             clusters,
             hub_files,
             all_clusters,
+            selection,
             files: Vec::new(),
         };
         layout.files = layout.sorted_files();
@@ -128,6 +138,14 @@ impl Tree for Layout<'_> {
         match self.files.get(index) {
             Some(File::Work { .. } | File::HubObject { .. }) => FileKind::Object,
             _ => FileKind::Kustomization,
+        }
+    }
+
+    /// What no cluster owns (the root's list, `_hub/`) is the same in every part, and every part's.
+    fn owns(&self, path: &str) -> bool {
+        match path.split_once('/') {
+            Some((directory, _)) if !directory.starts_with('_') => self.selection.admits(directory),
+            _ => true,
         }
     }
 

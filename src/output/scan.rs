@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use super::directories::{Directories, Directory, position, stale};
 use super::error::{Obstacle, Offender};
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN, hash};
+use super::others::kept;
 use super::record::Record;
 use super::storage::{mark, mark_of};
 use super::tree::{Tree, directory_of, name_of, prefixes};
@@ -55,6 +56,9 @@ pub(super) struct Scan {
     pub(super) perhaps_empty: BTreeSet<String>,
     /// What an older plan lists beyond what is wanted, sorted: the next plan must carry it on.
     pub(super) older_plan: Vec<(String, Hash)>,
+    /// What the record lists of the parts that the tree does not speak for, sorted by path, each path once: every
+    /// plan and the inventory must carry it on.
+    pub(super) kept: Vec<(String, Hash)>,
     /// Whether the inventory lists paths that are no longer wanted.
     pub(super) is_stale_listed: bool,
     /// Temporary files of a killed run, sorted.
@@ -136,6 +140,7 @@ pub(super) fn scan(
         scan.offenders.extend(part.offenders);
     }
     scan.older_plan = beyond(tree, &scan.hashes, record.plan());
+    scan.kept = kept(root, tree, record);
     directories.retain(|directory| !directory.wanted.is_empty());
     scan.directories = directories;
     scan.stale.sort_unstable();
@@ -152,7 +157,7 @@ fn beyond(tree: &dyn Tree, hashes: &[Hash], plan: Option<&Inventory>) -> Vec<(St
         |path: &str, hash: &Hash| position(tree, path).and_then(|index| hashes.get(index)) == Some(hash);
     let planned = plan.into_iter().flat_map(Inventory::iter);
     planned
-        .filter(|(path, hash)| !is_wanted(path, hash))
+        .filter(|(path, hash)| !is_wanted(path, hash) && tree.owns(path))
         .map(|(path, hash)| (path.to_owned(), *hash))
         .collect()
 }
@@ -286,12 +291,12 @@ impl Comparison<'_> {
     }
 
     /// The marks of the temporary files that a killed run may have left in a directory: it made them only for
-    /// files that its plan lists, and for the plan itself.
+    /// files that its plan lists, and for the plan itself. Where a run of another part came after it, what that
+    /// plan listed stands in the inventory now.
     fn marks(&self, directory: &str) -> BTreeSet<String> {
         let planned = self
             .record
-            .plan()
-            .into_iter()
+            .lists()
             .flat_map(Inventory::iter)
             .map(|(path, _)| path);
         planned
@@ -371,7 +376,7 @@ impl Comparison<'_> {
 }
 
 /// How a file compares with the wanted bytes.
-enum Compared {
+pub(super) enum Compared {
     Same,
     /// The hash of what it holds.
     Different(Hash),
@@ -379,7 +384,7 @@ enum Compared {
 
 /// Reads a file once. What is longer than wanted is hashed in pieces: a huge foreign file is no reason to run
 /// out of memory.
-fn compare(path: &Path, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
+pub(super) fn compare(path: &Path, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
     const PIECE: usize = 64 * 1024;
     let mut file = File::open(path)?;
     // One byte more than wanted tells a longer file from an equal one.

@@ -36,6 +36,13 @@ pub trait Tree: Sync {
     /// What the file is for.
     fn kind(&self, index: usize) -> FileKind;
 
+    /// Whether this tree speaks for a path: whether it would list the path if a file belonged there. The others
+    /// are another run's part of the same directory; their files and their entries in the record stay as they are.
+    /// Every path of the tree is its own.
+    fn owns(&self, _path: &str) -> bool {
+        true
+    }
+
     /// Appends the bytes of the file to `buffer`.
     fn content(&self, index: usize, buffer: &mut Vec<u8>);
 }

@@ -33,8 +33,18 @@
 //! Temporary files bear [`super::TEMPORARY_PREFIX`], a mark of the path that they are for, and the process. Only
 //! those whose mark belongs to a path in the plan are removed; a file of yours that happens to begin alike stays.
 //!
+//! # Parts of a tree
+//!
+//! A tree may speak for a part of the directory only ([`Tree::owns`]: `--clusters`, `--shard`). What the record lists
+//! of the other parts is then neither wanted nor stale: it is carried on as it stands through the plan of step 3,
+//! that of step 7 and the inventory. Where an interrupted run of another part left two hashes for a path, the one
+//! that the file has is carried on; where the file is gone, the inventory's, so that the other part's next run still
+//! finds the directory to remove. So the parts, run one after the other in any order, leave what one run over the
+//! whole leaves, byte for byte. Files that belong to no part (the root's list of clusters) are the same in each.
+//!
 //! Two runs at once into one directory are the caller's mistake; they cannot tear a file, but one of them fails.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +52,7 @@ use std::path::{Path, PathBuf};
 use super::apply::apply;
 use super::directories::Directories;
 use super::error::{Action, Offender, OutputError, RootFault};
-use super::inventory::{INVENTORY, PLAN};
+use super::inventory::{Hash, INVENTORY, Inventory, PLAN};
 use super::record::Record;
 use super::scan::{Scan, State, scan};
 use super::storage::{Disk, Storage};
@@ -201,18 +211,36 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
         path: path.clone(),
         kind: ChangeKind::Stale,
     }));
-    summary.differing.extend(bookkeeping(record, scan));
+    summary.differing.extend(bookkeeping(tree, record, scan));
     summary.differing.sort_unstable();
     summary
 }
 
+/// Whether an inventory lists exactly what is wanted, and the other parts as they were.
+fn is_up_to_date(inventory: &Inventory, tree: &dyn Tree, scan: &Scan) -> bool {
+    if scan.kept.is_empty() {
+        return !scan.is_stale_listed && inventory.is_exactly(&scan.hashes);
+    }
+    let wanted = scan.hashes.iter().enumerate();
+    let mut entries: Vec<(Cow<'_, str>, Hash)> = wanted
+        .map(|(index, hash)| (tree.path(index), *hash))
+        .chain(
+            scan.kept
+                .iter()
+                .map(|(path, hash)| (Cow::from(path.as_str()), *hash)),
+        )
+        .collect();
+    entries.sort_unstable();
+    inventory.holds(entries.into_iter())
+}
+
 /// How inventory and plan differ from what they should be: exactly what is wanted, and absent.
-fn bookkeeping(record: &Record, scan: &Scan) -> Vec<Change> {
+fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
     let inventory = match record.inventory() {
         None => Some(ChangeKind::Missing),
         // Where something is in the way, the wanted inventory is not known.
         Some(_) if scan.states.contains(&State::Blocked) => None,
-        Some(inventory) if !scan.is_stale_listed && inventory.is_exactly(&scan.hashes) => None,
+        Some(inventory) if is_up_to_date(inventory, tree, scan) => None,
         Some(_) => Some(ChangeKind::Changed),
     };
     let inventory = inventory.map(|kind| Change {

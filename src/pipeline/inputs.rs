@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::api::config::{self, PlacementMode, PlacementSource, RenderConfig};
+use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
-use crate::output::same_or_inside;
+use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
 use crate::source::{self, Files, Sources};
 
@@ -23,6 +23,8 @@ const DEFAULT_OUTPUT: &str = "rendered";
 pub struct Request {
     /// Files and directories to read.
     pub paths: Vec<PathBuf>,
+    /// Instead of `hub` of the configuration, relative to its directory.
+    pub hub: Option<Vec<String>>,
     /// What came from standard input.
     pub stdin: Option<Vec<u8>>,
     /// `--config`.
@@ -33,10 +35,18 @@ pub struct Request {
     pub spokes: Option<PathBuf>,
     /// `--clusters`.
     pub clusters: Option<String>,
+    /// `--shard`.
+    pub shard: Option<Shard>,
     /// `--placement`.
     pub placement: Option<PlacementSource>,
     /// `--mode`.
     pub mode: Option<PlacementMode>,
+    /// Instead of `secrets` of the configuration.
+    pub secrets: Option<Secrets>,
+    /// Instead of `hubObjects` of the configuration.
+    pub hub_objects: Option<HubObjects>,
+    /// The repository, outside of which nothing may be read.
+    pub boundary: Option<PathBuf>,
     /// What hub controllers other than the scheduler would add.
     pub placement_options: placement::Options,
     /// `--now`: the only clock.
@@ -64,8 +74,10 @@ pub struct Loaded {
     pub now: Option<jiff::Timestamp>,
     /// What hub controllers other than the scheduler would add.
     pub placement_options: placement::Options,
-    /// `--clusters`.
-    pub(super) clusters: Option<GlobMatcher>,
+    /// `--clusters` and `--shard`.
+    pub selection: Selection,
+    /// Whether the result is one stream, and no part of a directory.
+    pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
     deny_warnings: bool,
 }
@@ -93,10 +105,10 @@ impl Loaded {
         }
     }
 
-    /// Whether `--clusters` admits this cluster.
+    /// Whether `--clusters` and `--shard` admit this cluster.
     #[must_use]
     pub fn admits(&self, cluster: &str) -> bool {
-        self.clusters.as_ref().is_none_or(|glob| glob.is_match(cluster))
+        self.selection.admits(cluster)
     }
 }
 
@@ -125,7 +137,11 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
     let mut config = configured.unwrap_or_default();
     config.placement_source = request.placement.unwrap_or(config.placement_source);
     config.placement_mode = request.mode.unwrap_or(config.placement_mode);
-    let hub_paths = if places.configured_inputs {
+    config.secrets = request.secrets.unwrap_or(config.secrets);
+    config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
+    let hub_paths = if let Some(hub) = &request.hub {
+        hub.iter().map(|path| places.root.join(path)).collect()
+    } else if places.configured_inputs {
         config.hub.iter().map(|path| places.root.join(path)).collect()
     } else {
         request.paths.clone()
@@ -140,6 +156,9 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
         .spokes
         .clone()
         .unwrap_or_else(|| places.root.join(&config.spokes));
+    if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
+        findings.push(no_such_spokes(missing));
+    }
     let wanted = source::Request {
         hub: hub_paths,
         spokes: Some(spokes),
@@ -153,6 +172,7 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
         .collect(),
         exclude: config.exclude.clone(),
         root: places.root,
+        boundary: request.boundary.clone(),
     };
     if matches!(files, Files::Disk) {
         check_output(request, &output, &wanted, &configured_output, &mut findings);
@@ -175,9 +195,18 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
         findings,
         now: request.now,
         placement_options: request.placement_options,
-        clusters,
+        selection: Selection {
+            clusters,
+            shard: request.shard,
+        },
+        is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
     }
+}
+
+/// Reads the configuration alone: what [`load`] would find, without the input.
+pub fn configuration(request: &Request, sources: &mut Sources, findings: &mut Findings) -> RenderConfig {
+    read_config(&whereabouts(request, Files::Disk), Files::Disk, sources, findings).unwrap_or_default()
 }
 
 fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {
@@ -226,6 +255,13 @@ fn read_config(
     Some(config)
 }
 
+fn is_stream(request: &Request) -> bool {
+    request
+        .output
+        .as_deref()
+        .is_some_and(|output| output.as_os_str() == "-")
+}
+
 /// An output that would be read again as input, or that would overwrite it (design section 9).
 fn check_output(
     request: &Request,
@@ -234,11 +270,7 @@ fn check_output(
     configured: &Path,
     findings: &mut Findings,
 ) {
-    let stream = request
-        .output
-        .as_deref()
-        .is_some_and(|output| output.as_os_str() == "-");
-    if stream {
+    if is_stream(request) {
         return;
     }
     for input in &wanted.hub {
@@ -264,6 +296,17 @@ fn check_output(
             });
         }
     }
+}
+
+/// The default directory may be absent; one that somebody named is there, or its policies would be shipped over.
+fn no_such_spokes(path: &Path) -> Finding {
+    let shown = path.display().to_string();
+    Finding::new(
+        Code::INPUT_UNREADABLE,
+        Place::Path(shown.clone()),
+        format!("there is no directory `{shown}` of spoke-local objects"),
+    )
+    .help("name the directory that holds one directory for each cluster")
 }
 
 fn cluster_glob(glob: &str, findings: &mut Findings) -> Option<GlobMatcher> {

@@ -87,7 +87,15 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
     plan.retain_clusters(|cluster| loaded.admits(cluster));
     // Whatever else is wrong explains it better.
     let explained = findings.has_errors() || loaded.findings.has_errors();
-    if plan.clusters.is_empty() && !allow_empty && !explained {
+    // A part of a directory may well be empty; a stream is all that its reader sees.
+    let is_empty = if loaded.is_stream {
+        plan.clusters.is_empty()
+    } else {
+        !all_clusters
+            .iter()
+            .any(|cluster| loaded.selection.matches(cluster))
+    };
+    if is_empty && !allow_empty && !explained {
         findings.push(nothing_rendered(loaded, &ours, &all_clusters));
     }
     let withheld = consignments
@@ -250,6 +258,15 @@ fn nothing_rendered(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -
         ))
     } else if ours.gateways.is_empty() {
         finding.help("no Gateway has a class of ours with usable parameters")
+    } else if let Some(shard) = loaded.selection.shard
+        && all_clusters
+            .iter()
+            .any(|cluster| loaded.selection.matches(cluster))
+    {
+        finding.help(format!(
+            "shard {shard} holds none of: {}; write fewer shards, or pass --allow-empty",
+            all_clusters.join(", ")
+        ))
     } else if !all_clusters.is_empty() {
         finding.help(format!(
             "`--clusters` matches none of: {}",

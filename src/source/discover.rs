@@ -27,6 +27,9 @@ pub struct Request {
     pub exclude: Vec<String>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
     pub root: PathBuf,
+    /// The repository, where nothing outside may be read whatever an input is called: in Argo CD's sidecar stand
+    /// the checkouts of other Applications beside it.
+    pub boundary: Option<PathBuf>,
 }
 
 /// Where a file belongs.
@@ -139,6 +142,10 @@ impl<'a> Walk<'a> {
 
     /// One input path: a file is read whatever its name, a directory is walked.
     fn input(&self, path: &Path, room: &Room, files: &mut Vec<Discovered>, findings: &mut Findings) {
+        if !self.is_inside_boundary(path) {
+            findings.push(beyond_boundary(path));
+            return;
+        }
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.directory(path, room, files, findings),
             Ok(_) => files.push(self.discovered(path, room)),
@@ -153,12 +160,24 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether a path lies in the boundary, links followed. What does not exist is refused elsewhere.
+    fn is_inside_boundary(&self, path: &Path) -> bool {
+        let Some(boundary) = &self.request.boundary else {
+            return true;
+        };
+        let (Ok(boundary), Ok(path)) = (fs::canonicalize(boundary), fs::canonicalize(path)) else {
+            return true;
+        };
+        path.starts_with(boundary)
+    }
+
     fn directory(&self, root: &Path, room: &Room, files: &mut Vec<Discovered>, findings: &mut Findings) {
         let canonical_root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         // Without a repository around it, what stands above the input is not part of it.
-        let inside_git = canonical_root
-            .ancestors()
-            .any(|ancestor| ancestor.join(".git").exists());
+        let inside_git = self.request.boundary.is_some()
+            || canonical_root
+                .ancestors()
+                .any(|ancestor| ancestor.join(".git").exists());
         let refused = Arc::new(Mutex::new(Vec::new()));
         let filter = {
             let (barrier, room, refused) = (Arc::clone(&self.barrier), room.clone(), Arc::clone(&refused));
@@ -190,6 +209,10 @@ impl<'a> Walk<'a> {
 
     /// Each directory below `spokes` is a cluster; files directly in it belong to none.
     fn spokes(&self, spokes: &Path, files: &mut Vec<Discovered>, findings: &mut Findings) {
+        if !self.is_inside_boundary(spokes) {
+            findings.push(beyond_boundary(spokes));
+            return;
+        }
         let mut all = Vec::new();
         self.directory(spokes, &Room::Spoke(String::new()), &mut all, findings);
         for file in all {
@@ -256,6 +279,16 @@ fn is_input_file(entry: &DirEntry) -> bool {
     let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
     let extension = entry.path().extension().and_then(|extension| extension.to_str());
     is_file && matches!(extension, Some("yaml" | "yml" | "json"))
+}
+
+fn beyond_boundary(path: &Path) -> Finding {
+    Finding::new(
+        Code::INPUT_OUTSIDE,
+        Place::Path(show(path)),
+        format!("`{}` lies outside of the repository", show(path)),
+    )
+    .note("what stands there belongs to somebody else")
+    .help("name a path inside of the repository, relative to the directory of the Application")
 }
 
 pub(super) fn link_refused(path: &Path) -> Finding {

@@ -2,9 +2,10 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "render",
     "check",
+    "argocd",
     "diff",
     "placement",
     "policies",

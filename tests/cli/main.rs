@@ -1,11 +1,17 @@
 //! The built binary, driven as a person would.
 
+#[cfg(unix)]
+mod argocd;
 mod bad_input;
 mod deterministic;
 mod diff;
+mod examples;
 mod help;
 mod output;
+mod parts;
 mod placement;
+#[cfg(unix)]
+mod pre_commit;
 mod real_crds;
 mod rendering;
 mod scratch;

@@ -14,7 +14,7 @@ use super::*;
 
 /// How the disk fails.
 #[derive(Debug, Clone, Copy)]
-enum Failure {
+pub(super) enum Failure {
     /// Nothing works any more: the process is dead.
     Killed,
     /// Nothing can be written any more; removing still works.
@@ -22,13 +22,13 @@ enum Failure {
 }
 
 /// A disk that fails after a number of steps, in the middle of a write when that is the step.
-struct Failing {
+pub(super) struct Failing {
     left: AtomicUsize,
     failure: Failure,
 }
 
 impl Failing {
-    fn after(steps: usize, failure: Failure) -> Self {
+    pub(super) fn after(steps: usize, failure: Failure) -> Self {
         Self {
             left: AtomicUsize::new(steps),
             failure,

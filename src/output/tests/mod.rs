@@ -6,6 +6,7 @@ mod interruption;
 mod killed;
 mod meddling;
 mod ownership;
+mod parts;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,0 +1,174 @@
+//! `spokewright argocd`: the config management plugin of Argo CD, as three commands.
+
+use std::io::{self, Write};
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use spokewright::diagnostic::{Brief, Findings};
+use spokewright::output::{self, Layout};
+use spokewright::pipeline::argocd::{Parameters, announcements, boundary, plugin_yaml};
+use spokewright::pipeline::{self, Request};
+use spokewright::source::Sources;
+
+use super::show;
+use super::status::Status;
+
+/// What Argo CD's components send each other in one message, unless configured otherwise (gitops.md 1.5).
+const MESSAGE_LIMIT: usize = 100 * 1024 * 1024;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright argocd plugin > plugin.yaml        the declaration, for the sidecar's image
+  spokewright argocd generate                    what an Application in this directory renders
+  spokewright argocd parameters                  what Argo CD's user interface offers
+
+examples/argocd holds the Dockerfile, the sidecar, Applications and a health check for ManifestWork.";
+
+const GENERATE_HELP: &str = "\
+Examples:
+  spokewright argocd generate
+  ARGOCD_APP_PARAMETERS='[{\"name\":\"clusters\",\"string\":\"eu-*\"}]' spokewright argocd generate
+
+Parameters carry the names of the configuration's fields (hub, spokes, secrets, hubObjects, placement.source,
+placement.mode) and of options (now, clusters, allow-empty); hub is an array, all others are strings. Paths are relative
+to the directory of the Application, and stay inside of the repository.
+
+Exit status: 3 when a parameter does not exist or has a wrong type or value; 4 when nothing would be rendered.";
+
+const PARAMETERS_HELP: &str = "\
+Examples:
+  spokewright argocd parameters                  with the defaults of this directory's spokewright.yaml";
+
+const PLUGIN_HELP: &str = "\
+Examples:
+  spokewright argocd plugin > plugin.yaml
+  spokewright argocd plugin --discover           also for Applications that name no plugin";
+
+/// Be Argo CD's config management plugin
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Argocd {
+    #[command(subcommand)]
+    command: Part,
+}
+
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// Render the current directory to stdout, with parameters from ARGOCD_APP_PARAMETERS
+    #[command(after_help = GENERATE_HELP)]
+    Generate,
+    /// Announce the parameters as a JSON array
+    #[command(after_help = PARAMETERS_HELP)]
+    Parameters,
+    /// Print plugin.yaml
+    #[command(after_help = PLUGIN_HELP)]
+    Plugin {
+        /// Also take Applications that name no plugin, where a spokewright.yaml stands
+        #[arg(long)]
+        discover: bool,
+    },
+}
+
+impl Argocd {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        match self.command {
+            Part::Generate => generate(),
+            Part::Parameters => parameters(),
+            Part::Plugin { discover } => print(&plugin_yaml(discover)),
+        }
+    }
+}
+
+fn generate() -> anyhow::Result<Status> {
+    let mut findings = Findings::new();
+    let parameters = Parameters::read(&environment("ARGOCD_APP_PARAMETERS"), &mut findings);
+    let here = std::env::current_dir().context("cannot tell the current directory")?;
+    // Outside of Argo CD nobody says where the repository begins, and its files are the caller's own.
+    let boundary =
+        std::env::var_os("ARGOCD_APP_NAME").map(|_| boundary(&here, &environment("ARGOCD_APP_SOURCE_PATH")));
+    let loaded = pipeline::load(&parameters.request(boundary));
+    // What a wrong parameter leads to would only hide it.
+    let rendered = if findings.has_errors() {
+        None
+    } else {
+        Some(pipeline::render(
+            &loaded,
+            parameters.allow_empty,
+            pipeline::Detail::Plan,
+            &mut findings,
+        ))
+    };
+    loaded.finish(&mut findings);
+    say(&Brief::default().render(&findings, &loaded.sources));
+    let status = Status::of(&findings);
+    let Some(rendered) = rendered.filter(|_| status == Status::Done) else {
+        return Ok(status);
+    };
+    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let mut stdout = Counted {
+        sink: io::stdout().lock(),
+        bytes: 0,
+    };
+    output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
+    if stdout.bytes > MESSAGE_LIMIT {
+        show::line(&format!(
+            "warning: {} MiB: Argo CD takes {} MiB in one message; split the Application with the parameter `clusters`",
+            stdout.bytes.div_euclid(1024 * 1024),
+            MESSAGE_LIMIT.div_euclid(1024 * 1024)
+        ));
+    }
+    Ok(Status::Done)
+}
+
+fn parameters() -> anyhow::Result<Status> {
+    let mut findings = Findings::new();
+    let mut sources = Sources::default();
+    let request = Request {
+        paths: vec![".".into()],
+        ..Request::default()
+    };
+    let config = pipeline::configuration(&request, &mut sources, &mut findings);
+    findings.finish(&config.findings, false);
+    say(&Brief::default().render(&findings, &sources));
+    match Status::of(&findings) {
+        Status::Done => print(&show::json(&announcements(&config))),
+        wrong => Ok(wrong),
+    }
+}
+
+fn print(text: &str) -> anyhow::Result<Status> {
+    io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .context("cannot write to stdout")?;
+    Ok(Status::Done)
+}
+
+fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A variable that Argo CD sets, `""` where it does not. What is not UTF-8 fails as a value later.
+fn environment(name: &str) -> String {
+    std::env::var_os(name)
+        .map(|value| value.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// Counts what passes.
+struct Counted<W> {
+    sink: W,
+    bytes: usize,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.sink.write(buffer)?;
+        self.bytes = self.bytes.saturating_add(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}

@@ -1,0 +1,48 @@
+//! The parts of the output that a tree does not speak for: what the record says about them is carried on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::inventory::{Hash, Inventory, hash};
+use super::record::Record;
+use super::scan::{Compared, compare};
+use super::tree::Tree;
+
+/// What the record lists of parts that the tree does not speak for. After an interrupted run of such a part a path
+/// may be listed with several hashes: the one that its file has counts, or else the inventory's. A path that is
+/// gone from the disk stays on record, so that its own part still looks at its directory.
+pub(super) fn kept(root: &Path, tree: &dyn Tree, record: &Record) -> Vec<(String, Hash)> {
+    let mut listed: BTreeMap<&str, Vec<&Hash>> = BTreeMap::new();
+    for (path, hash) in record.lists().flat_map(Inventory::iter) {
+        if !tree.owns(path) {
+            let hashes = listed.entry(path).or_default();
+            if !hashes.contains(&hash) {
+                hashes.push(hash);
+            }
+        }
+    }
+    let one = |(path, hashes): (&str, Vec<&Hash>)| {
+        let first = **hashes.first()?;
+        let is_known = hashes.len() == 1;
+        let found = if is_known {
+            None
+        } else {
+            hash_of_file(&root.join(path))
+        };
+        let found = found.filter(|found| hashes.contains(&found));
+        Some((path.to_owned(), found.unwrap_or(first)))
+    };
+    listed.into_iter().filter_map(one).collect()
+}
+
+/// The hash of a regular file that can be read.
+fn hash_of_file(path: &Path) -> Option<Hash> {
+    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    match compare(path, &[], &mut Vec::new()).ok()? {
+        Compared::Same => Some(hash(&[])),
+        Compared::Different(found) => Some(found),
+    }
+}

@@ -1,0 +1,337 @@
+//! Argo CD's config management plugin: its parameters, where they may lead, and its `plugin.yaml`.
+//!
+//! Owns: which parameters there are ([`PARAMETERS`]), reading `ARGOCD_APP_PARAMETERS` ([`Parameters`]), announcing
+//! them with the defaults of the real configuration ([`announcements`]), the boundary of the checkout
+//! ([`boundary`]) and the text of `plugin.yaml` ([`plugin_yaml`]).
+//! Flows in: texts of the environment, the configuration. Flows out: a [`Request`], findings, JSON values.
+//! Must not know: the environment itself, or what Argo CD does with the objects.
+//!
+//! gitops.md 1.2 to 1.4: a parameter is a string, an array of strings or a map of strings; `PARAM_*` variables can
+//! collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
+
+mod announcement;
+mod plugin;
+
+#[cfg(test)]
+mod tests;
+
+pub use announcement::announcements;
+pub use plugin::plugin_yaml;
+
+use std::path::{Path, PathBuf};
+
+use globset::Glob;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::Request;
+use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
+use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
+
+/// What a parameter holds, in Argo CD's words: its `collectionType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One string.
+    Text,
+    /// A list of strings.
+    List,
+}
+
+impl Shape {
+    /// The key of the value in `ARGOCD_APP_PARAMETERS`.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::List => "array",
+        }
+    }
+}
+
+/// Every parameter: the configuration's fields and the options that an Application may set (design section 9).
+pub const PARAMETERS: [(&str, Shape); 9] = [
+    ("allow-empty", Shape::Text),
+    ("clusters", Shape::Text),
+    ("hub", Shape::List),
+    ("hubObjects", Shape::Text),
+    ("now", Shape::Text),
+    ("placement.mode", Shape::Text),
+    ("placement.source", Shape::Text),
+    ("secrets", Shape::Text),
+    ("spokes", Shape::Text),
+];
+
+/// What an Application says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parameters {
+    /// Inputs, relative to the Application's directory.
+    pub hub: Option<Vec<String>>,
+    /// Directory of what already lives on the clusters, relative to the Application's directory.
+    pub spokes: Option<String>,
+    /// Whether Secrets are written.
+    pub secrets: Option<Secrets>,
+    /// Whether annotated hub objects are written.
+    pub hub_objects: Option<HubObjects>,
+    /// Where placements come from.
+    pub placement_source: Option<PlacementSource>,
+    /// How Placements see each other's results.
+    pub placement_mode: Option<PlacementMode>,
+    /// The only clock.
+    pub now: Option<jiff::Timestamp>,
+    /// Only these clusters.
+    pub clusters: Option<String>,
+    /// Whether an empty result is meant.
+    pub allow_empty: bool,
+}
+
+impl Parameters {
+    /// Reads `ARGOCD_APP_PARAMETERS`: a JSON array of `{"name": .., "string" | "array" | "map": ..}`. An empty text
+    /// and `null` are an Application without parameters.
+    ///
+    /// All that is wrong becomes a finding `config/unknown-field` or `config/invalid`: an Application that
+    /// misspells a parameter would otherwise render something else than it says.
+    pub fn read(text: &str, findings: &mut Findings) -> Self {
+        let mut parameters = Self::default();
+        if text.trim().is_empty() {
+            return parameters;
+        }
+        let entries = match serde_json::from_str(text) {
+            Ok(Value::Null) => return parameters,
+            Ok(Value::Array(entries)) => entries,
+            Ok(_) => {
+                findings.push(malformed("is no JSON array".to_owned()));
+                return parameters;
+            }
+            Err(error) => {
+                findings.push(malformed(format!("is not JSON: {error}")));
+                return parameters;
+            }
+        };
+        let mut seen: Vec<&str> = Vec::new();
+        for (position, entry) in entries.iter().enumerate() {
+            let fields = entry.as_object();
+            let Some((fields, name)) =
+                fields.and_then(|fields| Some((fields, fields.get("name")?.as_str()?)))
+            else {
+                findings.push(malformed(format!("has no `name` in entry {position}")));
+                continue;
+            };
+            let Some((known, shape)) = PARAMETERS.iter().find(|(known, _)| *known == name) else {
+                findings.push(unknown(name));
+                continue;
+            };
+            if seen.contains(known) {
+                findings.push(invalid(name, "is set twice").help("keep one of them"));
+                continue;
+            }
+            seen.push(known);
+            match Given::of(name, *shape, fields) {
+                Ok(given) => {
+                    if let Err(finding) = parameters.set(&given) {
+                        findings.push(*finding);
+                    }
+                }
+                Err(finding) => findings.push(*finding),
+            }
+        }
+        parameters
+    }
+
+    fn set(&mut self, given: &Given<'_>) -> Result<(), Box<Finding>> {
+        match given.name {
+            "allow-empty" => self.allow_empty = given.flag()?,
+            "clusters" => self.clusters = Some(given.glob()?),
+            "hub" => self.hub = Some(given.paths()?),
+            "hubObjects" => self.hub_objects = Some(given.choice(&["None", "Annotated"])?),
+            "now" => self.now = Some(given.time()?),
+            "placement.mode" => {
+                self.placement_mode = Some(given.choice(&["Snapshot", "Sequential", "Fixpoint"])?);
+            }
+            "placement.source" => {
+                self.placement_source = Some(given.choice(&["Auto", "Decisions", "Evaluate"])?);
+            }
+            "secrets" => self.secrets = Some(given.choice(&["Omit", "Copy"])?),
+            "spokes" => self.spokes = Some(given.text()?.to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The request of an Application in the current directory, as one stream.
+    #[must_use]
+    pub fn request(&self, boundary: Option<PathBuf>) -> Request {
+        Request {
+            paths: vec![PathBuf::from(".")],
+            hub: self.hub.clone(),
+            spokes: self.spokes.as_ref().map(PathBuf::from),
+            clusters: self.clusters.clone(),
+            placement: self.placement_source,
+            mode: self.placement_mode,
+            secrets: self.secrets,
+            hub_objects: self.hub_objects,
+            now: self.now,
+            boundary,
+            output: Some(PathBuf::from("-")),
+            ..Request::default()
+        }
+    }
+}
+
+/// One parameter of the right shape.
+struct Given<'a> {
+    name: &'a str,
+    values: Vec<&'a str>,
+}
+
+impl<'a> Given<'a> {
+    fn of(name: &'a str, shape: Shape, fields: &'a Map<String, Value>) -> Result<Self, Box<Finding>> {
+        let kinds: Vec<&str> = ["string", "array", "map"]
+            .into_iter()
+            .filter(|kind| fields.get(*kind).is_some_and(|value| !value.is_null()))
+            .collect();
+        let help = match shape {
+            Shape::Text => format!("write `{{name: {name}, string: ...}}`"),
+            Shape::List => format!("write `{{name: {name}, array: [...]}}`"),
+        };
+        let wrong = |what: String| Box::new(invalid(name, &what).help(help.clone()));
+        match kinds.as_slice() {
+            [] => return Err(wrong("has no value".to_owned())),
+            [kind] if *kind == shape.key() => {}
+            kinds => {
+                return Err(wrong(format!(
+                    "has the type {}, and is {}",
+                    kinds.join(" and "),
+                    match shape {
+                        Shape::Text => "a string",
+                        Shape::List => "an array of strings",
+                    }
+                )));
+            }
+        }
+        let value = fields.get(shape.key());
+        let values: Option<Vec<&str>> = match shape {
+            Shape::Text => value.and_then(Value::as_str).map(|text| vec![text]),
+            Shape::List => value
+                .and_then(Value::as_array)
+                .and_then(|items| items.iter().map(Value::as_str).collect()),
+        };
+        let values = values.ok_or_else(|| wrong("holds something that is no string".to_owned()))?;
+        if values.is_empty() || values.iter().any(|value| value.is_empty()) {
+            // An ApplicationSet whose template came out empty must not mean "all clusters".
+            return Err(Box::new(
+                invalid(name, "is empty").help("remove the parameter to get its default"),
+            ));
+        }
+        Ok(Self { name, values })
+    }
+
+    fn text(&self) -> Result<&'a str, Box<Finding>> {
+        self.values
+            .first()
+            .copied()
+            .ok_or_else(|| Box::new(invalid(self.name, "is empty")))
+    }
+
+    fn paths(&self) -> Result<Vec<String>, Box<Finding>> {
+        if self.values.contains(&"-") {
+            return Err(Box::new(
+                invalid(self.name, "names standard input, which Argo CD closes").help("name a directory"),
+            ));
+        }
+        Ok(self.values.iter().map(|value| (*value).to_owned()).collect())
+    }
+
+    fn glob(&self) -> Result<String, Box<Finding>> {
+        let text = self.text()?;
+        match Glob::new(text) {
+            Ok(_) => Ok(text.to_owned()),
+            Err(error) => Err(Box::new(
+                invalid(self.name, &format!("is a bad glob: {error}")).help("write a glob such as `eu-*`"),
+            )),
+        }
+    }
+
+    fn time(&self) -> Result<jiff::Timestamp, Box<Finding>> {
+        let text = self.text()?;
+        text.parse().map_err(|_| {
+            Box::new(
+                invalid(self.name, &format!("is no RFC 3339 time: {text:?}"))
+                    .help("write a time such as 2026-06-01T12:00:00Z"),
+            )
+        })
+    }
+
+    fn flag(&self) -> Result<bool, Box<Finding>> {
+        match self.text()? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(self.not_among(other, &["true", "false"])),
+        }
+    }
+
+    fn choice<T: DeserializeOwned>(&self, choices: &[&str]) -> Result<T, Box<Finding>> {
+        let text = self.text()?;
+        T::deserialize(&Value::from(text)).map_err(|_| self.not_among(text, choices))
+    }
+
+    fn not_among(&self, text: &str, choices: &[&str]) -> Box<Finding> {
+        let finding = invalid(self.name, &format!("cannot be {text:?}"));
+        Box::new(match nearest(text, choices.iter().copied()) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")),
+            None => finding.help(format!("write one of: {}", choices.join(", "))),
+        })
+    }
+}
+
+fn invalid(name: &str, what: &str) -> Finding {
+    Finding::new(
+        Code::CONFIG_INVALID,
+        Place::Run,
+        format!("the parameter `{name}` {what}"),
+    )
+}
+
+fn malformed(what: String) -> Finding {
+    Finding::new(
+        Code::CONFIG_INVALID,
+        Place::Run,
+        format!("ARGOCD_APP_PARAMETERS {what}"),
+    )
+    .help("Argo CD sets it to an array such as [{\"name\": \"clusters\", \"string\": \"eu-*\"}]")
+}
+
+fn unknown(name: &str) -> Finding {
+    let finding = Finding::new(
+        Code::CONFIG_UNKNOWN_FIELD,
+        Place::Run,
+        format!("there is no parameter `{name}`"),
+    );
+    let names = || PARAMETERS.iter().map(|(known, _)| *known);
+    match nearest(name, names()) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding.help(format!(
+            "the parameters are: {}",
+            names().collect::<Vec<_>>().join(", ")
+        )),
+    }
+}
+
+/// The root of the checkout: as far above `directory` as the Application's path (`ARGOCD_APP_SOURCE_PATH`) says.
+///
+/// Where only a part of the repository was streamed (`manifest-generate-paths`), the directory ends with only the
+/// last components of that path; so as many are climbed as agree, and never into the directory of all checkouts.
+#[must_use]
+pub fn boundary(directory: &Path, source_path: &str) -> PathBuf {
+    let mut boundary = directory;
+    let components = source_path
+        .split('/')
+        .rev()
+        .filter(|part| !matches!(*part, "" | "."));
+    for component in components {
+        let agrees = boundary.file_name().is_some_and(|name| name == component);
+        match boundary.parent() {
+            Some(parent) if agrees => boundary = parent,
+            _ => break,
+        }
+    }
+    boundary.to_owned()
+}

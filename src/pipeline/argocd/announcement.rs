@@ -1,0 +1,88 @@
+//! What `spokewright argocd parameters` prints: every parameter with the default that applies here.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{PARAMETERS, Shape};
+use crate::api::config::RenderConfig;
+
+/// Title and what a tooltip says.
+const fn words(name: &str) -> (&'static str, &'static str) {
+    match name.as_bytes() {
+        b"allow-empty" => (
+            "Allow an empty result",
+            "true: no cluster is what I mean, delete everything; false or true",
+        ),
+        b"clusters" => (
+            "Clusters",
+            "Render only the clusters whose names match this glob, such as eu-*; all of them when not set",
+        ),
+        b"hub" => (
+            "Inputs",
+            "Files and directories of hub objects, relative to the directory of the Application",
+        ),
+        b"hubObjects" => (
+            "Hub objects",
+            "Annotated: also render the Gateways and policies of the hub with what is known about them; None or Annotated",
+        ),
+        b"now" => (
+            "Time",
+            "The RFC 3339 time that tolerations and scores are compared with; needed only where one decides",
+        ),
+        b"placement.mode" => (
+            "Placement mode",
+            "How Placements see each other's results: Snapshot, Sequential or Fixpoint",
+        ),
+        b"placement.source" => (
+            "Placement source",
+            "Where placements come from: Auto, Decisions or Evaluate",
+        ),
+        b"secrets" => (
+            "Secrets",
+            "Whether Secrets that Gateways refer to are copied into ManifestWorks: Omit or Copy",
+        ),
+        _ => (
+            "Spoke-local objects",
+            "Directory with one directory for each cluster of what already lives there, relative to the Application",
+        ),
+    }
+}
+
+/// The announcement of every parameter as Argo CD's dynamic parameters command prints it (gitops.md 1.3): a JSON
+/// array. The values serve only the user interface, and are what applies when an Application sets nothing.
+#[must_use]
+pub fn announcements(config: &RenderConfig) -> Value {
+    let announce = |(name, shape): &(&str, Shape)| {
+        let (title, tooltip) = words(name);
+        let mut announcement = json!({
+            "name": name,
+            "title": title,
+            "tooltip": tooltip,
+            "required": false,
+            "itemType": if *name == "allow-empty" { "boolean" } else { "string" },
+            // Never inferred from the value.
+            "collectionType": shape.key(),
+        });
+        if let (Some(value), Some(fields)) = (default(name, config), announcement.as_object_mut()) {
+            fields.insert(shape.key().to_owned(), value);
+        }
+        announcement
+    };
+    PARAMETERS.iter().map(announce).collect()
+}
+
+fn default(name: &str, config: &RenderConfig) -> Option<Value> {
+    fn word<T: Serialize>(value: &T) -> Option<Value> {
+        serde_json::to_value(value).ok()
+    }
+    match name {
+        "allow-empty" => Some(Value::from("false")),
+        "hub" => word(&config.hub),
+        "hubObjects" => word(&config.hub_objects),
+        "placement.mode" => word(&config.placement_mode),
+        "placement.source" => word(&config.placement_source),
+        "secrets" => word(&config.secrets),
+        "spokes" => word(&config.spokes),
+        _ => None,
+    }
+}

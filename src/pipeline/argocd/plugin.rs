@@ -1,0 +1,39 @@
+//! The text of `plugin.yaml`, which the sidecar reads at `/home/argocd/cmp-server/config/plugin.yaml`.
+
+/// Everything but discovery.
+const PLUGIN: &str = "\
+# Argo CD's sidecar reads this file; it is no object of the cluster, so never apply it with kubectl.
+apiVersion: argoproj.io/v1alpha1
+kind: ConfigManagementPlugin
+metadata:
+  # What an Application names in spec.source.plugin.name. No spec.version: it would become part of that name.
+  name: spokewright
+spec:
+  generate:
+    command: [spokewright, argocd, generate]
+  parameters:
+    dynamic:
+      command: [spokewright, argocd, parameters]
+  # Nothing in the repository is executed, and nothing is fetched: neither modes nor credentials are of use.
+  preserveFileMode: false
+  provideGitCreds: false
+";
+
+/// Why there is no discovery.
+const WITHOUT: &str = "\
+  # No discovery: Applications name the plugin, which saves Argo CD from streaming the repository a second time.
+";
+
+/// Discovery by the configuration file.
+const WITH: &str = "\
+  # Applications that name no plugin get this one where a spokewright.yaml stands in their directory. For each of them
+  # Argo CD streams the repository twice.
+  discover:
+    fileName: spokewright.yaml
+";
+
+/// The plugin's declaration. `discover`: also for Applications that name no plugin.
+#[must_use]
+pub fn plugin_yaml(discover: bool) -> String {
+    format!("{PLUGIN}{}", if discover { WITH } else { WITHOUT })
+}
