@@ -19,6 +19,6 @@ mod inputs;
 mod policies;
 mod stages;
 
-pub use inputs::{Loaded, Request, load};
+pub use inputs::{Loaded, Request, load, load_works};
 pub use policies::PolicyView;
-pub use stages::{Detail, Rendered, check, policies, render};
+pub use stages::{Detail, Predicted, Rendered, aggregate, check, policies, predict, render};

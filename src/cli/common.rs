@@ -180,6 +180,7 @@ impl Common {
             now: self.now,
             deny_warnings: self.speech.deny.is_some(),
             output: None,
+            skip: Vec::new(),
         })
     }
 }

@@ -13,6 +13,7 @@ mod render;
 mod schema;
 mod show;
 mod status;
+mod status_command;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,7 @@ enum Command {
     Render(render::Render),
     Check(check::Check),
     Placement(placement::Placement),
+    Status(status_command::StatusCommand),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -76,6 +78,7 @@ fn run(cli: Cli) -> Status {
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Placement(command) => command.run(),
+        Command::Status(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
