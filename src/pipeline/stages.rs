@@ -181,7 +181,11 @@ fn predictions(
         by_key: &view.clusters,
         effects: &view.effects,
     };
-    prediction.statuses()
+    let mut statuses = prediction.statuses();
+    for status in &mut statuses {
+        status.on_clusters.retain(|there| loaded.admits(&there.cluster));
+    }
+    statuses
 }
 
 /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.

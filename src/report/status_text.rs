@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::aggregate::WorkSummary;
-use super::status::{Carrier, Group, ObjectStatus, WorkState};
+use super::status::{Group, ObjectStatus, WorkState};
 use super::status_report::StatusReport;
 use crate::policy::Condition;
 use crate::policy::report::OnCluster;
@@ -111,9 +111,12 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
         let routes = format!("{}: {} attached", listener.name, routes(listener.attached_routes));
         below(text, "listener: ", &routes, width);
     }
-    // Where a condition is not True, its message has said so.
+    // Of a policy, and of a work that is not applied, the conditions have said so.
     for carrier in &status.works {
-        carried(text, carrier, width);
+        if status.group == Group::Gateway && !carrier.not_reported.is_empty() {
+            let silent = format!("has not reported: {}", carrier.not_reported.join(", "));
+            below(text, &format!("on {}: ", carrier.cluster), &silent, width);
+        }
     }
 }
 
@@ -133,19 +136,6 @@ fn on_cluster(text: &mut String, there: &OnCluster, width: usize) {
         let words = format!("{kind} {status} ({reason}): {message}");
         below(text, &format!("on {}: ", there.cluster), &words, width);
     }
-}
-
-fn carried(text: &mut String, carrier: &Carrier, width: usize) {
-    let (work, silent) = (&carrier.work, carrier.not_reported.join(", "));
-    let words = match carrier.state {
-        WorkState::Applied if silent.is_empty() => return,
-        WorkState::Applied => format!("has not reported: {silent}"),
-        WorkState::NotApplied => format!("work `{work}` is not applied"),
-        WorkState::Deleting => format!("work `{work}` is being deleted"),
-        WorkState::Missing => format!("work `{work}` is missing"),
-        WorkState::Stale => format!("work `{work}` is stale"),
-    };
-    below(text, &format!("on {}: ", carrier.cluster), &words, width);
 }
 
 fn summary(text: &mut String, works: &WorkSummary, width: usize) {
