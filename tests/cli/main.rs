@@ -8,4 +8,5 @@ mod placement;
 mod real_crds;
 mod rendering;
 mod scratch;
+mod status;
 mod worked_example;
