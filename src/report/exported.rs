@@ -193,7 +193,7 @@ fn applied_of<'w>(conditions: &[Field<'w>]) -> Option<(bool, Option<&'w str>)> {
     Some((applied.get("status").str() == Some("True"), because))
 }
 
-fn applied_problem<'w>(applied: Option<(bool, Option<&'w str>)>) -> Option<&'w str> {
+fn applied_problem(applied: Option<(bool, Option<&str>)>) -> Option<&str> {
     match applied {
         Some((false, because)) => Some(because.unwrap_or("Applied is not True")),
         _ => None,

@@ -1,5 +1,6 @@
 //! One rule of hub.md sections 4.3, 5.1 and 7 each.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::instance::Instance;
@@ -472,5 +473,43 @@ fn a_status_of_the_wrong_shape_is_a_finding_and_the_work_is_not_applied() {
         let read = ExportedWork::read(&broken, &mut wrong);
         assert_eq!(read.state, WorkState::NotApplied, "{status}");
         assert_eq!(wrong.iter().count(), findings, "{status}");
+    }
+}
+
+proptest! {
+    /// Whatever the clusters say: True exactly where all say True, and who does not is named, in order.
+    #[test]
+    fn a_condition_is_true_only_where_it_is_true_on_every_cluster(
+        clusters in prop::collection::vec((any::<bool>(), prop::option::of("True|False|Unknown|")), 1..6),
+    ) {
+        let names: Vec<String> = (0..clusters.len()).map(|number| format!("c{number}")).collect();
+        let works: Vec<(&str, Option<Object>)> = names
+            .iter()
+            .zip(&clusters)
+            .map(|(name, (is_applied, enforced))| {
+                let values: Vec<Value> = enforced.iter().map(|status| text("enforced", status)).collect();
+                let condition = if *is_applied { yes() } else { json!([]) };
+                (name.as_str(), Some(work(name, &condition, &json!(values))))
+            })
+            .collect();
+        let (condition, _) = with(&works, |instances| policy_condition("Enforced", instances, &[]));
+        let agrees = |(is_applied, enforced): &(bool, Option<String>)| {
+            *is_applied && enforced.as_deref() == Some("True")
+        };
+        prop_assert_eq!(condition.is_true(), clusters.iter().all(agrees));
+        if !condition.is_true() {
+            let against: Vec<&String> = names
+                .iter()
+                .zip(&clusters)
+                .filter(|(_, says)| !agrees(says))
+                .map(|(name, _)| name)
+                .collect();
+            let named: Vec<&str> = condition
+                .message
+                .split("; ")
+                .filter_map(|entry| entry.split_once(' ').map(|(cluster, _)| cluster))
+                .collect();
+            prop_assert_eq!(named, against);
+        }
     }
 }
