@@ -21,5 +21,7 @@ mod policies;
 mod stages;
 
 pub use crate::policy::PolicyView;
-pub use inputs::{CONFIG_NAME, Loaded, Request, configuration, load, load_from};
-pub use stages::{Detail, Rendered, check, known_clusters, policies, policies_on, render};
+pub use inputs::{CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_works};
+pub use stages::{
+    Detail, Predicted, Rendered, aggregate, check, known_clusters, policies, policies_on, predict, render,
+};

@@ -16,6 +16,7 @@ mod render;
 mod schema;
 mod show;
 mod status;
+mod status_command;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,7 @@ enum Command {
     Explain(policies::Explain),
     Diff(diff::Diff),
     Argocd(argocd::Argocd),
+    Status(status_command::StatusCommand),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -90,6 +92,7 @@ fn run(cli: Cli) -> Status {
         Command::Explain(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Argocd(command) => command.run(),
+        Command::Status(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

@@ -55,6 +55,8 @@ pub struct Request {
     pub deny_warnings: bool,
     /// `--output`; `-` is a stream and no directory.
     pub output: Option<PathBuf>,
+    /// Files and directories that are no input although they may lie inside: exported works.
+    pub skip: Vec<PathBuf>,
 }
 
 /// The input of a run.
@@ -169,6 +171,7 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
         ]
         .into_iter()
         .chain(places.config_file)
+        .chain(request.skip.iter().cloned())
         .collect(),
         exclude: config.exclude.clone(),
         root: places.root,
@@ -207,6 +210,23 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
 /// Reads the configuration alone: what [`load`] would find, without the input.
 pub fn configuration(request: &Request, sources: &mut Sources, findings: &mut Findings) -> RenderConfig {
     read_config(&whereabouts(request, Files::Disk), Files::Disk, sources, findings).unwrap_or_default()
+}
+
+/// Reads exported objects: a file, a directory, or what came from standard input. Their texts join those of the input,
+/// so that findings about them have lines.
+pub fn load_works(loaded: &mut Loaded, path: &Path, stdin: Option<&[u8]>, findings: &mut Findings) -> Hub {
+    let wanted = source::Request {
+        hub: if stdin.is_some() {
+            Vec::new()
+        } else {
+            vec![path.to_owned()]
+        },
+        root: path.to_owned(),
+        ..source::Request::default()
+    };
+    let files = source::discover(&wanted, findings);
+    let documents = source::load(&files, stdin, &mut loaded.sources, findings);
+    hub::build(documents, &hub::Options::default(), findings)
 }
 
 fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use super::Loaded;
 use super::policies::{Attached, attach, receives};
 use crate::diagnostic::{Code, Finding, Findings, Place};
-use crate::hub::{Grants, Ours};
+use crate::hub::{Grants, Objects, Ours};
 use crate::placement;
 use crate::policy::PolicyView;
 use crate::policy::shipping::nodes_of_gateway;
 use crate::policy::{Clusters, Consignments, Node, report_unsynced, report_unused};
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
-use crate::report::{ObjectStatus, WithheldPolicy};
+use crate::report::{
+    Aggregated, Aggregation, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
+};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -39,6 +41,42 @@ pub enum Detail {
 ///
 /// That nothing is rendered is an error unless `allow_empty`: an empty stream makes Argo CD delete everything.
 pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut Findings) -> Rendered {
+    let Planned {
+        ours,
+        clusters,
+        attached,
+        plan,
+        all_clusters,
+        withheld,
+    } = plan(loaded, allow_empty, findings);
+    let statuses = match detail {
+        Detail::Plan => Vec::new(),
+        Detail::Full => {
+            let not_found = placements_not_found(&ours, findings);
+            let view = PolicyView::new(attached, &ours, &clusters, None, findings);
+            predictions(loaded, &ours, &clusters, &not_found, &view)
+        }
+    };
+    Rendered {
+        plan,
+        all_clusters,
+        withheld,
+        statuses,
+    }
+}
+
+/// What a run would write, and what it was made from.
+struct Planned<'a> {
+    ours: Ours<'a>,
+    /// In the order of [`Ours::gateways`].
+    clusters: Vec<Vec<String>>,
+    attached: Attached<'a>,
+    plan: Plan,
+    all_clusters: Vec<String>,
+    withheld: Vec<WithheldPolicy>,
+}
+
+fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> Planned<'a> {
     let hub = &loaded.hub;
     let ours = Ours::new(hub, &loaded.config.controller_name, findings);
     let grants = Grants::new(hub, findings);
@@ -103,18 +141,81 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
         .iter()
         .filter_map(|entry| WithheldPolicy::new(entry, &attached.attachments))
         .collect();
-    let mut statuses: Vec<ObjectStatus> = ours.classes.values().map(ObjectStatus::of_class).collect();
-    if detail == Detail::Full {
-        let view = PolicyView::new(attached, &ours, &clusters, None, findings);
-        statuses.extend(ObjectStatus::of_gateways(&ours, &clusters));
-        statuses.extend(ObjectStatus::of_policies(&view.attachments, &view.statuses));
-    }
-    Rendered {
+    Planned {
+        ours,
+        clusters,
+        attached,
         plan,
         all_clusters,
         withheld,
-        statuses,
     }
+}
+
+/// Predicted statuses, and the policies that they follow from.
+#[derive(Debug)]
+pub struct Predicted<'a> {
+    /// The policies.
+    pub view: PolicyView<'a>,
+    /// The statuses.
+    pub statuses: Vec<ObjectStatus>,
+}
+
+/// Predicts the status of every hub object, without planning works.
+pub fn predict<'a>(loaded: &'a Loaded, findings: &mut Findings) -> Predicted<'a> {
+    let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
+    let grants = Grants::new(&loaded.hub, findings);
+    let clusters = place(loaded, &ours, findings);
+    let not_found = placements_not_found(&ours, findings);
+    let attached = attach(loaded, &ours, &grants, None, findings);
+    let view = PolicyView::new(attached, &ours, &clusters, None, findings);
+    let statuses = predictions(loaded, &ours, &clusters, &not_found, &view);
+    Predicted { view, statuses }
+}
+
+fn predictions(
+    loaded: &Loaded,
+    ours: &Ours<'_>,
+    clusters: &[Vec<String>],
+    not_found: &BTreeSet<usize>,
+    view: &PolicyView<'_>,
+) -> Vec<ObjectStatus> {
+    let prediction = Prediction {
+        objects: &loaded.hub.objects,
+        ours,
+        clusters,
+        not_found,
+        attachments: &view.attachments,
+        effective: &view.effective,
+        statuses: &view.statuses,
+        by_key: &view.clusters,
+        effects: &view.effects,
+    };
+    let mut statuses = prediction.statuses();
+    for status in &mut statuses {
+        status.on_clusters.retain(|there| loaded.admits(&there.cluster));
+    }
+    statuses
+}
+
+/// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
+pub fn aggregate(loaded: &Loaded, works: &Objects, findings: &mut Findings) -> Aggregated {
+    let Planned {
+        ours,
+        clusters,
+        attached,
+        plan,
+        ..
+    } = plan(loaded, true, findings);
+    let view = PolicyView::new(attached, &ours, &clusters, None, findings);
+    let aggregation = Aggregation {
+        plan: &plan,
+        works,
+        hub: &loaded.hub,
+        ours: &ours,
+        attachments: &view.attachments,
+        effects: &view.effects,
+    };
+    aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
 }
 
 /// Everything that [`render()`] would report, and more that deserves a look.

@@ -23,6 +23,7 @@ mod work_names;
 pub use assemble::{Input, Settings, render};
 pub use names::downstream_namespace;
 pub use plan::{ManifestSummary, Plan, Work};
+pub use policy_status::{PolicyStatus, policy_status};
 pub use shipment::{Shipment, ShipmentTarget};
 pub use work::WorkText;
 

@@ -1,102 +1,136 @@
-//! The predicted status of hub objects: data in reports, never part of a ManifestWork.
+//! The status of one hub object, predicted or aggregated: data in reports, never part of a ManifestWork.
+//!
+//! Owns: the shape that `status` and `render --report` share. Flows in: conditions and what stands beside them.
+//! Flows out: [`ObjectStatus`]. Must not know: how a status comes about (`predicted`, `aggregate`).
 
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::api::params::InvalidParameters;
-use crate::hub::{OurClass, Ours};
-use crate::policy::{Attachments, Statuses};
+use crate::policy::Condition;
+use crate::policy::report::OnCluster;
+use crate::policy::status::AncestorStatus;
 
-/// What the status of one hub object would say.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What the status of one hub object, or of one section of it, would say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectStatus {
-    /// Locator of the object.
+    /// Locator of the object, with `#section` for a listener, a rule or a port.
     pub object: String,
-    /// Its conditions.
+    /// Where a report for people lists it.
+    #[serde(skip)]
+    pub group: Group,
+    /// Its conditions, `<Kind>Affected` ones last.
     pub conditions: Vec<Condition>,
-}
-
-/// One condition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Condition {
-    /// Type, such as `Accepted`.
-    pub r#type: String,
-    /// `True`, `False` or `Unknown`.
-    pub status: String,
-    /// Reason in CamelCase.
-    pub reason: String,
-    /// For people.
-    pub message: String,
+    /// `status.ancestors`, of policy kinds that have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<AncestorStatus>,
+    /// Clusters where a spoke-local policy makes the status another one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_clusters: Vec<OnCluster>,
+    /// The seed's `status.effectivePolicy`: the policies that affect this target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effective_policy: Vec<Value>,
+    /// Of a GatewayClass: the policy kinds that are in use, as `Kind.group`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extension_kinds: Vec<String>,
+    /// Aggregated, of a Gateway: the addresses on all clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<Address>,
+    /// Aggregated, of a Gateway: its listeners on all clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<Listener>,
+    /// Aggregated: the works that carry it, one or more for each cluster.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub works: Vec<Carrier>,
 }
 
 impl ObjectStatus {
-    /// The conditions of our Gateways, as MGC writes them once every work is applied (hub.md section 5.1).
+    /// A status that says nothing yet.
     #[must_use]
-    pub fn of_gateways(ours: &Ours<'_>, clusters: &[Vec<String>]) -> Vec<Self> {
-        let condition = |kind: &str, status: &str, reason: &str, message: String| Condition {
-            r#type: kind.to_owned(),
-            status: status.to_owned(),
-            reason: reason.to_owned(),
-            message,
-        };
-        let gateways = ours.gateways.iter().zip(clusters);
-        gateways
-            .filter_map(|(gateway, clusters)| {
-                let class = ours.classes.get(gateway.gateway.class_name)?;
-                let handled = InvalidParameters::accepted_message(class.class.controller_name);
-                let programmed = if clusters.is_empty() {
-                    let unknown = "current state of the gateway is unknown".to_owned();
-                    condition("Programmed", "Unknown", "Pending", unknown)
-                } else {
-                    let placed = format!("gateway placed on clusters [{}]", clusters.join(" "));
-                    condition("Programmed", "True", "Programmed", placed)
-                };
-                Some(Self {
-                    object: gateway.gateway.object.identity().locator(),
-                    conditions: vec![condition("Accepted", "True", "Accepted", handled), programmed],
-                })
-            })
-            .collect()
-    }
-
-    /// The conditions of every policy.
-    #[must_use]
-    pub fn of_policies(attachments: &Attachments<'_>, statuses: &Statuses) -> Vec<Self> {
-        statuses
-            .iter()
-            .map(|(id, status)| Self {
-                object: attachments.locator(id).to_string(),
-                conditions: std::iter::once(&status.accepted)
-                    .chain(&status.effect)
-                    .map(|condition| Condition {
-                        r#type: condition.kind.clone(),
-                        status: condition.status.to_owned(),
-                        reason: condition.reason.clone(),
-                        message: condition.message.clone(),
-                    })
-                    .collect(),
-            })
-            .collect()
-    }
-
-    /// The condition Accepted of a GatewayClass (hub.md section 1.3).
-    #[must_use]
-    pub fn of_class(class: &OurClass<'_>) -> Self {
+    pub fn new(object: String, group: Group) -> Self {
         Self {
-            object: class.class.object.identity().locator(),
-            conditions: vec![Condition {
-                r#type: InvalidParameters::CONDITION.to_owned(),
-                status: if class.params.is_ok() { "True" } else { "False" }.to_owned(),
-                reason: match class.params {
-                    Ok(_) => "Accepted".to_owned(),
-                    Err(_) => InvalidParameters::REASON.to_owned(),
-                },
-                message: match &class.params {
-                    Ok(_) => InvalidParameters::accepted_message(class.class.controller_name),
-                    Err(failure) => failure.to_string(),
-                },
-            }],
+            object,
+            group,
+            ..Self::default()
         }
     }
+}
+
+/// The groups in which a report for people lists objects, in their order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// GatewayClasses.
+    GatewayClass,
+    /// Gateways and their listeners.
+    Gateway,
+    /// Routes and their rules.
+    Route,
+    /// Namespaces, ListenerSets, backends.
+    #[default]
+    Other,
+    /// Policies.
+    Policy,
+}
+
+impl Group {
+    /// The heading of the group.
+    #[must_use]
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::GatewayClass => "GATEWAYCLASS",
+            Self::Gateway => "GATEWAY",
+            Self::Route => "ROUTE",
+            Self::Other => "OTHER TARGET",
+            Self::Policy => "POLICY",
+        }
+    }
+}
+
+/// An address of a hub Gateway (hub.md section 4.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Address {
+    /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
+    pub r#type: &'static str,
+    /// `<cluster>/<value>`.
+    pub value: String,
+}
+
+/// A listener of a hub Gateway on one cluster (hub.md section 4.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listener {
+    /// `<cluster>.<listener>`.
+    pub name: String,
+    /// Routes attached there.
+    pub attached_routes: i64,
+}
+
+/// The ManifestWork that carries an object to one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Carrier {
+    /// The cluster.
+    pub cluster: String,
+    /// Name of the work.
+    pub work: String,
+    /// What became of it.
+    pub state: WorkState,
+    /// Feedback that a status needs and that the cluster has not sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_reported: Vec<String>,
+}
+
+/// What became of a ManifestWork.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum WorkState {
+    /// Its condition Applied is True.
+    Applied,
+    /// Its condition Applied is not True, or is not there yet.
+    NotApplied,
+    /// It is being deleted.
+    Deleting,
+    /// It is planned, and not among the works that were given.
+    Missing,
+    /// It is there, and the plan does not place it there.
+    Stale,
 }

@@ -15,4 +15,5 @@ mod pre_commit;
 mod real_crds;
 mod rendering;
 mod scratch;
+mod status;
 mod worked_example;

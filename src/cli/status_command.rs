@@ -1,0 +1,152 @@
+//! `spokewright status`: what the hub objects' status would say, or says by what the clusters report.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
+use spokewright::diagnostic::{Findings, Locate as _};
+use spokewright::hub::Hub;
+use spokewright::pipeline::{self, Loaded, Request};
+use spokewright::policy::affected::effective_policy_documents;
+use spokewright::report::{StatusReport, status_text};
+use spokewright::yaml;
+
+use super::common::Common;
+use super::placement::Format;
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright status                             what every status would say once all is applied
+  spokewright status -o json                     the same with effectivePolicy, ancestors, Affected conditions
+  spokewright status -o yaml                     an EffectivePolicy document for each target
+  kubectl get manifestwork -A -o yaml | spokewright status hub --works -
+                                                 what the clusters report, as the status of the hub objects";
+
+/// Say what the status of Gateways and policies is: predicted, or aggregated from what the clusters report
+#[derive(Debug, Args)]
+#[command(name = "status", after_help = AFTER_HELP)]
+pub(crate) struct StatusCommand {
+    #[command(flatten)]
+    common: Common,
+
+    /// Form of the result; predicted, YAML is a stream of EffectivePolicy documents
+    #[arg(
+        short,
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Output"
+    )]
+    output: Format,
+
+    /// Exported ManifestWorks to aggregate: a file, a directory, or `-` for standard input
+    #[arg(long, value_name = "PATH", help_heading = "Input")]
+    works: Option<PathBuf>,
+}
+
+impl StatusCommand {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let works = self.works.as_deref();
+        let works_on_stdin = works == Some(Path::new("-"));
+        if works_on_stdin && self.common.paths.iter().any(|path| path.as_os_str() == "-") {
+            show::line("error: standard input can be read only once");
+            show::line("help: name a file for the input or for `--works`");
+            return Ok(Status::Usage);
+        }
+        let mut request = self.common.request()?;
+        request
+            .skip
+            .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
+        let mut findings = Findings::new();
+        let (loaded, data) = match works {
+            Some(path) => self.aggregated(&request, path, works_on_stdin, &mut findings)?,
+            None => self.predicted(&request, &mut findings),
+        };
+        loaded.finish(&mut findings);
+        std::io::stdout()
+            .lock()
+            .write_all(data.as_bytes())
+            .context("cannot write to stdout")?;
+        show::findings(&findings, &loaded.sources, self.common.speech);
+        Ok(Status::of(&findings))
+    }
+
+    fn predicted(&self, request: &Request, findings: &mut Findings) -> (Loaded, String) {
+        let loaded = pipeline::load(request);
+        let predicted = pipeline::predict(&loaded, findings);
+        let data = if self.output == Format::Yaml {
+            let view = &predicted.view;
+            let documents = effective_policy_documents(&view.attachments, &view.effective);
+            let texts: Vec<String> = documents.iter().map(yaml::write_document).collect();
+            texts.join("---\n")
+        } else {
+            let report = StatusReport::predicted(&predicted.statuses);
+            show::report(self.output, &report, |report| status_text(report, width()))
+        };
+        (loaded, data)
+    }
+
+    fn aggregated(
+        &self,
+        request: &Request,
+        path: &Path,
+        on_stdin: bool,
+        findings: &mut Findings,
+    ) -> anyhow::Result<(Loaded, String)> {
+        let mut stdin = None;
+        if on_stdin {
+            let mut bytes = Vec::new();
+            std::io::stdin()
+                .lock()
+                .read_to_end(&mut bytes)
+                .context("cannot read standard input")?;
+            stdin = Some(bytes);
+        }
+        let mut loaded = pipeline::load(request);
+        let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
+        let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
+        if none && findings.has_errors() {
+            // That every work is missing would be a lie: nobody could read them.
+            return Ok((loaded, String::new()));
+        }
+        self.say_what_was_skipped(&exported, &loaded, path);
+        let aggregated = pipeline::aggregate(&loaded, &exported.objects, findings);
+        let report = StatusReport::aggregated(&aggregated);
+        let data = show::report(self.output, &report, |report| status_text(report, width()));
+        Ok((loaded, data))
+    }
+
+    fn say_what_was_skipped(&self, exported: &Hub, loaded: &Loaded, path: &Path) {
+        let speech = self.common.speech;
+        if exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty() && !speech.quiet {
+            show::line(&format!("note: there is no ManifestWork in `{}`", path.display()));
+        }
+        if !speech.verbose {
+            return;
+        }
+        for object in &exported.objects {
+            if !object.is(GROUP, MANIFEST_WORK) {
+                let place = object.place("/kind");
+                let at = loaded.sources.locate(&place);
+                let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+                let identity = object.identity();
+                show::line(&format!("note: {at}{identity} is no ManifestWork; skipped"));
+            }
+        }
+        if exported.skipped_documents > 0 {
+            let count = exported.skipped_documents;
+            show::line(&format!("note: documents that are no objects, skipped: {count}"));
+        }
+    }
+}
+
+/// Tables are read, not scanned: wider than this they only move apart.
+fn width() -> usize {
+    const WIDEST: usize = 80;
+    show::width().min(WIDEST)
+}

@@ -1,0 +1,268 @@
+//! The hub statuses that follow from what the clusters report (hub.md section 4.3).
+//!
+//! Owns: which work carries which hub object, the conditions over all clusters, addresses, listeners, and which works
+//! are missing, not applied or stale.
+//! Flows in: an [`Aggregation`]: the plan, exported ManifestWorks, what is ours. Flows out: [`Aggregated`].
+//! Must not know: files, how works are made.
+
+mod instance;
+mod rules;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde::Serialize;
+
+use self::instance::Instance;
+use self::rules::{gateway_status, policy_condition};
+use super::exported::ExportedWork;
+use super::predicted::class_status;
+use super::status::{Group, ObjectStatus, WorkState};
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK};
+use crate::diagnostic::{DocumentId, Findings};
+use crate::hub::{Hub, Objects, Ours};
+use crate::object::Object;
+use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId};
+use crate::render::{Plan, policy_status};
+
+/// Everything that statuses are aggregated from.
+#[derive(Debug, Clone, Copy)]
+pub struct Aggregation<'p, 'a> {
+    /// What should be on each cluster.
+    pub plan: &'p Plan,
+    /// The exported objects; those that are no ManifestWorks do not count.
+    pub works: &'p Objects,
+    /// The hub.
+    pub hub: &'p Hub,
+    /// What is ours.
+    pub ours: &'p Ours<'a>,
+    /// The policies.
+    pub attachments: &'p Attachments<'a>,
+    /// What spoke-local policies do to synced ones, by cluster.
+    pub effects: &'p BTreeMap<String, Vec<LocalEffect>>,
+}
+
+/// What the works say.
+#[derive(Debug, Default)]
+pub struct Aggregated {
+    /// GatewayClasses, Gateways, and the policies that are on some cluster; in each group by locator.
+    pub objects: Vec<ObjectStatus>,
+    /// The works themselves.
+    pub works: WorkSummary,
+}
+
+/// How many works are as they should be, and which are not.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkSummary {
+    /// Works of the plan.
+    pub planned: usize,
+    /// Those that are applied.
+    pub applied: usize,
+    /// Works that are missing, not applied, being deleted or stale; by cluster and name.
+    pub problems: Vec<WorkProblem>,
+}
+
+/// A work that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkProblem {
+    /// The cluster.
+    pub cluster: String,
+    /// `metadata.name`.
+    pub work: String,
+    /// What is wrong.
+    pub state: WorkState,
+    /// What its condition Applied says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// `namespace/name` of the hub object that it was made for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+}
+
+/// What of the hub a manifest was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Subject {
+    /// Position in [`Ours::gateways`].
+    Gateway(usize),
+    Policy(PolicyId),
+}
+
+impl Aggregation<'_, '_> {
+    /// Aggregates. `admits` says which clusters are looked at.
+    pub fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
+        let exported: BTreeMap<(&str, &str), ExportedWork<'_>> = self
+            .works
+            .of_kind(GROUP, MANIFEST_WORK)
+            .iter()
+            .filter(|object| admits(object.namespace_or_empty()))
+            .map(|object| {
+                let key = (object.namespace_or_empty(), object.name.as_str());
+                (key, ExportedWork::read(object, findings))
+            })
+            .collect();
+        let mut works = WorkSummary::default();
+        let instances = self.instances(&exported, &mut works);
+        works.problems.extend(self.stale(&exported));
+        works
+            .problems
+            .sort_by(|a, b| (&a.cluster, &a.work).cmp(&(&b.cluster, &b.work)));
+        let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
+        for (position, ours) in self.ours.gateways.iter().enumerate() {
+            let instances = instances.get(&Subject::Gateway(position));
+            let class = self.ours.classes.get(ours.gateway.class_name);
+            if let Some(class) = class {
+                let instances = instances.map(Vec::as_slice).unwrap_or_default();
+                objects.push(gateway_status(&ours.gateway, class, instances, findings));
+            }
+        }
+        objects.extend(self.policies(&instances, admits));
+        objects.sort_by(|a, b| (a.group, &a.object).cmp(&(b.group, &b.object)));
+        Aggregated { objects, works }
+    }
+
+    /// The instances of every Gateway and policy, by cluster; and the planned works that are not applied.
+    fn instances<'x>(
+        &'x self,
+        exported: &'x BTreeMap<(&'x str, &'x str), ExportedWork<'x>>,
+        works: &mut WorkSummary,
+    ) -> HashMap<Subject, Vec<Instance<'x>>> {
+        let subjects = self.subjects();
+        let mut instances: HashMap<Subject, Vec<Instance<'x>>> = HashMap::new();
+        for (cluster, planned) in &self.plan.clusters {
+            for work in planned.iter().filter_map(|work| self.plan.works.get(*work)) {
+                let exported = exported.get(&(cluster.as_str(), work.name.as_str()));
+                works.planned = works.planned.saturating_add(1);
+                match exported.map_or(WorkState::Missing, |exported| exported.state) {
+                    WorkState::Applied => works.applied = works.applied.saturating_add(1),
+                    state => works.problems.push(WorkProblem {
+                        cluster: cluster.clone(),
+                        work: work.name.clone(),
+                        state,
+                        message: exported.and_then(|exported| exported.because).map(str::to_owned),
+                        parent: None,
+                    }),
+                }
+                for manifest in &work.manifests {
+                    let of = manifest.origins.iter();
+                    let of = of.filter_map(|at| subjects.get(&(at.document, at.pointer.as_str())));
+                    for subject in of {
+                        instances.entry(*subject).or_default().push(Instance {
+                            cluster,
+                            work: &work.name,
+                            exported,
+                            manifest: exported.and_then(|exported| exported.manifest(manifest)),
+                        });
+                    }
+                }
+            }
+        }
+        instances
+    }
+
+    /// Gateways and policies by where they stand in the input: that is how the plan knows them.
+    fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
+        let at = |object: &'_ Object| object.origin.document;
+        let gateways = self.ours.gateways.iter().enumerate().map(|(position, ours)| {
+            let object = ours.gateway.object;
+            (
+                (at(object), object.origin.pointer.as_str()),
+                Subject::Gateway(position),
+            )
+        });
+        let policies = self.attachments.ids().zip(&self.attachments.policies);
+        let policies = policies.map(|(id, policy)| {
+            let object = policy.object;
+            ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
+        });
+        gateways.chain(policies).collect()
+    }
+
+    /// Works of ours, or of MGC, that the plan places nowhere.
+    fn stale(&self, exported: &BTreeMap<(&str, &str), ExportedWork<'_>>) -> Vec<WorkProblem> {
+        let planned: HashSet<(&str, &str)> = self
+            .plan
+            .clusters
+            .iter()
+            .flat_map(|(cluster, works)| {
+                let works = works.iter().filter_map(|work| self.plan.works.get(*work));
+                works.map(|work| (cluster.as_str(), work.name.as_str()))
+            })
+            .collect();
+        let stale = exported
+            .iter()
+            .filter(|(key, work)| work.is_ours() && !planned.contains(*key));
+        stale
+            .map(|((cluster, name), work)| WorkProblem {
+                cluster: (*cluster).to_owned(),
+                work: (*name).to_owned(),
+                state: WorkState::Stale,
+                message: None,
+                parent: work.parent().map(str::to_owned),
+            })
+            .collect()
+    }
+
+    /// The policies that are on some cluster, or kept from one by what lives there.
+    fn policies(
+        &self,
+        instances: &HashMap<Subject, Vec<Instance<'_>>>,
+        admits: impl Fn(&str) -> bool,
+    ) -> Vec<ObjectStatus> {
+        let mut overridden: HashMap<PolicyId, Vec<(&str, &Condition)>> = HashMap::new();
+        for (cluster, effects) in self.effects.iter().filter(|(cluster, _)| admits(cluster)) {
+            for effect in effects {
+                if effect.outcome == Outcome::Overridden {
+                    let entry = overridden.entry(effect.policy).or_default();
+                    entry.push((cluster, &effect.condition));
+                }
+            }
+        }
+        let mut statuses = Vec::new();
+        for (id, policy) in self.attachments.ids().zip(&self.attachments.policies) {
+            let instances = instances.get(&Subject::Policy(id)).map(Vec::as_slice);
+            let overridden = overridden.get(&id).filter(|_| self.is_synced(policy.object));
+            if instances.is_none() && overridden.is_none() {
+                continue;
+            }
+            let instances = instances.unwrap_or_default();
+            let overridden = overridden.map(Vec::as_slice).unwrap_or_default();
+            let outcome = policy_status(&policy.object.group_kind(), self.hub).outcome;
+            let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), Group::Policy);
+            let mut names = Vec::new();
+            for kind in ["Accepted", "Enforced", "Programmed"] {
+                let known = kind == "Accepted" || outcome == Some(kind);
+                let reported = |instance: &Instance<'_>| {
+                    let manifest = instance.manifest;
+                    manifest.is_some_and(|manifest| manifest.get(kind).is_some())
+                };
+                if known || instances.iter().any(reported) {
+                    names.push(kind);
+                    let kept = if kind == "Accepted" { &[][..] } else { overridden };
+                    status.conditions.push(policy_condition(kind, instances, kept));
+                }
+            }
+            status.works = instances
+                .iter()
+                .map(|instance| instance.carrier(&names))
+                .collect();
+            statuses.push(status);
+        }
+        statuses
+    }
+
+    /// Whether some class of ours asks for policies of this kind.
+    fn is_synced(&self, policy: &Object) -> bool {
+        let params = self
+            .ours
+            .classes
+            .values()
+            .filter_map(|class| class.params.as_ref().ok());
+        params
+            .flat_map(|params| &params.policies_to_sync)
+            .any(|resource| resource.group == policy.api_version.group && resource.kind == policy.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests;

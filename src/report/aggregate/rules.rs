@@ -1,0 +1,190 @@
+//! The rules by which many clusters' words become one status (hub.md sections 4.3 and 5.1).
+//!
+//! Owns: conditions, addresses and listeners over all clusters. Flows in: the instances of one object, by cluster.
+//! Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
+
+use serde_json::Value;
+
+use super::instance::Instance;
+use crate::api::gateway::Gateway;
+use crate::diagnostic::Findings;
+use crate::hub::OurClass;
+use crate::policy::Condition;
+use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
+use crate::report::status::{Address, Group, Listener, ObjectStatus};
+
+/// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated (hub.md 4.3).
+const NOT_EVERYWHERE: &str = "NotTrueOnAllClusters";
+
+/// Address types of Gateway API, and what they are called on the hub (hub.md section 4.3). Others are dropped.
+const ADDRESS_TYPES: [(&str, &str); 2] = [
+    ("IPAddress", "kuadrant.io/MultiClusterIPAddress"),
+    ("Hostname", "kuadrant.io/MultiClusterHostnameAddress"),
+];
+
+/// The status of a Gateway (hub.md sections 4.3 and 5.1).
+///
+/// A Gateway's controller on the hub says Accepted, and Programmed once every work is applied; a cluster that reports
+/// otherwise is believed, one that reports nothing is not in the way.
+pub(super) fn gateway_status(
+    gateway: &Gateway<'_>,
+    class: &OurClass<'_>,
+    instances: &[Instance<'_>],
+    findings: &mut Findings,
+) -> ObjectStatus {
+    let against = |kind: &str, instance: &Instance<'_>| instance.objection(kind);
+    let accepted = everywhere(
+        "Accepted",
+        instances.iter().map(|instance| {
+            let against = instance.obstacle().or_else(|| against("Accepted", instance));
+            (instance.cluster, against)
+        }),
+    );
+    let clusters: Vec<String> = instances
+        .iter()
+        .map(|instance| instance.cluster.to_owned())
+        .collect();
+    let applied = instances.iter().all(|instance| instance.obstacle().is_none());
+    let programmed = if gateway.listeners.is_empty() {
+        no_listeners()
+    } else if instances.is_empty() || !applied {
+        condition("Programmed", "Unknown", "Pending", UNKNOWN.to_owned())
+    } else {
+        let against = instances
+            .iter()
+            .map(|instance| (instance.cluster, against("Programmed", instance)));
+        everywhere("Programmed", against).unwrap_or_else(|| programmed_on(&clusters))
+    };
+    ObjectStatus {
+        conditions: vec![accepted.unwrap_or_else(|| handled(class)), programmed],
+        addresses: addresses(instances, findings),
+        listeners: listeners(gateway, instances, findings),
+        works: instances
+            .iter()
+            .map(|instance| instance.carrier(&["Accepted", "Programmed"]))
+            .collect(),
+        ..ObjectStatus::new(gateway.object.identity().locator(), Group::Gateway)
+    }
+}
+
+/// A condition of a policy: True only where every cluster says so. `kept_from` are clusters where a spoke-local
+/// policy takes its place, so that nothing is there to report.
+pub(super) fn policy_condition(
+    kind: &str,
+    instances: &[Instance<'_>],
+    kept_from: &[(&str, &Condition)],
+) -> Condition {
+    let mut says: Vec<(&str, Option<String>)> = instances
+        .iter()
+        .map(|instance| {
+            let silent = || (!instance.reports(kind)).then(|| format!("has not reported {kind}"));
+            let against = instance.obstacle().or_else(|| instance.objection(kind));
+            (instance.cluster, against.or_else(silent))
+        })
+        .collect();
+    let carried = |cluster: &str| instances.iter().any(|instance| instance.cluster == cluster);
+    for (cluster, local) in kept_from {
+        if !carried(cluster) {
+            says.push((cluster, Some(local.message.clone())));
+        }
+    }
+    says.sort_by_key(|(cluster, _)| *cluster);
+    let mut clusters: Vec<&str> = says.iter().map(|(cluster, _)| *cluster).collect();
+    clusters.dedup();
+    let message = format!("{kind} on clusters [{}]", clusters.join(" "));
+    everywhere(kind, says.into_iter()).unwrap_or_else(|| condition(kind, "True", kind, message))
+}
+
+/// The condition that is not True because some clusters object; `None` when none does (hub.md section 4.3).
+fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String>)>) -> Option<Condition> {
+    let against: Vec<String> = says
+        .filter_map(|(cluster, against)| Some(format!("{cluster} {}", against?)))
+        .collect();
+    (!against.is_empty()).then(|| condition(kind, "False", NOT_EVERYWHERE, against.join("; ")))
+}
+
+/// The addresses on all clusters: by cluster, in each in their order (hub.md section 4.3).
+pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> Vec<Address> {
+    let mut all = Vec::new();
+    for instance in instances {
+        let Some(feedback) = instance.feedback() else {
+            continue;
+        };
+        let reported = match feedback.get("addresses") {
+            Some(raw) => raw_addresses(feedback.text("addresses")).unwrap_or_else(|why| {
+                if let Some(exported) = instance.exported {
+                    let message = format!("the addresses on {} cannot be read: {why}", instance.cluster);
+                    findings.push(raw.wrong(exported.object, message));
+                }
+                Vec::new()
+            }),
+            None => {
+                let text = |name: &str| feedback.text(name).map(str::to_owned);
+                let value = text("addressValue");
+                value
+                    .map(|value| (text("addressType"), value))
+                    .into_iter()
+                    .collect()
+            }
+        };
+        for (reported_type, value) in reported {
+            // Gateway API: an address without a type is an IPAddress.
+            let reported_type = reported_type.as_deref().unwrap_or("IPAddress");
+            let known = ADDRESS_TYPES.iter().find(|(name, _)| *name == reported_type);
+            if let (Some((_, on_hub)), false) = (known, value.is_empty()) {
+                all.push(Address {
+                    r#type: on_hub,
+                    value: format!("{}/{value}", instance.cluster),
+                });
+            }
+        }
+    }
+    all
+}
+
+/// Types and values of `.status.addresses` as raw JSON.
+fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, String> {
+    let raw = raw.ok_or("it is no JSON text")?;
+    let value: Value = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    let Value::Array(items) = value else {
+        return Err("it is no list".to_owned());
+    };
+    let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    Ok(items
+        .iter()
+        .filter_map(|item| Some((text(item, "type"), text(item, "value")?)))
+        .collect())
+}
+
+/// The listeners on all clusters: by listener in the Gateway's order, then by cluster; those that nobody reports are
+/// left out (hub.md section 4.3).
+pub(super) fn listeners(
+    gateway: &Gateway<'_>,
+    instances: &[Instance<'_>],
+    findings: &mut Findings,
+) -> Vec<Listener> {
+    let mut all = Vec::new();
+    for listener in &gateway.listeners {
+        let name = format!("listener{}AttachedRoutes", listener.name);
+        for instance in instances {
+            let Some(value) = instance.feedback().and_then(|feedback| feedback.get(&name)) else {
+                continue;
+            };
+            match (value.integer(), instance.exported) {
+                (Some(attached_routes), _) => all.push(Listener {
+                    name: format!("{}.{}", instance.cluster, listener.name),
+                    attached_routes,
+                }),
+                (None, Some(exported)) => {
+                    let message = format!(
+                        "the attached routes of listener `{}` on {} are no number",
+                        listener.name, instance.cluster
+                    );
+                    findings.push(value.wrong(exported.object, message));
+                }
+                (None, None) => {}
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,59 @@
+//! `status -o json`: the versioned document.
+//!
+//! Owns: the shape of kind `StatusReport`. Flows in: statuses, predicted or aggregated. Flows out: serialisable values.
+//! Must not know: how a status comes about, text for people.
+
+use serde::Serialize;
+
+use super::aggregate::{Aggregated, WorkSummary};
+use super::status::ObjectStatus;
+use crate::diagnostic::API_VERSION;
+
+/// The document, kind `StatusReport`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport<'r> {
+    api_version: &'static str,
+    kind: &'static str,
+    /// Where the statuses come from.
+    pub source: StatusSource,
+    /// One entry per object or section; grouped, by locator.
+    pub objects: &'r [ObjectStatus],
+    /// The works that an aggregated status comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub works: Option<&'r WorkSummary>,
+}
+
+/// Where statuses come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StatusSource {
+    /// The input alone: what it would be once everything is applied.
+    Prediction,
+    /// Exported ManifestWorks: what the clusters have reported.
+    Works,
+}
+
+impl<'r> StatusReport<'r> {
+    /// The report of predicted statuses.
+    #[must_use]
+    pub const fn predicted(objects: &'r [ObjectStatus]) -> Self {
+        Self {
+            api_version: API_VERSION,
+            kind: "StatusReport",
+            source: StatusSource::Prediction,
+            objects,
+            works: None,
+        }
+    }
+
+    /// The report of aggregated statuses.
+    #[must_use]
+    pub fn aggregated(aggregated: &'r Aggregated) -> Self {
+        Self {
+            source: StatusSource::Works,
+            works: Some(&aggregated.works),
+            ..Self::predicted(&aggregated.objects)
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Statuses for people: a table a group, messages below what is not True.
+//!
+//! Owns: columns, and what fits a terminal. Flows in: statuses, a width in columns. Flows out: text.
+//! Must not know: how a status comes about.
+
+use std::fmt::Write as _;
+
+use super::aggregate::WorkSummary;
+use super::status::{Group, ObjectStatus, WorkState};
+use super::status_report::StatusReport;
+use crate::policy::Condition;
+use crate::policy::report::OnCluster;
+
+/// What stands between columns.
+const GAP: &str = "  ";
+/// What stands before a line that belongs to the row above.
+const INDENT: &str = "    ";
+/// At most this many problems of works are listed; JSON has them all.
+const MAX_PROBLEMS: usize = 20;
+
+/// The tables, at most `width` columns wide as far as names allow.
+#[must_use]
+pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
+    let mut text = String::new();
+    let mut rest = report.objects;
+    while let Some(first) = rest.first() {
+        let same = |status: &ObjectStatus| status.group == first.group;
+        let (group, after) = rest.split_at(rest.iter().take_while(|status| same(status)).count());
+        rest = after;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        table(&mut text, first.group, group, width);
+    }
+    if text.is_empty() {
+        text.push_str("no GatewayClass or Gateway of ours, and no policy in the input\n");
+    }
+    if let Some(works) = report.works {
+        text.push('\n');
+        summary(&mut text, works, width);
+    }
+    text
+}
+
+/// Widths of the columns object, condition, status.
+struct Columns([usize; 3]);
+
+fn table(text: &mut String, group: Group, statuses: &[ObjectStatus], width: usize) {
+    let rows = || {
+        let all = statuses.iter().flat_map(|status| &status.conditions);
+        all.map(|condition| {
+            [
+                short_condition(&condition.kind),
+                condition.status,
+                &condition.reason,
+            ]
+        })
+    };
+    let widest = |column: usize, least: &str| {
+        let cells = rows().filter_map(|row| row.get(column).map(|cell| cell.chars().count()));
+        cells.chain([least.len()]).max().unwrap_or_default()
+    };
+    let (condition, status, reason) = (widest(0, "CONDITION"), widest(1, "STATUS"), widest(2, "REASON"));
+    let names = statuses
+        .iter()
+        .map(|status| short(&status.object).chars().count());
+    let longest = names.chain([group.heading().len()]).max().unwrap_or_default();
+    let others = [condition, status, reason]
+        .iter()
+        .sum::<usize>()
+        .saturating_add(6);
+    // A name that leaves the others no room stands on a line of its own.
+    let room = width.saturating_sub(others).max(group.heading().len());
+    let columns = Columns([longest.min(room), condition, status]);
+    line(text, &columns, group.heading(), ["CONDITION", "STATUS", "REASON"]);
+    for status in statuses {
+        object(text, &columns, status, width);
+    }
+}
+
+fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: usize) {
+    let Columns([room, ..]) = columns;
+    let name = short(&status.object);
+    let mut first = name.as_str();
+    if name.chars().count() > *room || status.conditions.is_empty() {
+        let _ = writeln!(text, "{name}");
+        first = "";
+    }
+    for condition in &status.conditions {
+        let cells = [
+            short_condition(&condition.kind),
+            condition.status,
+            &condition.reason,
+        ];
+        line(text, columns, std::mem::take(&mut first), cells);
+        if !condition.is_true() {
+            below(text, "", &condition.message, width);
+        }
+    }
+    if !status.extension_kinds.is_empty() {
+        below(text, "kinds: ", &status.extension_kinds.join(", "), width);
+    }
+    for there in &status.on_clusters {
+        on_cluster(text, there, width);
+    }
+    for address in &status.addresses {
+        let kind = short_condition(address.r#type);
+        below(text, "address: ", &format!("{} ({kind})", address.value), width);
+    }
+    for listener in &status.listeners {
+        let routes = format!("{}: {} attached", listener.name, routes(listener.attached_routes));
+        below(text, "listener: ", &routes, width);
+    }
+    // Of a policy, and of a work that is not applied, the conditions have said so.
+    for carrier in &status.works {
+        if status.group == Group::Gateway && !carrier.not_reported.is_empty() {
+            let silent = format!("has not reported: {}", carrier.not_reported.join(", "));
+            below(text, &format!("on {}: ", carrier.cluster), &silent, width);
+        }
+    }
+}
+
+fn routes(count: i64) -> String {
+    format!("{count} route{}", if count == 1 { "" } else { "s" })
+}
+
+fn on_cluster(text: &mut String, there: &OnCluster, width: usize) {
+    let conditions = [&there.enforced, &there.programmed];
+    for condition in conditions.into_iter().flatten() {
+        let Condition {
+            kind,
+            status,
+            reason,
+            message,
+        } = condition;
+        let words = format!("{kind} {status} ({reason}): {message}");
+        below(text, &format!("on {}: ", there.cluster), &words, width);
+    }
+}
+
+fn summary(text: &mut String, works: &WorkSummary, width: usize) {
+    let _ = writeln!(
+        text,
+        "{} of {} planned works applied",
+        works.applied, works.planned
+    );
+    for problem in works.problems.iter().take(MAX_PROBLEMS) {
+        let state = match problem.state {
+            WorkState::Applied => "applied",
+            WorkState::NotApplied => "not applied",
+            WorkState::Deleting => "being deleted",
+            WorkState::Missing => "missing",
+            WorkState::Stale => "stale: the plan does not place it there",
+        };
+        let mut words = format!("{}/{}: {state}", problem.cluster, problem.work);
+        if let Some(parent) = &problem.parent {
+            let _ = write!(words, " (of {parent})");
+        }
+        if let Some(message) = &problem.message {
+            let _ = write!(words, ": {message}");
+        }
+        below(text, "", &words, width);
+    }
+    let more = works.problems.len().saturating_sub(MAX_PROBLEMS);
+    if more > 0 {
+        below(text, "", &format!("and {more} more; `-o json` lists all"), width);
+    }
+}
+
+/// A row.
+fn line(text: &mut String, columns: &Columns, name: &str, [condition, status, reason]: [&str; 3]) {
+    let Columns([first, second, third]) = columns;
+    let row = format!("{name:first$}{GAP}{condition:second$}{GAP}{status:third$}{GAP}{reason}");
+    text.push_str(row.trim_end());
+    text.push('\n');
+}
+
+/// Words below a row, wrapped at spaces; what follows the first line stands deeper.
+fn below(text: &mut String, label: &str, words: &str, width: usize) {
+    let mut line = format!("{INDENT}{label}");
+    let mut fresh = true;
+    for word in words.split_whitespace() {
+        let longer = line.chars().count().saturating_add(word.chars().count());
+        if !fresh && longer >= width {
+            text.push_str(line.trim_end());
+            text.push('\n');
+            line = format!("{INDENT}{GAP}");
+            fresh = true;
+        }
+        if !fresh {
+            line.push(' ');
+        }
+        line.push_str(word);
+        fresh = false;
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
+}
+
+/// `kind/namespace/name#section`, as `explain` takes it, of a locator.
+fn short(locator: &str) -> String {
+    match locator.split_once(':') {
+        Some((kind, name)) => {
+            let kind = kind.split('.').next().unwrap_or(kind);
+            format!("{kind}/{name}")
+        }
+        None => locator.to_owned(),
+    }
+}
+
+/// A condition or address type without its domain.
+fn short_condition(kind: &str) -> &str {
+    kind.rsplit_once('/').map_or(kind, |(_, short)| short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::status::Address;
+
+    fn status(object: &str, group: Group, conditions: &[(&str, &'static str, &str, &str)]) -> ObjectStatus {
+        ObjectStatus {
+            conditions: conditions
+                .iter()
+                .map(|(kind, status, reason, message)| Condition {
+                    kind: (*kind).to_owned(),
+                    status,
+                    reason: (*reason).to_owned(),
+                    message: (*message).to_owned(),
+                })
+                .collect(),
+            ..ObjectStatus::new(object.to_owned(), group)
+        }
+    }
+
+    #[test]
+    fn only_what_is_not_true_has_its_message_below() {
+        let objects = [
+            status(
+                "gateway.gateway.networking.k8s.io:infra/web",
+                Group::Gateway,
+                &[
+                    ("Accepted", "True", "Accepted", "handled"),
+                    ("Programmed", "Unknown", "Pending", "nobody knows"),
+                ],
+            ),
+            status(
+                "ratelimitpolicy.kuadrant.io:infra/limits",
+                Group::Policy,
+                &[("Accepted", "True", "Accepted", "yes")],
+            ),
+        ];
+        insta::assert_snapshot!(status_text(&StatusReport::predicted(&objects), 80), @r"
+        GATEWAY            CONDITION   STATUS   REASON
+        gateway/infra/web  Accepted    True     Accepted
+                           Programmed  Unknown  Pending
+            nobody knows
+
+        POLICY                        CONDITION  STATUS  REASON
+        ratelimitpolicy/infra/limits  Accepted   True    Accepted
+        ");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal_unless_one_word_is() {
+        let long = "n".repeat(60);
+        let mut gateway = status(
+            &format!("gateway.gateway.networking.k8s.io:infra/{long}"),
+            Group::Gateway,
+            &[
+                (
+                    "kuadrant.io/RateLimitPolicyAffected",
+                    "False",
+                    "InvalidParameters",
+                    &"word ".repeat(40),
+                ),
+                ("Accepted", "True", "Accepted", ""),
+            ],
+        );
+        gateway.addresses.push(Address {
+            r#type: "kuadrant.io/MultiClusterIPAddress",
+            value: "eu-1/203.0.113.10".to_owned(),
+        });
+        let text = status_text(&StatusReport::predicted(&[gateway]), 80);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        assert!(text.contains(&long), "{text}");
+    }
+
+    #[test]
+    fn an_empty_report_says_so() {
+        assert!(status_text(&StatusReport::predicted(&[]), 80).starts_with("no GatewayClass"));
+    }
+}

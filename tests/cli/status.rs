@@ -1,0 +1,561 @@
+//! `spokewright status`: predicted, and aggregated from exported works (design section 7, hub.md section 4.3).
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::scratch::{Run, Scratch, copy, fixtures};
+
+/// The example fleet in `fleet/`.
+fn fleet() -> Scratch {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
+    scratch
+}
+
+fn json_of(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}:\n{}", run.stdout))
+}
+
+/// The entry of an object in a report.
+#[track_caller]
+fn object<'v>(report: &'v Value, locator: &str) -> &'v Value {
+    let objects = report["objects"].as_array().expect("objects");
+    let found = objects.iter().find(|object| object["object"] == locator);
+    found.unwrap_or_else(|| panic!("no {locator} in {report:#}"))
+}
+
+/// `status reason message` of a condition.
+#[track_caller]
+fn condition(object: &Value, kind: &str) -> String {
+    let conditions = object["conditions"].as_array().expect("conditions");
+    let found = conditions.iter().find(|condition| condition["type"] == kind);
+    let found = found.unwrap_or_else(|| panic!("no {kind} in {object:#}"));
+    let text = |name: &str| found[name].as_str().expect("a text").to_owned();
+    format!("{} {} {}", text("status"), text("reason"), text("message"))
+}
+
+const GATEWAY: &str = "gateway.gateway.networking.k8s.io:gateways/prod-web";
+const POLICY: &str = "ratelimitpolicy.kuadrant.io:gateways/global";
+
+/// The worked example, rendered.
+fn rendered() -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    scratch
+}
+
+/// The rendered works as the hub would hold them: applied, with feedback from every cluster.
+fn exported(scratch: &Scratch) -> Vec<Value> {
+    let mut works = Vec::new();
+    for (path, text) in scratch.tree("rendered") {
+        if path.ends_with("kustomization.yaml") || !path.ends_with(".yaml") {
+            continue;
+        }
+        let limits = spokewright::yaml::Limits::default();
+        let mut read = spokewright::yaml::read_all(&text, &limits).expect("YAML");
+        let mut work = read.remove(0);
+        let last = if path.starts_with("eu-1") { 1 } else { 2 };
+        let text = |name: &str, value: &str| json!({"name": name, "fieldValue": {"type": "String", "string": value}});
+        let manifests = work["spec"]["workload"]["manifests"]
+            .as_array()
+            .expect("manifests");
+        let statuses: Vec<Value> = manifests
+            .iter()
+            .enumerate()
+            .map(|(ordinal, manifest)| {
+                let (resource, values) = match manifest["kind"].as_str() {
+                    Some("Gateway") => (
+                        "gateways",
+                        json!([
+                            text("addressType", "IPAddress"),
+                            text("addressValue", &format!("203.0.113.{last}")),
+                            {"name": "listenerapiAttachedRoutes", "fieldValue": {"type": "Integer", "integer": last}},
+                            text("accepted", "True"),
+                            text("programmed", "True"),
+                        ]),
+                    ),
+                    Some("RateLimitPolicy") => (
+                        "ratelimitpolicies",
+                        json!([
+                            text("accepted", "True"),
+                            text("acceptedReason", "Accepted"),
+                            text("enforced", "True"),
+                            text("enforcedReason", "Enforced"),
+                        ]),
+                    ),
+                    _ => ("others", json!([])),
+                };
+                let api_version = manifest["apiVersion"].as_str().expect("an apiVersion");
+                json!({
+                    "resourceMeta": {
+                        "ordinal": ordinal,
+                        "group": api_version.split_once('/').map_or("", |(group, _)| group),
+                        "kind": manifest["kind"],
+                        "resource": resource,
+                        "namespace": manifest["metadata"]["namespace"],
+                        "name": manifest["metadata"]["name"],
+                    },
+                    "conditions": [{"type": "Applied", "status": "True", "reason": "AppliedManifestComplete"}],
+                    "statusFeedback": {"values": values},
+                })
+            })
+            .collect();
+        work["status"] = json!({
+            "conditions": [{"type": "Applied", "status": "True", "reason": "AppliedManifestWorkComplete"}],
+            "resourceStatus": {"manifests": statuses},
+        });
+        works.push(work);
+    }
+    works
+}
+
+/// Writes the works as `kubectl get -o json` does.
+fn write(scratch: &Scratch, relative: &str, works: &[Value]) {
+    let list =
+        json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": works});
+    scratch.write(relative, &list.to_string());
+}
+
+/// Sets what a feedback value says, in the work of a cluster.
+fn feed_back(works: &mut [Value], cluster: &str, name: &str, field_value: &Value) {
+    for work in works
+        .iter_mut()
+        .filter(|work| work["metadata"]["namespace"] == cluster)
+    {
+        let manifests = work["status"]["resourceStatus"]["manifests"].as_array_mut();
+        for manifest in manifests.expect("manifests") {
+            let values = manifest["statusFeedback"]["values"].as_array_mut();
+            for value in values
+                .expect("values")
+                .iter_mut()
+                .filter(|value| value["name"] == name)
+            {
+                value["fieldValue"] = field_value.clone();
+            }
+        }
+    }
+}
+
+fn string(text: &str) -> Value {
+    json!({"type": "String", "string": text})
+}
+
+#[test]
+fn the_prediction_is_a_table_of_classes_gateways_and_policies() {
+    let run = Scratch::with_worked_example().run(&["status", "hub"]);
+    run.exits(0);
+    insta::assert_snapshot!(run.stdout, @r"
+    GATEWAYCLASS               CONDITION  STATUS  REASON
+    gatewayclass/multicluster  Accepted   True    Accepted
+        kinds: RateLimitPolicy.kuadrant.io
+
+    GATEWAY                        CONDITION                STATUS  REASON
+    gateway/gateways/prod-web      Accepted                 True    Accepted
+                                   Programmed               True    Programmed
+    gateway/gateways/prod-web#api  RateLimitPolicyAffected  True    Accepted
+
+    POLICY                           CONDITION  STATUS  REASON
+    ratelimitpolicy/gateways/global  Accepted   True    Accepted
+                                     Enforced   False   Unknown
+        RateLimitPolicy is not in the path to any existing routes
+    ");
+}
+
+#[test]
+fn what_cannot_be_true_says_why_below_its_row() {
+    let scratch = Scratch::with_worked_example();
+    scratch.remove("hub/decisions.yaml");
+    scratch.edit("hub/limits.yaml", "sectionName: api", "sectionName: app");
+    let run = scratch.run(&["status", "hub"]);
+    run.exits(3)
+        .says("error[placement/not-found]")
+        .says("error[policy/target-not-found]");
+    insta::assert_snapshot!(run.stdout, @r#"
+    GATEWAYCLASS               CONDITION  STATUS  REASON
+    gatewayclass/multicluster  Accepted   True    Accepted
+        kinds: RateLimitPolicy.kuadrant.io
+
+    GATEWAY                    CONDITION   STATUS   REASON
+    gateway/gateways/prod-web  Accepted    True     Accepted
+                               Programmed  Unknown  Pending
+        current state of the gateway is unknown error: failed to place gateway : no
+          PlacementDecisions found for placement edge via label selector:
+          map[cluster.open-cluster-management.io/placement:edge] error:
+          PlacementDecision "edge" not found
+
+    POLICY                           CONDITION  STATUS  REASON
+    ratelimitpolicy/gateways/global  Accepted   False   TargetNotFound
+        RateLimitPolicy target prod-web was not found
+    "#);
+    for line in run.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn json_has_affected_conditions_and_effective_policy_on_gateway_and_listener() {
+    let run = Scratch::with_worked_example().run(&["status", "hub", "-o", "json"]);
+    run.exits(0);
+    let report = json_of(&run);
+    assert_eq!(report["apiVersion"], "spokewright.dev/v1alpha1");
+    assert_eq!(
+        (&report["kind"], &report["source"]),
+        (&json!("StatusReport"), &json!("prediction"))
+    );
+    let stanza = json!([{"name": "global", "namespace": "gateways", "apiGroup": "kuadrant.io", "kind": "RateLimitPolicy"}]);
+    let listener = object(&report, &format!("{GATEWAY}#api"));
+    assert_eq!(
+        condition(listener, "kuadrant.io/RateLimitPolicyAffected"),
+        "True Accepted Object affected by RateLimitPolicy [gateways/global]"
+    );
+    assert_eq!(listener["effectivePolicy"], stanza);
+    let gateway = object(&report, GATEWAY);
+    assert_eq!(
+        condition(gateway, "Programmed"),
+        "True Programmed gateway placed on clusters [eu-1 us-1]"
+    );
+    let class = object(&report, "gatewayclass.gateway.networking.k8s.io:multicluster");
+    assert_eq!(
+        condition(class, "Accepted"),
+        "True Accepted Handled by kuadrant.io/mgc-gw-controller"
+    );
+    assert_eq!(class["extensionKinds"], json!(["RateLimitPolicy.kuadrant.io"]));
+}
+
+#[test]
+fn yaml_is_an_effective_policy_for_each_target() {
+    let run = fleet().run(&["status", "fleet", "-o", "yaml"]);
+    run.exits(0);
+    let limits = spokewright::yaml::Limits::default();
+    let documents = spokewright::yaml::read_all(&run.stdout, &limits).expect("YAML");
+    assert!(
+        documents
+            .iter()
+            .all(|document| document["kind"] == "EffectivePolicy")
+    );
+    let gateway = documents
+        .iter()
+        .find(|document| document["metadata"] == json!({"name": "payments", "namespace": "payments"}))
+        .expect("the Gateway's");
+    let policies = gateway["policies"].as_array().expect("policies");
+    assert_eq!(policies[0]["controllerName"], "kuadrant.io/mgc-gw-controller");
+    assert!(
+        policies
+            .iter()
+            .any(|policy| policy["resultantPolicy"]["rateLimitPolicy"].is_object())
+    );
+}
+
+#[test]
+fn a_policy_says_where_a_spoke_local_one_is_in_its_place() {
+    let scratch = fleet();
+    let report = json_of(&scratch.run(&["status", "fleet", "-o", "json"]));
+    let burst = object(&report, "ratelimitpolicy.kuadrant.io:shop/api-burst");
+    assert_eq!(burst["onClusters"][0]["cluster"], "eu-1");
+    assert_eq!(burst["onClusters"][0]["enforced"]["reason"], "Overridden");
+    let log = object(&report, "accesslogpolicy.edge.acme.example:platform/access-log");
+    assert_eq!(log["ancestors"][0]["ancestorRef"]["name"], "storefront");
+    let text = scratch.run(&["status", "fleet"]).stdout;
+    assert!(
+        text.contains("on eu-1: Enforced False (Overridden): RateLimitPolicy is overridden by"),
+        "{text}"
+    );
+    let elsewhere = json_of(&scratch.run(&["status", "fleet", "-o", "json", "--clusters", "us-*"]));
+    let burst = object(&elsewhere, "ratelimitpolicy.kuadrant.io:shop/api-burst");
+    assert_eq!(burst["onClusters"], Value::Null, "--clusters: only these");
+}
+
+#[test]
+fn the_render_report_holds_the_same_statuses() {
+    let scratch = fleet();
+    scratch
+        .run(&["render", "fleet", "-o", "rendered", "--report", "report.json"])
+        .exits(0);
+    let rendered: Value = serde_json::from_str(&scratch.read("report.json")).expect("JSON");
+    let status = json_of(&scratch.run(&["status", "fleet", "-o", "json"]));
+    assert_eq!(rendered["objects"], status["objects"]);
+}
+
+#[test]
+fn an_invalid_class_leaves_its_gateways_unprogrammed() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/class.yaml",
+        "namespace: gateways, name: params",
+        "name: params",
+    );
+    let run = scratch.run(&["status", "hub", "-o", "json"]);
+    run.exits(3);
+    let report = json_of(&run);
+    assert_eq!(
+        condition(
+            object(&report, "gatewayclass.gateway.networking.k8s.io:multicluster"),
+            "Accepted"
+        ),
+        "False InvalidParameters Invalid Parameters - Namespace must be defined"
+    );
+    assert_eq!(
+        condition(object(&report, GATEWAY), "Programmed"),
+        "False Pending Invalid parameters in gateway class: Invalid Parameters - Namespace must be defined"
+    );
+}
+
+#[test]
+fn works_that_are_all_applied_add_up() {
+    let scratch = rendered();
+    write(&scratch, "works.json", &exported(&scratch));
+    let run = scratch.run(&["status", "hub", "--works", "works.json"]);
+    run.exits(0);
+    insta::assert_snapshot!(run.stdout, @r"
+    GATEWAYCLASS               CONDITION  STATUS  REASON
+    gatewayclass/multicluster  Accepted   True    Accepted
+
+    GATEWAY                    CONDITION   STATUS  REASON
+    gateway/gateways/prod-web  Accepted    True    Accepted
+                               Programmed  True    Programmed
+        address: eu-1/203.0.113.1 (MultiClusterIPAddress)
+        address: us-1/203.0.113.2 (MultiClusterIPAddress)
+        listener: eu-1.api: 1 route attached
+        listener: us-1.api: 2 routes attached
+
+    POLICY                           CONDITION  STATUS  REASON
+    ratelimitpolicy/gateways/global  Accepted   True    Accepted
+                                     Enforced   True    Enforced
+
+    4 of 4 planned works applied
+    ");
+}
+
+#[test]
+fn works_that_are_missing_refused_or_stale_are_named() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    let mut stale = works[0].clone();
+    stale["metadata"]["namespace"] = json!("ap-1");
+    works.push(stale);
+    let foreign = json!({
+        "apiVersion": "work.open-cluster-management.io/v1", "kind": "ManifestWork",
+        "metadata": {"name": "addon", "namespace": "ap-1"},
+    });
+    works.push(foreign);
+    feed_back(&mut works, "eu-1", "enforced", &string("False"));
+    feed_back(&mut works, "eu-1", "enforcedReason", &string("Overridden"));
+    for work in &mut works {
+        let metadata = &work["metadata"];
+        if metadata["namespace"] == "us-1" && metadata["name"] == "gateway-gateways-prod-web" {
+            work["status"]["conditions"] = json!([
+                {"type": "Applied", "status": "False", "reason": "AppliedManifestWorkFailed", "message": "no matches for kind"},
+            ]);
+        }
+    }
+    works
+        .retain(|work| work["metadata"]["name"] != "gateway-rbac" || work["metadata"]["namespace"] != "us-1");
+    write(&scratch, "works.json", &works);
+    let run = scratch.run(&["status", "hub", "--works", "works.json"]);
+    run.exits(0);
+    insta::assert_snapshot!(run.stdout, @r"
+    GATEWAYCLASS               CONDITION  STATUS  REASON
+    gatewayclass/multicluster  Accepted   True    Accepted
+
+    GATEWAY                    CONDITION   STATUS   REASON
+    gateway/gateways/prod-web  Accepted    False    NotTrueOnAllClusters
+        us-1 work `gateway-gateways-prod-web` is not applied: no matches for kind
+                               Programmed  Unknown  Pending
+        current state of the gateway is unknown
+        address: eu-1/203.0.113.1 (MultiClusterIPAddress)
+        listener: eu-1.api: 1 route attached
+
+    POLICY                           CONDITION  STATUS  REASON
+    ratelimitpolicy/gateways/global  Accepted   False   NotTrueOnAllClusters
+        us-1 work `gateway-gateways-prod-web` is not applied: no matches for kind
+                                     Enforced   False   NotTrueOnAllClusters
+        eu-1 Overridden; us-1 work `gateway-gateways-prod-web` is not applied: no
+          matches for kind
+
+    2 of 4 planned works applied
+        ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of
+          gateways/prod-web)
+        us-1/gateway-gateways-prod-web: not applied: no matches for kind
+        us-1/gateway-rbac: missing
+    ");
+}
+
+#[test]
+fn the_json_of_works_names_its_source_and_the_rules_of_the_hub() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    let raw = json!([{"type": "Hostname", "value": "a.example.com"}, {"type": "IPAddress", "value": "203.0.113.9"}]);
+    feed_back(&mut works, "us-1", "acceptedReason", &string("Conflicted"));
+    feed_back(&mut works, "us-1", "accepted", &string("False"));
+    for work in works
+        .iter_mut()
+        .filter(|work| work["metadata"]["namespace"] == "us-1")
+    {
+        let values = work.pointer_mut("/status/resourceStatus/manifests/1/statusFeedback/values");
+        if let Some(values) = values.and_then(Value::as_array_mut) {
+            values.push(
+                json!({"name": "addresses", "fieldValue": {"type": "JsonRaw", "jsonRaw": raw.to_string()}}),
+            );
+        }
+    }
+    write(&scratch, "works/all.json", &works);
+    let report = json_of(&scratch.run(&["status", "hub", "--works", "works", "-o", "json"]));
+    assert_eq!(
+        (&report["kind"], &report["source"]),
+        (&json!("StatusReport"), &json!("works"))
+    );
+    assert_eq!(
+        report["works"],
+        json!({"planned": 4, "applied": 4, "problems": []})
+    );
+    let gateway = object(&report, GATEWAY);
+    assert_eq!(
+        gateway["addresses"],
+        json!([
+            {"type": "kuadrant.io/MultiClusterIPAddress", "value": "eu-1/203.0.113.1"},
+            {"type": "kuadrant.io/MultiClusterHostnameAddress", "value": "us-1/a.example.com"},
+            {"type": "kuadrant.io/MultiClusterIPAddress", "value": "us-1/203.0.113.9"},
+        ])
+    );
+    assert_eq!(
+        gateway["listeners"],
+        json!([{"name": "eu-1.api", "attachedRoutes": 1}, {"name": "us-1.api", "attachedRoutes": 2}])
+    );
+    assert_eq!(
+        condition(object(&report, POLICY), "Accepted"),
+        "False NotTrueOnAllClusters us-1 Conflicted"
+    );
+    let one = json_of(&scratch.run(&[
+        "status",
+        "hub",
+        "--works",
+        "works",
+        "-o",
+        "json",
+        "--clusters",
+        "eu-1",
+    ]));
+    assert_eq!(one["works"], json!({"planned": 2, "applied": 2, "problems": []}));
+    assert_eq!(
+        condition(object(&one, POLICY), "Accepted"),
+        "True Accepted Accepted on clusters [eu-1]"
+    );
+}
+
+#[test]
+fn works_come_as_a_file_a_directory_or_standard_input_in_one_document_or_many() {
+    let scratch = rendered();
+    let works = exported(&scratch);
+    write(&scratch, "works.json", &works);
+    let expected = scratch.run(&["status", "hub", "--works", "works.json", "-o", "json"]);
+    expected.exits(0);
+    let mut stream = String::new();
+    for (position, work) in works.iter().enumerate() {
+        let document = spokewright::yaml::write_document(work);
+        scratch.write(&format!("dump/{position}.yaml"), &document);
+        stream.push_str("---\n");
+        stream.push_str(&document);
+    }
+    let directory = scratch.run(&["status", "hub", "--works", "dump", "-o", "json"]);
+    assert_eq!(directory.stdout, expected.stdout);
+    let mut command = scratch.command(&["status", "hub", "--works", "-", "-o", "json"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(stream.as_bytes()).expect("written");
+    drop(stdin);
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected.stdout);
+}
+
+#[test]
+fn works_inside_the_input_are_not_input() {
+    let scratch = rendered();
+    write(&scratch, "hub/works.json", &exported(&scratch));
+    let run = scratch.run(&["status", "hub", "--works", "hub/works.json", "-o", "json"]);
+    run.exits(0);
+    assert_eq!(json_of(&run)["works"]["applied"], 4);
+}
+
+#[test]
+fn what_is_no_manifest_work_is_skipped_and_said_on_request() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    works.push(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}}));
+    write(&scratch, "works.json", &works);
+    scratch
+        .run(&["status", "hub", "--works", "works.json"])
+        .exits(0)
+        .does_not_say("ConfigMap");
+    scratch
+        .run(&["status", "hub", "--works", "works.json", "-v"])
+        .exits(0)
+        .says("note: works.json:1: ConfigMap b/a is no ManifestWork; skipped");
+    write(&scratch, "none.json", &[]);
+    let none = scratch.run(&["status", "hub", "--works", "none.json"]);
+    none.exits(0)
+        .says("note: there is no ManifestWork in `none.json`");
+    assert!(
+        none.stdout.contains("0 of 4 planned works applied"),
+        "{}",
+        none.stdout
+    );
+}
+
+#[test]
+fn works_that_cannot_be_read_end_the_run_without_a_status() {
+    let scratch = rendered();
+    scratch.write("broken.yaml", "kind: [\n");
+    for (path, status, code) in [
+        ("nowhere.yaml", 5, "error[input/unreadable]"),
+        ("broken.yaml", 3, "error[yaml/syntax]"),
+    ] {
+        let run = scratch.run(&["status", "hub", "--works", path]);
+        run.exits(status).says(code).says(path);
+        assert_eq!(run.stdout, "", "{path}");
+    }
+    scratch
+        .run(&["status", "-", "--works", "-"])
+        .exits(2)
+        .says("standard input can be read only once");
+}
+
+#[test]
+fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    feed_back(&mut works, "us-1", "listenerapiAttachedRoutes", &string("lots"));
+    for work in works
+        .iter_mut()
+        .filter(|work| work["metadata"]["namespace"] == "eu-1")
+    {
+        work["status"]["conditions"] = json!("Applied");
+    }
+    let documents: Vec<String> = works.iter().map(spokewright::yaml::write_document).collect();
+    scratch.write("works.yaml", &documents.join("---\n"));
+    let run = scratch.run(&["status", "hub", "--works", "works.yaml", "-o", "json"]);
+    run.exits(3)
+        .says("error[object/schema]")
+        .says("works.yaml:")
+        .says("the attached routes of listener `api` on us-1 are no number")
+        .says("expected")
+        .does_not_say("panicked");
+    let report = json_of(&run);
+    assert_eq!(report["works"]["applied"], 2);
+    assert!(
+        condition(object(&report, POLICY), "Enforced")
+            .contains("eu-1 work `gateway-gateways-prod-web` is not applied yet")
+    );
+    // The same work twice: which one holds is unknown.
+    let twice = [documents.as_slice(), documents.as_slice()].concat();
+    scratch.write("works.yaml", &twice.join("---\n"));
+    scratch
+        .run(&["status", "hub", "--works", "works.yaml"])
+        .exits(3)
+        .says("error[object/duplicate]");
+}
