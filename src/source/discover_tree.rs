@@ -143,16 +143,13 @@ impl Walk<'_> {
         let mut ignored = here.ignored.to_vec();
         ignored.extend(self.ignore_file(here.at));
         for (name, kind) in entries {
-            if name.starts_with('.') {
-                continue;
-            }
             let at = join(here.at, &name);
             let shown = here.shown.join(&name);
             let (real, kind) = match kind {
                 TreeEntry::Link => match resolve(self.tree, &at) {
                     Ok(Lead::To(real, kind)) if is_below(&real, here.root) => (real, kind),
                     Ok(lead) => {
-                        if !self.is_ignored(&ignored, &at, &shown, false) {
+                        if !self.is_ignored(&ignored, &name, &at, &shown, false) {
                             self.findings.push(if lead == Lead::Nowhere {
                                 link_to_nothing(&shown)
                             } else {
@@ -169,7 +166,7 @@ impl Walk<'_> {
                 kind => (at.clone(), kind),
             };
             let is_dir = kind == TreeEntry::Directory;
-            if self.is_ignored(&ignored, &at, &shown, is_dir) || self.skip.contains(&real) {
+            if self.is_ignored(&ignored, &name, &at, &shown, is_dir) || self.skip.contains(&real) {
                 continue;
             }
             match kind {
@@ -199,12 +196,12 @@ impl Walk<'_> {
         }
     }
 
-    fn is_ignored(&self, ignored: &[Gitignore], at: &str, shown: &Path, is_dir: bool) -> bool {
+    fn is_ignored(&self, ignored: &[Gitignore], name: &str, at: &str, shown: &Path, is_dir: bool) -> bool {
         if self.exclude.matched(shown, is_dir).is_ignore() {
             return true;
         }
         let path = virtual_path(at);
-        // The innermost that says anything decides.
+        // The innermost that says anything decides; a hidden file is taken where one says so.
         ignored
             .iter()
             .rev()
@@ -213,7 +210,7 @@ impl Walk<'_> {
                 Match::Whitelist(_) => Some(false),
                 Match::None => None,
             })
-            .unwrap_or(false)
+            .unwrap_or_else(|| name.starts_with('.'))
     }
 
     /// The rules of the directories above an input, up to the root of the repository.

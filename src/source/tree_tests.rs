@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
+
 use super::discover_tree::discover_tree;
 use super::tree::{FileTree, Lead, TreeEntry, TreeError, inside, resolve};
 use super::{Request, discover};
@@ -248,4 +250,80 @@ fn a_loop_of_links_leads_nowhere() {
         Some("y".to_owned())
     );
     assert_eq!(inside(&tree, &directory.path().join("../y")), None);
+}
+
+/// Paths whose parts say something to some rule.
+fn path() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("a"),
+        Just("b"),
+        Just("build"),
+        Just(".hidden"),
+        Just("spokes")
+    ];
+    let file = prop_oneof![
+        Just("x.yaml"),
+        Just("y.gen.yaml"),
+        Just(".z.yaml"),
+        Just("build.yaml")
+    ];
+    (prop::collection::vec(part, 0..3), file).prop_map(|(mut parts, file)| {
+        parts.push(file);
+        parts.join("/")
+    })
+}
+
+fn rule() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("*.gen.yaml"),
+        Just("!y.gen.yaml"),
+        Just("build"),
+        Just("build/"),
+        Just("/a"),
+        Just("a/b"),
+        Just("**/b/*.yaml"),
+        Just("!/a/"),
+        Just("!.hidden"),
+        Just("!.z.yaml"),
+        Just("*"),
+        Just("!*/"),
+        Just("# note"),
+        Just("[bad"),
+    ]
+    .prop_map(str::to_owned)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_tree_gives_the_files_that_the_disk_gives(
+        paths in prop::collection::btree_set(path(), 1..12),
+        ignore in prop::collection::btree_map(
+            prop_oneof![Just(""), Just("hub/"), Just("hub/a/"), Just("hub/a/b/")],
+            prop::collection::vec(rule(), 1..4),
+            0..4,
+        ),
+        exclude in prop::collection::vec(rule(), 0..2),
+    ) {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path();
+        fs::create_dir(root.join(".git")).expect("a directory");
+        for path in &paths {
+            write(root, &format!("hub/{path}"), "kind: X\n");
+        }
+        for (below, rules) in &ignore {
+            write(root, &format!("{below}.gitignore"), &rules.join("\n"));
+        }
+        let hub = root.join("hub");
+        let request = Request {
+            hub: vec![hub.clone()],
+            spokes: Some(hub.join("spokes")),
+            exclude,
+            root: hub,
+            ..Request::default()
+        };
+        let (disk, held) = both(root, &request);
+        prop_assert_eq!(disk, held);
+    }
 }
