@@ -32,6 +32,7 @@ impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.common.request()?;
         let loaded = pipeline::load(&request);
+        show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);

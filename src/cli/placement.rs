@@ -65,6 +65,7 @@ impl Placement {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.common.request()?;
         let loaded = pipeline::load(&request);
+        show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let inventory = placement::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);

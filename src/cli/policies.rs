@@ -74,6 +74,7 @@ struct Report {
 impl Policies {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let loaded = pipeline::load(&self.common.request()?);
+        show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let view = match evaluate(&loaded, self.report.cluster.as_deref(), &mut findings) {
             Ok(view) => view,
@@ -94,6 +95,7 @@ impl Policies {
 impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let loaded = pipeline::load(&self.common.request()?);
+        show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();
         let view = match evaluate(&loaded, cluster, &mut findings) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Findings, Severity};
+use spokewright::diagnostic::{Code, Findings, Severity};
 use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
 use spokewright::pipeline::{self, Detail, Rendered};
 use spokewright::report::RenderReport;
@@ -90,6 +90,7 @@ impl Render {
         request.output.clone_from(&self.output);
         request.shard = self.shard;
         let loaded = pipeline::load(&request);
+        show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let detail = if self.report.is_some() {
             Detail::Full
@@ -219,9 +220,7 @@ impl Render {
     }
 
     fn say(&self, text: &str) {
-        if !self.common.speech.quiet {
-            show::line(text);
-        }
+        show::calm(text, self.common.speech);
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {
@@ -233,8 +232,17 @@ impl Render {
                 format!(" and {}", plural(warnings, "warning"))
             };
             show::line(&format!(
-                "{}{warnings}; nothing was written",
-                plural(findings.count(Severity::Error), "error")
+                "{}{warnings}; {}",
+                plural(findings.count(Severity::Error), "error"),
+                // A disk that fills up is met half-way.
+                if findings
+                    .iter()
+                    .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
+                {
+                    "not everything was written"
+                } else {
+                    "nothing was written"
+                }
             ));
         }
     }

@@ -4,12 +4,43 @@ use std::io::{IsTerminal as _, Write as _};
 
 use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Severity, github, junit};
 
+use spokewright::pipeline::Loaded;
+
 use super::common::{Color, MessageFormat, Speech};
 use super::placement::Format;
 
 /// One line on stderr; that nobody reads it is no error.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A calm line of success: for people only, and not when they asked for silence.
+pub(crate) fn calm(text: &str, speech: Speech) {
+    if !speech.quiet && speech.message_format == MessageFormat::Human {
+        line(text);
+    }
+}
+
+/// With `-v`: what was read, and what was passed over.
+pub(crate) fn read(loaded: &Loaded, speech: Speech) {
+    if speech.verbose {
+        let bytes: usize = loaded.sources.files().iter().map(|file| file.text.len()).sum();
+        line(&format!(
+            "read {} files ({bytes} bytes): {} hub objects, {} spoke-local objects, {} documents that are no objects",
+            loaded.sources.files().len(),
+            loaded.hub.objects.len(),
+            loaded
+                .hub
+                .spokes
+                .values()
+                .map(spokewright::hub::Objects::len)
+                .sum::<usize>(),
+            loaded.hub.skipped_documents
+        ));
+        for file in loaded.sources.files() {
+            line(&format!("  {}", file.shown));
+        }
+    }
 }
 
 /// The findings, in the chosen form, on stderr.

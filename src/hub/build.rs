@@ -128,6 +128,13 @@ impl Drafts {
             ));
             return;
         };
+        if let Some(namespace) = metadata.and_then(|metadata| metadata.get("namespace"))
+            && !namespace.is_string()
+            && !namespace.is_null()
+        {
+            findings.push(not_a_string(&origin, &kind, "namespace", namespace));
+            return;
+        }
         let namespace = text("namespace")
             .filter(|namespace| !namespace.is_empty())
             .map(str::to_owned);
@@ -217,13 +224,7 @@ fn incomplete(origin: &Origin, kind: &str) -> Finding {
 
 fn no_name(origin: &Origin, kind: &str, name: Option<&Value>) -> Finding {
     match name {
-        Some(name) if !name.is_string() => Finding::new(
-            Code::OBJECT_SCHEMA,
-            origin.place("/metadata/name", Part::Value),
-            format!("metadata.name of this {kind} is no string"),
-        )
-        .label(format!("YAML reads it as {name}"))
-        .help("put it in quotes"),
+        Some(name) if !name.is_string() && !name.is_null() => not_a_string(origin, kind, "name", name),
         _ => Finding::new(
             Code::OBJECT_NO_NAME,
             origin.place("/metadata", Part::Value),
@@ -231,4 +232,15 @@ fn no_name(origin: &Origin, kind: &str, name: Option<&Value>) -> Finding {
         )
         .help("add `name` under `metadata`; `generateName` has no meaning in Git"),
     }
+}
+
+/// YAML reads some plain words and all plain numbers as other types: `n` is a boolean.
+fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
+    Finding::new(
+        Code::OBJECT_SCHEMA,
+        origin.place(&format!("/metadata/{field}"), Part::Value),
+        format!("metadata.{field} of this {kind} is no string"),
+    )
+    .label(format!("YAML reads it as {value}"))
+    .help("put it in quotes")
 }

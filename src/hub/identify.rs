@@ -13,9 +13,9 @@ use crate::object::{ApiVersion, Field, Object};
 /// Files for tools are no hub objects (design section 4).
 pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
     match (api_version.group.as_str(), kind) {
-        ("kustomize.config.k8s.io", _)
-        | ("spokewright.dev", "RenderConfig")
-        | ("argoproj.io", "ConfigManagementPlugin") => true,
+        ("kustomize.config.k8s.io" | "spokewright.dev", _) | ("argoproj.io", "ConfigManagementPlugin") => {
+            true
+        }
         ("", "Config") => value.get("clusters").is_some() || value.get("contexts").is_some(),
         _ => false,
     }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::api::dotted;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
@@ -63,7 +64,19 @@ impl Violation {
         let finding = Finding::new(code, place, subject);
         match self.help {
             Some(help) => finding.help(help),
-            None => finding,
+            None => {
+                let path = dotted(&self.pointer)
+                    .replace(|character: char| character == '[' || character == ']', " ");
+                let fields: Vec<&str> = path
+                    .split(['.', ' '])
+                    .filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte.is_ascii_digit()))
+                    .collect();
+                let kind = object.kind.to_lowercase();
+                finding.help(format!(
+                    "`kubectl explain {kind}.{}` says what belongs here",
+                    fields.join(".")
+                ))
+            }
         }
     }
 }
