@@ -10,7 +10,8 @@ use spokewright::hub::Objects;
 use spokewright::object::Object;
 use spokewright::output::{self, TreeFile};
 use spokewright::pipeline::{self, CONFIG_NAME, Detail, Loaded, Rendered, Request};
-use spokewright::report::diff::{self, BothSides, DiffReport, Side, Titles, Unreadable, Which};
+use spokewright::report::diff::{
+    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Side, Titles, Unreadable, Which};
 use spokewright::source::Sources;
 #[cfg(feature = "git")]
 use spokewright::source::{FileTree as _, Files, GitTree};
@@ -145,13 +146,20 @@ impl Diff {
         };
         let new = Side::of_plan(&rendered.plan);
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), old_sources);
-        self.report(&loaded, titles, (&old, &new), &locate)
+        let changes = match &base {
+            BaseSide::Files(_) => Vec::new(),
+            BaseSide::Input(input) => {
+                EffectiveSettings::changes(&effective(&input.0), &effective(&loaded))
+            }
+        };
+        self.report(&loaded, titles, (&old, &new), changes, &locate)
     }
 
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
         let mut loaded = pipeline::load(request);
         let with = self.render(&loaded)?;
+        let effective_with = effective(&loaded);
         let title = remove(&mut loaded, object)?;
         let mut findings = Findings::new();
         let without = pipeline::render(&loaded, true, Detail::Plan, &mut findings);
@@ -163,7 +171,8 @@ impl Diff {
         };
         let (old, new) = (Side::of_plan(&with.plan), Side::of_plan(&without.plan));
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &loaded.sources);
-        let status = self.report(&loaded, titles, (&old, &new), &locate)?;
+        let changes = EffectiveSettings::changes(&effective_with, &effective(&loaded));
+        let status = self.report(&loaded, titles, (&old, &new), changes, &locate)?;
         // What would be wrong without it is part of the answer.
         if findings.has_errors() {
             let errors = findings.only(Severity::Error);
@@ -321,6 +330,7 @@ impl Diff {
         loaded: &Loaded,
         titles: Titles,
         (old, new): (&Side<'_>, &Side<'_>),
+        effective_changes: Vec<EffectiveChange>,
         locate: &BothSides<'_>,
     ) -> Result<Status, Stop> {
         let comparison = match diff::compare(old, new) {
@@ -332,8 +342,7 @@ impl Diff {
                 return Ok(Status::of(&findings));
             }
         };
-        // The policy engine will answer here which effective settings change.
-        let report = DiffReport::new(titles, comparison, |_| Vec::new());
+        let report = DiffReport::new(titles, comparison, effective_changes);
         self.print(&report, locate).map_err(Stop::Failed)?;
         Ok(if report.is_empty() {
             Status::Done
@@ -471,4 +480,10 @@ fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
         .collect();
     loaded.hub.objects = Objects::new(kept);
     Ok(identity.to_string())
+}
+
+/// What holds on every path of an input; what is wrong with it has been said already.
+fn effective(loaded: &Loaded) -> EffectiveSettings {
+    let view = pipeline::policies(loaded, &mut Findings::new());
+    EffectiveSettings::new(&view, |cluster| loaded.admits(cluster))
 }

@@ -10,6 +10,7 @@
 //! thousand clusters share one body. And no value of a Secret reaches a report: values are concealed while two
 //! objects are compared, before anything is kept.
 
+mod effective;
 mod annotations;
 mod clusters;
 mod compare;
@@ -35,6 +36,7 @@ pub use human::human;
 pub use json::json;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;
+pub use effective::EffectiveSettings;
 pub use report::{Change, Counts, DiffReport, EffectiveChange, Titles};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};

@@ -65,7 +65,7 @@ pub struct Titles {
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, although perhaps no object
-/// of its own does: the extension point that the policy engine fills.
+/// of its own does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EffectiveChange {
@@ -93,17 +93,10 @@ pub struct DiffReport {
 }
 
 impl DiffReport {
-    /// Puts a report together. `effective` is asked once for what the comparison of objects cannot see.
-    pub fn new(
-        titles: Titles,
-        comparison: Comparison,
-        effective: impl FnOnce(&Comparison) -> Vec<EffectiveChange>,
-    ) -> Self {
-        Self {
-            effective_changes: effective(&comparison),
-            titles,
-            comparison,
-        }
+    /// Puts a report together; `effective_changes` are what the comparison of objects cannot see.
+    #[must_use]
+    pub fn new(titles: Titles, comparison: Comparison, effective_changes: Vec<EffectiveChange>) -> Self {
+        Self { titles, comparison, effective_changes }
     }
 
     /// Whether both sides are the same.
