@@ -3,6 +3,8 @@
 //! Owns: conditions, addresses and listeners over all clusters. Flows in: the instances of one object, by cluster.
 //! Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::instance::Instance;
@@ -82,9 +84,9 @@ pub(super) fn policy_condition(
             (instance.cluster, against.or_else(silent))
         })
         .collect();
-    let carried = |cluster: &str| instances.iter().any(|instance| instance.cluster == cluster);
+    let carried: HashSet<&str> = instances.iter().map(|instance| instance.cluster).collect();
     for (cluster, local) in kept_from {
-        if !carried(cluster) {
+        if !carried.contains(cluster) {
             says.push((cluster, Some(local.message.clone())));
         }
     }
