@@ -11,7 +11,8 @@ use spokewright::object::Object;
 use spokewright::output::{self, TreeFile};
 use spokewright::pipeline::{self, CONFIG_NAME, Detail, Loaded, Rendered, Request};
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Side, Titles, Unreadable, Which};
+    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Side, Titles, Unreadable, Which,
+};
 use spokewright::source::Sources;
 #[cfg(feature = "git")]
 use spokewright::source::{FileTree as _, Files, GitTree};
@@ -148,9 +149,7 @@ impl Diff {
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), old_sources);
         let changes = match &base {
             BaseSide::Files(_) => Vec::new(),
-            BaseSide::Input(input) => {
-                EffectiveSettings::changes(&effective(&input.0), &effective(&loaded))
-            }
+            BaseSide::Input(input) => EffectiveSettings::changes(&effective(&input.0), &effective(&loaded)),
         };
         self.report(&loaded, titles, (&old, &new), changes, &locate)
     }

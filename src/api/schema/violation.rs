@@ -65,8 +65,7 @@ impl Violation {
         match self.help {
             Some(help) => finding.help(help),
             None => {
-                let path = dotted(&self.pointer)
-                    .replace(|character: char| character == '[' || character == ']', " ");
+                let path = dotted(&self.pointer).replace(['[', ']'], " ");
                 let fields: Vec<&str> = path
                     .split(['.', ' '])
                     .filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte.is_ascii_digit()))

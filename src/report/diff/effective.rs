@@ -12,11 +12,16 @@ use super::report::EffectiveChange;
 use crate::policy::PolicyView;
 use crate::policy::report::EffectiveEntry;
 
+/// Kind and group of the policies, and the locators of a path.
+type PathKey = (String, String, Vec<String>);
+/// The settings, and the clusters of the path's Gateway.
+type Held = (Value, Vec<String>);
+
 /// What holds on every path of one side.
 #[derive(Debug, Default)]
 pub struct EffectiveSettings {
     /// By kind, group and path: the settings, and the clusters of the path's Gateway.
-    by_path: BTreeMap<(String, String, Vec<String>), (Value, Vec<String>)>,
+    by_path: BTreeMap<PathKey, Held>,
 }
 
 impl EffectiveSettings {
@@ -25,13 +30,23 @@ impl EffectiveSettings {
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
         let mut settings = Self::default();
         for (kind, path) in view.effective.iter() {
-            let Some(entry) = EffectiveEntry::new(&view.attachments, kind, path) else { continue };
+            let Some(entry) = EffectiveEntry::new(&view.attachments, kind, path) else {
+                continue;
+            };
             let gateway = view.attachments.topology.gateway(path.path.gateway);
             let clusters = gateway.and_then(|gateway| view.clusters.get(&gateway.object.key()));
-            let clusters: Vec<String> =
-                clusters.into_iter().flatten().filter(|cluster| admits(cluster)).cloned().collect();
-            let value = entry.rules.map_or_else(|| entry.spec.unwrap_or_default(), |rules| json!(rules));
-            settings.by_path.insert((entry.kind, entry.group, entry.path), (value, clusters));
+            let clusters: Vec<String> = clusters
+                .into_iter()
+                .flatten()
+                .filter(|cluster| admits(cluster))
+                .cloned()
+                .collect();
+            let value = entry
+                .rules
+                .map_or_else(|| entry.spec.unwrap_or_default(), |rules| json!(rules));
+            settings
+                .by_path
+                .insert((entry.kind, entry.group, entry.path), (value, clusters));
         }
         settings
     }
@@ -43,12 +58,15 @@ impl EffectiveSettings {
         keys.into_iter()
             .filter_map(|key| {
                 let (before, after) = (old.by_path.get(key), new.by_path.get(key));
-                let value = |side: Option<&(Value, Vec<String>)>| side.map(|(value, _)| value.clone());
+                let value = |side: Option<&Held>| side.map(|(value, _)| value.clone());
                 if value(before) == value(after) {
                     return None;
                 }
-                let clusters: BTreeSet<String> =
-                    before.into_iter().chain(after).flat_map(|(_, clusters)| clusters.iter().cloned()).collect();
+                let clusters: BTreeSet<String> = before
+                    .into_iter()
+                    .chain(after)
+                    .flat_map(|(_, clusters)| clusters.iter().cloned())
+                    .collect();
                 (!clusters.is_empty()).then(|| EffectiveChange {
                     kind: key.0.clone(),
                     path: key.2.clone(),

@@ -10,11 +10,11 @@
 //! thousand clusters share one body. And no value of a Secret reaches a report: values are concealed while two
 //! objects are compared, before anything is kept.
 
-mod effective;
 mod annotations;
 mod clusters;
 mod compare;
 mod conceal;
+mod effective;
 mod fields;
 mod human;
 mod hunks;
@@ -31,12 +31,12 @@ mod tests;
 pub use annotations::annotations;
 pub use clusters::describe;
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
+pub use effective::EffectiveSettings;
 pub use fields::{FieldChange, field_changes};
 pub use human::human;
 pub use json::json;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;
-pub use effective::EffectiveSettings;
 pub use report::{Change, Counts, DiffReport, EffectiveChange, Titles};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};

@@ -96,7 +96,11 @@ impl DiffReport {
     /// Puts a report together; `effective_changes` are what the comparison of objects cannot see.
     #[must_use]
     pub fn new(titles: Titles, comparison: Comparison, effective_changes: Vec<EffectiveChange>) -> Self {
-        Self { titles, comparison, effective_changes }
+        Self {
+            titles,
+            comparison,
+            effective_changes,
+        }
     }
 
     /// Whether both sides are the same.

@@ -169,13 +169,17 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         new: "b".to_owned(),
         command: String::new(),
     };
-    let report = DiffReport::new(titles, comparison, vec![EffectiveChange {
+    let report = DiffReport::new(
+        titles,
+        comparison,
+        vec![EffectiveChange {
             kind: "RateLimitPolicy".to_owned(),
             path: vec!["gateway:gw".to_owned(), "httproute:r".to_owned()],
             clusters: vec!["eu-1".to_owned()],
             old: Some(json!({"limits": {"a": {"rate": 1}}})),
             new: Some(json!({"limits": {"a": {"rate": 2}}})),
-        }]);
+        }],
+    );
     assert!(!report.is_empty());
     for text in [
         human(&report, &both(), false),
