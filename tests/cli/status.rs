@@ -50,7 +50,7 @@ fn rendered() -> Scratch {
 fn exported(scratch: &Scratch) -> Vec<Value> {
     let mut works = Vec::new();
     for (path, text) in scratch.tree("rendered") {
-        if path.ends_with("kustomization.yaml") || !path.ends_with(".yaml") {
+        if path.ends_with("kustomization.yaml") || !path.contains('/') {
             continue;
         }
         let limits = spokewright::yaml::Limits::default();
