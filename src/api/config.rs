@@ -19,8 +19,8 @@ use serde_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
-use crate::api::schema::{Schema, ViolationKind, nearest};
-use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride};
+use crate::api::schema::{Schema, ViolationKind};
+use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
 use crate::object::Field;
 
 /// The name of the file.

@@ -11,7 +11,6 @@ pub mod crd;
 pub mod feedback_path;
 mod fields;
 pub mod gateway;
-pub mod labels;
 pub mod ocm;
 pub mod ocm_work;
 pub mod params;

@@ -1,10 +1,9 @@
 //! The target references and target selectors of a policy (GEP-713, "Targets").
 
 use super::gateway::GROUP;
-use super::labels::Selector;
 use super::{Reading, dotted};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::{Field, Object};
+use crate::object::{Field, Object, Selector};
 
 /// At most this many targets may stand in one policy (the CRDs of Gateway API and Envoy Gateway).
 pub const MAX_TARGETS: usize = 16;

@@ -6,10 +6,10 @@
 //! Flows in: objects. Flows out: views; findings at what is wrong.
 //! Must not know: which Gateways exist; `policy` links.
 
+use super::Reading;
 use super::gateway::{GROUP, Listener};
-use super::{Reading, labels::Selector};
 use crate::diagnostic::Findings;
-use crate::object::{Field, Object};
+use crate::object::{Field, Object, Selector};
 
 /// The route kinds of Gateway API.
 pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use crate::api::crd::{Crd, PolicyLabel, Scope};
 use crate::api::params::{ResourceCatalog, ResourceLookup};
-use crate::api::schema::nearest;
+use crate::diagnostic::nearest;
 
 /// Which target references the `spec` of a kind has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -250,6 +250,12 @@ pub struct Selector {
 }
 
 impl Selector {
+    /// Reads and compiles a selector; `None` when an API server would refuse it.
+    #[must_use]
+    pub fn read(field: &Field<'_>) -> Option<Self> {
+        LabelSelector::read(field).compile().ok()
+    }
+
     /// The first requirement that the labels do not meet; `value_of` looks one up by its key.
     pub fn first_unmet<'l>(&self, value_of: impl Fn(&str) -> Option<&'l str>) -> Option<&Requirement> {
         self.requirements

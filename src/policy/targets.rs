@@ -11,12 +11,11 @@ use super::node::{Node, index};
 use super::profile::Profile;
 use super::topology::{Sources, Topology};
 use crate::api::gateway::GROUP;
-use crate::api::labels::Selector;
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::api::route::is_route;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
 use crate::hub::Grants;
-use crate::object::Identity;
+use crate::object::{Identity, Selector};
 
 /// A target as declared, and what became of it.
 #[derive(Debug, Clone)]

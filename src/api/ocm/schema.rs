@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use self::text::Format;
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, nearest};
 use crate::object::{Object, Quantity, key_complaints, value_complaints};
 
 /// The shape of one value.
@@ -275,13 +275,8 @@ impl Walk<'_> {
     }
 
     fn unknown(&mut self, key: &str, members: &[Member]) {
-        let nearest = members
-            .iter()
-            .map(|member| (strsim::damerau_levenshtein(key, member.name), member.name))
-            .filter(|(distance, name)| *distance <= name.len().div_ceil(3))
-            .min();
-        let help = match nearest {
-            Some((_, name)) => format!("did you mean `{name}`?"),
+        let help = match nearest(key, members.iter().map(|member| member.name)) {
+            Some(name) => format!("did you mean `{name}`?"),
             None => {
                 let names: Vec<_> = members.iter().map(|member| member.name).collect();
                 format!("known fields here: {}", names.join(", "))

@@ -11,7 +11,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::node::{Additional, ListType, Node, Type};
-use super::violation::{Path, Violation, ViolationKind, nearest};
+use super::violation::{Path, Violation, ViolationKind};
+use crate::diagnostic::nearest;
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;

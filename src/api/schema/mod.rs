@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use compile::SchemaProblem;
-pub use violation::{Violation, ViolationKind, nearest};
+pub use violation::{Violation, ViolationKind};
 
 use node::Node;
 

@@ -1,6 +1,6 @@
 //! One violation of a schema, and the path that leads to it.
 //!
-//! Owns: [`Violation`], its wording as Kubernetes prints it, the nearest known name for a misspelled one.
+//! Owns: [`Violation`], its wording as Kubernetes prints it.
 //! Flows in: what the checks find. Flows out: violations, findings. Must not know: schemas.
 
 use std::fmt;
@@ -126,32 +126,4 @@ impl Path<'_> {
             Path::Index(parent, index) => format!("{}[{index}]", parent.field()),
         }
     }
-}
-
-/// The candidate nearest to a misspelled name, if any is near enough: equal but for case, or at most a third
-/// of its letters away. Ties go to the first in byte order.
-///
-/// ```
-/// use spokewright::api::schema::nearest;
-/// assert_eq!(nearest("targetref", ["targetRef", "rules"]), Some("targetRef"));
-/// assert_eq!(nearest("zebra", ["targetRef", "rules"]), None);
-/// ```
-#[must_use]
-pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    /// Longer names are no misspellings, and comparing them costs their product.
-    const LONGEST: usize = 128;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let lower = name.to_lowercase();
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= LONGEST)
-        .filter_map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
-            let allowed = candidate.chars().count().div_ceil(3).min(4);
-            (distance <= allowed && distance < lower.chars().count().max(1)).then_some((distance, candidate))
-        })
-        .min()
-        .map(|(_, candidate)| candidate)
 }

@@ -1,3 +1,5 @@
+//! The Argo CD contract, parameter by parameter.
+
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;

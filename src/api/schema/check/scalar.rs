@@ -9,8 +9,9 @@ use serde_json::{Number, Value};
 
 use super::super::format::Format;
 use super::super::node::{Bound, Node};
-use super::super::violation::{Path, nearest};
+use super::super::violation::Path;
 use super::{Walk, exceeds, falls_short, shorten};
+use crate::diagnostic::nearest;
 
 impl Walk<'_> {
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
