@@ -73,6 +73,7 @@ codes! {
     SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"
     SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes and not shipped"
     SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error "A cross-namespace Secret needs a ReferenceGrant"
+    SPOKE_NAME_TAKEN "spoke/name-taken" Error "A shipped object would overwrite one that already lives on a cluster"
     SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning "A folder of spoke-local objects is named after no known cluster"
     WORK_DIFFERS "work/differs" Error "A replica set needs one content for all of its clusters, and they differ"
     WORK_INVALID "work/invalid" Error "OCM would refuse this ManifestWork"

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Loaded;
 use super::policies::{Attached, attach, receives};
+use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::hub::{Grants, Objects, Ours};
 use crate::placement;
@@ -230,6 +231,17 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
             .find(|object| is_definition_of(object, crd))
         {
             findings.extend(crd.verify(object));
+        }
+    }
+    let validation = WorkValidation::new();
+    for kind in ["ManifestWork", "ManifestWorkReplicaSet"] {
+        for object in loaded
+            .hub
+            .objects
+            .of_kind("work.open-cluster-management.io", kind)
+        {
+            let refusals = validation.check(&object.value).into_iter();
+            findings.extend(refusals.map(|refusal| refusal.into_finding(object)));
         }
     }
     let rendered = render(loaded, false, Detail::Full, findings);

@@ -68,6 +68,9 @@ impl<'a> Locals<'a> {
         for (kind, known) in attachments.kinds.iter().enumerate() {
             let profile = known.profile.as_ref();
             for object in objects.of_kind(&profile.group, &profile.kind) {
+                if is_synced_copy(object) {
+                    continue;
+                }
                 let policy = read_policy(
                     object,
                     (PolicyId(u32::MAX), kind, true),
@@ -188,6 +191,11 @@ impl<'a> Locals<'a> {
             })
             .collect()
     }
+}
+
+/// The RFC's annotation on a policy that was shipped: exported from a cluster, it is no local policy.
+pub(super) fn is_synced_copy(object: &Object) -> bool {
+    object.annotation("kuadrant.io/policy-synced") == Some("true")
 }
 
 /// What local policies take from a synced one.

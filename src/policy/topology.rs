@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::local::is_synced_copy;
 use super::node::{index, number};
 use super::parents::{missing_parents, parent_cycles};
 use crate::api::gateway::{GROUP, Gateway, Listener, ListenerSet};
@@ -135,7 +136,8 @@ impl<'a> Sources<'a> {
             .map(|(_, objects)| objects.of_kind(group, kind))
             .unwrap_or_default();
         let hub = self.hub.of_kind(group, kind).iter().map(|object| (object, false));
-        hub.chain(local.iter().map(|object| (object, true)))
+        let local = local.iter().filter(|object| !is_synced_copy(object));
+        hub.chain(local.map(|object| (object, true)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::copies::{Carrier, Copy, copies};
-use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
+use super::downstream::{MANAGED_LABEL, is_shipped, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, gateway_paths};
 use super::names::{downstream_namespace, work_name};
 use super::plan::{ManifestSummary, Plan, Work};
@@ -199,6 +199,7 @@ impl<'a> Assembly<'a> {
         clusters: &[String],
         findings: &mut Findings,
     ) {
+        findings.extend(overwritten(self.input.hub, object, &manifests, clusters));
         let parts = WorkParts {
             name: work_name(object),
             parent: Some(object.key()),
@@ -423,6 +424,43 @@ fn namespace_too_long(object: &Object) -> Finding {
     .label(format!("{} characters", namespace.len()))
     .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")
     .help("move it to a namespace of at most 54 characters")
+}
+
+/// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
+/// an earlier run shipped, and somebody exported, are no such thing.
+fn overwritten(hub: &Hub, object: &Object, manifests: &[Manifest], clusters: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (cluster, local) in &hub.spokes {
+        if clusters.binary_search(cluster).is_err() {
+            continue;
+        }
+        for manifest in manifests
+            .iter()
+            .filter(|manifest| !manifest.resource.namespace.is_empty())
+        {
+            let resource = &manifest.resource;
+            let found = local.find(
+                &resource.group,
+                &manifest.kind,
+                Some(&resource.namespace),
+                &resource.name,
+            );
+            let Some(found) = found.filter(|found| !is_shipped(found)) else {
+                continue;
+            };
+            findings.push(
+                Finding::new(
+                    Code::SPOKE_NAME_TAKEN,
+                    found.place("/metadata/name"),
+                    format!("{} on cluster {cluster} would be overwritten", found.identity()),
+                )
+                .label("lives there already")
+                .related(object.place("/metadata/name"), "is shipped under the same name")
+                .help("rename one of the two"),
+            );
+        }
+    }
+    findings
 }
 
 fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::object::Object;
+
 /// Fields of `metadata` that only a live object has (design section 8).
 const LIVE_METADATA: &[&str] = &[
     "uid",
@@ -90,6 +92,12 @@ fn kept_entries(entries: &Value) -> Map<String, Value> {
         .filter(|(name, _)| !is_dropped(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
+}
+
+/// Whether an object of a spoke is a copy that was shipped there.
+#[must_use]
+pub fn is_shipped(object: &Object) -> bool {
+    object.annotation(POLICY_SYNCED) == Some("true") || object.label(MANAGED_LABEL) == Some("true")
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).

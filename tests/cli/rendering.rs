@@ -461,3 +461,62 @@ fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
             .contains("RateLimitPolicy")
     );
 }
+
+#[test]
+fn nothing_that_lives_on_a_cluster_is_overwritten() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokes/us-1/limits.yaml",
+        &LOCAL.replace("name: mine", "name: global"),
+    );
+    scratch.edit("hub/limits.yaml", ", sectionName: api", "");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(3)
+        .says("error[spoke/name-taken]")
+        .says("hub/spokes/us-1/limits.yaml:3:");
+    assert!(!scratch.exists("rendered"));
+}
+
+#[test]
+fn a_synced_copy_exported_from_a_cluster_is_no_local_policy() {
+    let scratch = Scratch::with_worked_example();
+    let copy = LOCAL.replace(
+        "{name: mine,",
+        "{name: global, annotations: {kuadrant.io/policy-synced: \"true\"},",
+    );
+    scratch.write("hub/spokes/us-1/exported.yaml", &copy);
+    render(&scratch);
+    assert!(
+        scratch
+            .read("rendered/us-1/gateway-gateways-prod-web.yaml")
+            .contains("limit: 100")
+    );
+}
+
+/// Every shared case, through `check`: what OCM refuses is an error, what it accepts is none.
+#[test]
+fn check_agrees_with_ocm_about_works() {
+    let cases = crate::scratch::fixtures().join("works");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(cases).expect("the cases") {
+        let path = entry.expect("a case").path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let (good, bad) = (name.starts_with("ok-"), name.starts_with("bad-"));
+        if !good && !bad {
+            continue;
+        }
+        seen += 1;
+        let scratch = Scratch::new();
+        let run = scratch.run(&["check", &path.to_string_lossy(), "--message-format", "json"]);
+        let wrong = ["work/", "object/", "yaml/"]
+            .iter()
+            .any(|code| run.stdout.contains(&format!("\"code\": \"{code}")));
+        assert_eq!(wrong, bad, "{name}:\n{}", run.stdout);
+    }
+    assert_eq!(seen, 24);
+}
