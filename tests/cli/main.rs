@@ -7,6 +7,7 @@ mod deterministic;
 mod diff;
 mod examples;
 mod help;
+mod interrupted;
 mod output;
 mod parts;
 mod placement;

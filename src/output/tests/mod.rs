@@ -1,9 +1,7 @@
 //! Tests of the engine as a whole, and the disks and trees they use.
 
 mod bookkeeping;
-mod full_disk;
 mod interruption;
-mod killed;
 mod meddling;
 mod ownership;
 mod parts;
