@@ -126,8 +126,9 @@ fn evaluate<'a>(
         None => pipeline::policies(loaded, findings),
         Some(cluster) => {
             let view = pipeline::policies_on(loaded, cluster, findings);
-            let known = pipeline::known_clusters(loaded, &view);
-            if !known.contains(cluster) {
+            if !pipeline::known_clusters(loaded, &view).contains(cluster) {
+                let whole = pipeline::policies(loaded, &mut Findings::new());
+                let known = pipeline::known_clusters(loaded, &whole);
                 show::line(&format!("error: nothing goes to a cluster `{cluster}`"));
                 let near = nearest(cluster, known.iter().map(String::as_str));
                 let all: Vec<&str> = known.iter().map(String::as_str).collect();

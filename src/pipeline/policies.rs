@@ -131,7 +131,13 @@ impl<'a> PolicyView<'a> {
             .gateways
             .iter()
             .zip(clusters)
-            .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
+            .map(|(gateway, clusters)| {
+                let here = |name: &&String| cluster.is_none_or(|cluster| *name == cluster);
+                (
+                    gateway.gateway.object.key(),
+                    clusters.iter().filter(here).cloned().collect(),
+                )
+            })
             .collect();
         let here = |node: Node, cluster: &str| receives(&attachments, &clusters, node, cluster);
         let effects = locals

@@ -93,9 +93,11 @@ pub fn report_unsynced(
 ) {
     for policy in &attachments.policies {
         for declared in &policy.targets {
-            let Target::Attached(node @ (Node::Gateway(number) | Node::Listener(number, _))) =
-                declared.target
-            else {
+            let Target::Attached(node) = declared.target else {
+                continue;
+            };
+            let (Node::Gateway(number) | Node::Listener(number, _)) = node else {
+                findings.extend(target_stays(attachments, policy, declared, node, synced));
                 continue;
             };
             match synced.ours(node) {
@@ -110,6 +112,34 @@ pub fn report_unsynced(
             }
         }
     }
+}
+
+/// A policy of a synced kind on a route, or on something behind one: routes stay on the hub, and so does it.
+fn target_stays(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    declared: &Declared,
+    node: Node,
+    synced: &Synced,
+) -> Option<Finding> {
+    let gateways = gateways_of(&attachments.topology, node);
+    let behind_ours = gateways
+        .into_iter()
+        .filter_map(|gateway| synced.ours(Node::Gateway(gateway)))
+        .any(|gateway| synced.syncs(gateway, policy.kind));
+    let object = policy.object;
+    (behind_ours && !policy.local).then(|| {
+        Finding::new(
+            Code::POLICY_NOT_SYNCED,
+            object.place(&declared.pointer),
+            format!(
+                "{} is not shipped: what it targets is not synced to the spokes",
+                object.identity()
+            ),
+        )
+        .label(format!("a {}", declared.kind))
+        .help("target the Gateway or a listener of it, or keep the policy where the route is: on the spokes")
+    })
 }
 
 fn not_synced(

@@ -11,6 +11,7 @@ mod interrupted;
 mod output;
 mod parts;
 mod placement;
+mod policies;
 #[cfg(unix)]
 mod pre_commit;
 mod real_crds;

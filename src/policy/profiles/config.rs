@@ -137,7 +137,7 @@ pub fn configure(
         };
         findings.push(
             Finding::new(Code::CONFIG_INVALID, place_of(position), wrong)
-                .help("`spokewright schema` prints the fields of a profile"),
+                .help("the README lists the fields of a profile, with an example"),
         );
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::report::EffectiveChange;
 use crate::policy::PolicyView;
 use crate::policy::report::EffectiveEntry;
+use crate::policy::status::Outcome;
 
 /// Kind and group of the policies, and the locators of a path.
 type PathKey = (String, String, Vec<String>);
@@ -35,10 +36,18 @@ impl EffectiveSettings {
             };
             let gateway = view.attachments.topology.gateway(path.path.gateway);
             let clusters = gateway.and_then(|gateway| view.clusters.get(&gateway.object.key()));
+            let sources = path.effective.sources();
+            // Where a policy that lives on the cluster took the place of one of these, something else holds.
+            let replaced =
+                |cluster: &str| {
+                    view.effects.get(cluster).into_iter().flatten().any(|effect| {
+                        effect.outcome == Outcome::Overridden && sources.contains(&effect.policy)
+                    })
+                };
             let clusters: Vec<String> = clusters
                 .into_iter()
                 .flatten()
-                .filter(|cluster| admits(cluster))
+                .filter(|cluster| admits(cluster) && !replaced(cluster))
                 .cloned()
                 .collect();
             let value = entry

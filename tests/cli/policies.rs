@@ -1,0 +1,187 @@
+//! `policies` and `explain`: which policy applies, and why (design section 7).
+
+use crate::scratch::{Scratch, copy, fixtures};
+
+fn fleet() -> Scratch {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    scratch
+}
+
+#[test]
+fn explain_a_gateway_names_every_setting_with_its_policy_file_and_line() {
+    let run = fleet().run(&["explain", "gateway/storefront", "-q"]);
+    run.exits(0);
+    for text in [
+        "Gateway shop/storefront  hub/shop/gateway.yaml:",
+        "clusters: eu-1, eu-2, us-1",
+        "RateLimitPolicy (kuadrant.io)",
+        "Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-1",
+        "from shop/api-burst  hub/shop/limits.yaml:",
+        "overridden: per-client of shop/per-client",
+        "shop/api-burst wins: the more specific level wins over defaults",
+        "AccessLogPolicy (edge.acme.example)",
+    ] {
+        assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn explain_a_policy_says_its_reach_and_what_would_change_without_it() {
+    let run = fleet().run(&["explain", "ratelimitpolicy/shop/api-burst", "-q"]);
+    run.exits(0);
+    for text in [
+        "Enforced=True (Enforced)",
+        "reaches 3 clusters, 1 Gateway, 1 listener, 1 route",
+        "on eu-1: RateLimitPolicy is overridden by [kuadrant-shop/maintenance]",
+        "If it were deleted",
+        "per-client: nothing -> ",
+        "(from shop/per-client)",
+    ] {
+        assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn explain_on_a_cluster_shows_what_lives_there() {
+    let run = fleet().run(&["explain", "httproute/catalogue", "--cluster", "eu-1", "-q"]);
+    run.exits(0);
+    assert!(
+        run.stdout
+            .contains("from kuadrant-shop/maintenance  spokes/eu-1/limits.yaml:"),
+        "{}",
+        run.stdout
+    );
+    let elsewhere = fleet().run(&["explain", "httproute/catalogue", "--cluster", "us-1", "-q"]);
+    assert!(!elsewhere.stdout.contains("maintenance"), "{}", elsewhere.stdout);
+}
+
+#[test]
+fn an_object_that_is_not_there_is_a_usage_error_with_the_nearest() {
+    let scratch = fleet();
+    for (object, hint) in [
+        ("gateway/storefrnt", "did you mean `gateway/shop/storefront`?"),
+        ("gatway/storefront", "did you mean `gateway`?"),
+        (
+            "httproute/shop/catalog",
+            "did you mean `httproute/shop/catalogue`?",
+        ),
+        ("storefront", "KIND/NAME"),
+    ] {
+        let run = scratch.run(&["explain", object, "-q"]);
+        run.exits(2);
+        assert!(
+            run.stderr.contains(hint) || run.stderr.contains("storefront"),
+            "{object}: {}",
+            run.stderr
+        );
+        assert_eq!(run.stdout, "");
+    }
+    scratch
+        .run(&["policies", "--cluster", "eu-9", "-q"])
+        .exits(2)
+        .says("eu-1");
+}
+
+#[test]
+fn a_kind_may_carry_its_group_and_a_plural_is_a_kind() {
+    let scratch = fleet();
+    let plain = scratch
+        .run(&["explain", "ratelimitpolicy/api-burst", "-q"])
+        .stdout;
+    for object in [
+        "ratelimitpolicies/api-burst",
+        "RateLimitPolicy.kuadrant.io/shop/api-burst",
+    ] {
+        assert_eq!(scratch.run(&["explain", object, "-q"]).stdout, plain, "{object}");
+    }
+}
+
+#[test]
+fn policies_as_json_is_a_policy_report() {
+    let run = fleet().run(&["policies", "-o", "json", "-q"]);
+    run.exits(0);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(report["kind"], "PolicyReport");
+    let burst = report["policies"]
+        .as_array()
+        .and_then(|policies| {
+            policies
+                .iter()
+                .find(|policy| policy["policy"] == "ratelimitpolicy.kuadrant.io:shop/api-burst")
+        })
+        .expect("the policy");
+    assert_eq!(burst["clusters"], serde_json::json!(["eu-1", "eu-2", "us-1"]));
+    assert_eq!(burst["enforced"]["reason"], "Enforced");
+    assert_eq!(burst["onClusters"][0]["enforced"]["reason"], "Overridden");
+}
+
+#[test]
+fn seen_from_a_cluster_a_policy_goes_to_that_cluster_only() {
+    let run = fleet().run(&["policies", "--cluster", "eu-1", "-q"]);
+    run.exits(0);
+    assert!(
+        run.stdout
+            .contains("ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("us-1"), "{}", run.stdout);
+}
+
+/// Each of issue 4's bad inputs: a finding at its place, the rest still explained.
+#[test]
+fn bad_policies_are_findings_and_the_rest_is_still_explained() {
+    let policy = |spec: &str| {
+        format!(
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: bad, namespace: shop}}\nspec:\n{spec}\n"
+        )
+    };
+    let target = "  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: storefront}\n";
+    for (name, text, place) in [
+        (
+            "both wrappers",
+            policy(&format!(
+                "{target}  defaults: {{limits: {{a: {{rates: [{{limit: 1, window: 1s}}]}}}}}}\n  overrides: {{limits: {{}}}}"
+            )),
+            "hub/shop/bad.yaml:",
+        ),
+        (
+            "both target forms",
+            policy(&format!("{target}  targetRefs: []\n  limits: {{}}")),
+            "hub/shop/bad.yaml:",
+        ),
+        (
+            "an unknown strategy",
+            policy(&format!(
+                "{target}  defaults: {{strategy: fuse, limits: {{a: {{}}}}}}"
+            )),
+            "hub/shop/bad.yaml:",
+        ),
+        (
+            "a group with a version",
+            policy(
+                "  targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: storefront}\n  limits: {}",
+            ),
+            "hub/shop/bad.yaml:5:",
+        ),
+        (
+            "a kind that may not be targeted",
+            policy("  targetRef: {group: \"\", kind: Service, name: web}\n  limits: {}"),
+            "hub/shop/bad.yaml:5:",
+        ),
+    ] {
+        let scratch = fleet();
+        scratch.write("hub/shop/bad.yaml", &text);
+        let run = scratch.run(&["policies"]);
+        assert!([3, 4].contains(&run.status), "{name}: {run:?}");
+        run.says("error[policy/")
+            .says(&format!("--> {place}"))
+            .does_not_say("panicked");
+        assert!(
+            run.stdout.contains("shop/api-burst"),
+            "{name}: the rest is explained\n{}",
+            run.stdout
+        );
+    }
+}
