@@ -63,10 +63,10 @@ impl Refusal {
     pub fn into_finding(self, object: &Object) -> Finding {
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
         let finding = Finding::new(self.code, object.place(&self.pointer), message);
-        match self.help {
-            Some(help) => finding.help(help),
-            None => finding,
-        }
+        finding.help(
+            self.help
+                .unwrap_or_else(|| "correct the work: a hub refuses it as it is".to_owned()),
+        )
     }
 }
 

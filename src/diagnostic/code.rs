@@ -35,7 +35,6 @@ codes! {
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
-    OBJECT_SCHEMA_UNUSABLE "object/schema-unusable" Warning "The schema of a CRD cannot be used: its objects are not validated"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
     OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
     OUTPUT_FOREIGN "output/foreign" Error "A file that spokewright did not write stands where it would write"
@@ -75,7 +74,6 @@ codes! {
     SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error "A cross-namespace Secret needs a ReferenceGrant"
     SPOKE_NAME_TAKEN "spoke/name-taken" Error "A shipped object would overwrite one that already lives on a cluster"
     SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning "A folder of spoke-local objects is named after no known cluster"
-    WORK_DIFFERS "work/differs" Error "A replica set needs one content for all of its clusters, and they differ"
     WORK_INVALID "work/invalid" Error "OCM would refuse this ManifestWork"
     WORK_NAME_TAKEN "work/name-taken" Error "Two hub objects would share one ManifestWork name"
     WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
@@ -157,7 +155,6 @@ impl Code {
         match self.group() {
             "input" | "output" => Self::EXIT_FAILED,
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
-            _ if self == Self::POLICY_SAME_TARGET || self == Self::WORK_DIFFERS => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
         }
     }
@@ -209,7 +206,7 @@ mod tests {
         for (code, _, _) in CODES {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
-                "policy/same-target" | "work/differs" => 4,
+                "policy/same-target" => 4,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,
                 _ => 3,
             };

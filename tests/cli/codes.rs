@@ -1,0 +1,242 @@
+//! Finding codes that no other test provokes: each with its place and its help.
+
+use crate::scratch::{Run, Scratch};
+
+/// Runs `check` on the worked example after a change, and expects this finding at this place with this help.
+#[track_caller]
+fn found(change: impl Fn(&Scratch), severity: &str, code: &str, place: &str, help: &str) -> Run {
+    let scratch = Scratch::with_worked_example();
+    change(&scratch);
+    let run = scratch.run(&["check", "hub"]);
+    let text = &run.stdout;
+    let start = text
+        .find(&format!("{severity}[{code}]"))
+        .unwrap_or_else(|| panic!("no {code} in\n{text}"));
+    let finding = text[start..].split("\n\n").next().unwrap_or_default();
+    assert!(
+        finding.contains(&format!("--> {place}")),
+        "{place} is not in\n{finding}"
+    );
+    assert!(
+        finding.contains("= help: ") && finding.contains(help),
+        "{help} is not in\n{finding}"
+    );
+    run
+}
+
+const CLUSTER: &str = "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n\
+                       metadata: {name: eu-1}\nspec: {hubAcceptsClient: true}\n";
+
+#[test]
+fn a_class_that_is_not_in_the_input() {
+    found(
+        |scratch| {
+            scratch.edit(
+                "hub/gateway.yaml",
+                "gatewayClassName: multicluster",
+                "gatewayClassName: multiclustr",
+            );
+        },
+        "warning",
+        "gateway/class-not-found",
+        "hub/gateway.yaml:12:",
+        "did you mean `multicluster`?",
+    );
+}
+
+#[test]
+fn a_namespace_whose_downstream_name_is_too_long() {
+    found(
+        |scratch| {
+            let long = "n".repeat(60);
+            for file in ["hub/gateway.yaml", "hub/decisions.yaml"] {
+                scratch.edit(file, "namespace: gateways", &format!("namespace: {long}"));
+            }
+            scratch.remove("hub/limits.yaml");
+        },
+        "error",
+        "gateway/invalid",
+        "hub/gateway.yaml:5:",
+        "at most 54 characters",
+    );
+}
+
+#[test]
+fn a_namespaced_object_without_a_namespace() {
+    found(
+        |scratch| {
+            scratch.edit(
+                "hub/limits.yaml",
+                "{name: global, namespace: gateways}",
+                "{name: global}",
+            );
+        },
+        "error",
+        "object/no-namespace",
+        "hub/limits.yaml:3:",
+        "--namespace NS",
+    );
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/limits.yaml",
+        "{name: global, namespace: gateways}",
+        "{name: global}",
+    );
+    scratch.run(&["check", "hub", "--namespace", "gateways"]).exits(0);
+    scratch.edit(
+        "hub/limits.yaml",
+        "{name: global}",
+        "{name: global, namespace: n}",
+    );
+    let run = scratch.run(&["check", "hub"]);
+    assert!(run.stdout.contains("put it in quotes"), "{}", run.stdout);
+}
+
+#[test]
+fn a_decision_for_a_cluster_that_is_not_registered() {
+    found(
+        |scratch| {
+            scratch.write("hub/clusters.yaml", CLUSTER);
+        },
+        "warning",
+        "placement/unknown-cluster",
+        "hub/decisions.yaml:8:",
+        "us-1",
+    );
+}
+
+#[test]
+fn a_policy_that_nobody_syncs_and_one_that_reaches_no_cluster() {
+    found(
+        |scratch| {
+            let auth = "apiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {name: a, namespace: gateways}\n\
+                        spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}, \
+                        rules: {authorization: {}}}\n";
+            scratch.write("hub/auth.yaml", auth);
+        },
+        "warning",
+        "policy/not-synced",
+        "hub/auth.yaml:4:",
+        "\"resource\": \"authpolicies\"",
+    );
+    found(
+        |scratch| {
+            scratch.edit(
+                "hub/gateway.yaml",
+                "    cluster.open-cluster-management.io/placement: edge\n",
+                "    a: b\n",
+            );
+        },
+        "warning",
+        "policy/unused",
+        "hub/limits.yaml:5:",
+        "place the Gateway",
+    );
+}
+
+#[test]
+fn routes_that_are_each_others_parents() {
+    found(
+        |scratch| {
+            let route = |name: &str, parent: &str| {
+                format!(
+                    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n\
+                     metadata: {{name: {name}, namespace: gateways}}\n\
+                     spec: {{parentRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {parent}}}]}}\n"
+                )
+            };
+            scratch.write(
+                "hub/routes.yaml",
+                &format!("{}---\n{}", route("a", "b"), route("b", "a")),
+            );
+        },
+        "error",
+        "route/parent-cycle",
+        "hub/routes.yaml:",
+        "",
+    );
+}
+
+#[test]
+fn a_spoke_folder_of_no_known_cluster() {
+    found(
+        |scratch| {
+            scratch.write(
+                "hub/spokes/eu-9/x.yaml",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: yy}\n",
+            );
+        },
+        "warning",
+        "spoke/unknown-cluster",
+        "hub/spokes/eu-9/x.yaml:3:",
+        "name the folder after a cluster",
+    );
+}
+
+#[test]
+fn a_work_that_ocm_refuses() {
+    found(
+        |scratch| {
+            scratch.write(
+                "hub/work.yaml",
+                "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\n\
+                 metadata: {name: w, namespace: eu-1}\nspec: {workload: {manifests: []}}\n",
+            );
+        },
+        "error",
+        "work/invalid",
+        "hub/work.yaml:4:",
+        "",
+    );
+}
+
+#[test]
+fn text_that_kubernetes_drops_limits_and_merges_that_conflict() {
+    let wrote = |text: &str| {
+        let text = text.to_owned();
+        move |scratch: &Scratch| {
+            scratch.write("hub/x.yaml", &text);
+        }
+    };
+    found(
+        wrote("a: 1\n...\nb: 2\n"),
+        "error",
+        "yaml/dropped-text",
+        "hub/x.yaml:3:1",
+        "",
+    );
+    let deep = format!("{}1{}\n", "[".repeat(300), "]".repeat(300));
+    found(
+        wrote(&format!("a: {deep}")),
+        "error",
+        "yaml/limit",
+        "hub/x.yaml:1:",
+        "",
+    );
+    let merge = "x: &x {a: 1}\ny: {a: 2, <<: *x}\n";
+    found(wrote(merge), "error", "yaml/merge", "hub/x.yaml:2:", "");
+}
+
+#[test]
+fn an_inventory_that_cannot_be_trusted_and_things_that_are_no_files() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    scratch.write("rendered/.spokewright-inventory", "garbage\n");
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("error[output/inventory]")
+        .says("= help: ");
+
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "rendered/eu-1/gateway-rbac.yaml/x",
+        "a directory where a file would stand",
+    );
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("error[output/not-a-file]")
+        .says("rendered/eu-1/gateway-rbac.yaml")
+        .says("= help: ");
+}
