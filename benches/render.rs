@@ -76,6 +76,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             first.as_secs_f64() / copy.as_secs_f64()
         );
     }
+    // One directory: kustomize is quadratic in what it aggregates, and Flux takes one cluster at a time as well.
+    let cluster = root.join("cluster-00000");
+    let (output, kustomize) = timed(|| Command::new("kubectl").arg("kustomize").arg(&cluster).output());
+    if output.is_ok_and(|output| output.status.success()) {
+        row("kubectl kustomize of one cluster", kustomize);
+    }
     Ok(())
 }
 

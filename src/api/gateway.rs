@@ -1,7 +1,10 @@
 //! GatewayClass, Gateway, its listeners, and ReferenceGrant.
 
+use std::collections::BTreeMap;
+
 use super::Reading;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::names::NameRule;
 use crate::object::{Field, Object};
 
 /// The API group of Gateway API.
@@ -116,6 +119,7 @@ impl<'a> Gateway<'a> {
         for field in reading.items(&spec.get("listeners")) {
             listeners.push(listener(&mut reading, field)?);
         }
+        unique_names(&mut reading, object, &listeners);
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
         (!reading.is_wrong()).then_some(Self {
             object,
@@ -146,6 +150,41 @@ fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Liste
     })
 }
 
+/// Names become sections, feedback names and parts of JSONPaths: they are checked as an API server does.
+fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Listener<'_>]) {
+    let mut seen: BTreeMap<&str, &Listener<'_>> = BTreeMap::new();
+    for listener in listeners {
+        let pointer = format!("{}/name", listener.pointer);
+        if let Err(error) = NameRule::Rfc1123Subdomain.check(listener.name) {
+            reading.wrong(
+                Finding::new(
+                    Code::OBJECT_INVALID_NAME,
+                    object.place(&pointer),
+                    format!(
+                        "no listener of {} can be called `{}`",
+                        object.identity(),
+                        listener.name
+                    ),
+                )
+                .note(error.to_string())
+                .help("use lower case letters, digits, '-' and '.'"),
+            );
+        }
+        if let Some(first) = seen.insert(listener.name, listener) {
+            reading.wrong(
+                Finding::new(
+                    Code::GATEWAY_INVALID,
+                    object.place(&pointer),
+                    format!("{} has two listeners `{}`", object.identity(), listener.name),
+                )
+                .label("again here")
+                .related(object.place(&format!("{}/name", first.pointer)), "first here")
+                .help("give each listener a name of its own"),
+            );
+        }
+    }
+}
+
 /// A ListenerSet: further listeners of a Gateway, owned by somebody else.
 #[derive(Debug, Clone)]
 pub struct ListenerSet<'a> {
@@ -173,6 +212,7 @@ impl<'a> ListenerSet<'a> {
         for field in reading.items(&spec.get("listeners")) {
             listeners.push(listener(&mut reading, field)?);
         }
+        unique_names(&mut reading, object, &listeners);
         (!reading.is_wrong()).then_some(Self {
             object,
             gateway,

@@ -240,3 +240,30 @@ fn an_inventory_that_cannot_be_trusted_and_things_that_are_no_files() {
         .says("rendered/eu-1/gateway-rbac.yaml")
         .says("= help: ");
 }
+
+#[test]
+fn listeners_of_one_name_and_names_that_would_break_a_path() {
+    found(
+        |scratch| {
+            scratch.edit(
+                "hub/gateway.yaml",
+                "  - name: api\n",
+                "  - {name: api, port: 80, protocol: HTTP}\n  - name: api\n",
+            );
+        },
+        "error",
+        "gateway/invalid",
+        "hub/gateway.yaml:15:",
+        "a name of its own",
+    );
+    found(
+        |scratch| {
+            scratch.edit("hub/gateway.yaml", "  - name: api\n", "  - name: a\"b\n");
+            scratch.edit("hub/limits.yaml", ", sectionName: api", "");
+        },
+        "error",
+        "object/invalid-name",
+        "hub/gateway.yaml:14:",
+        "lower case",
+    );
+}
