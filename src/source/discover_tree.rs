@@ -1,4 +1,4 @@
-//! Which files of a [`FileTree`] are input: the rules of [`super::discover`], for a tree that is not on disk.
+//! Which files of a [`FileTree`] are input: the rules of [`super::discover()`], for a tree that is not on disk.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

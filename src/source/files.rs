@@ -53,7 +53,7 @@ impl Files<'_> {
         read_text(path, sources, findings)
     }
 
-    /// The documents of all input files: [`discover`], then [`load`].
+    /// The documents of all input files: [`discover()`], then [`load`].
     pub fn documents(
         self,
         request: &Request,

@@ -1,8 +1,8 @@
 //! What a change of the input does to every cluster: two rendered sides, compared.
 //!
 //! Owns: pairing the works and objects of two [`Side`]s, comparing them as values, merging what is the same on
-//! many clusters, and the forms people and machines read ([`human`], [`semantic`], [`markdown`], [`json`],
-//! [`annotations`]).
+//! many clusters, and the forms people and machines read ([`human()`], [`semantic()`], [`markdown()`], [`json()`],
+//! [`annotations()`]).
 //! Flows in: two plans, or rendered files that somebody read. Flows out: a [`DiffReport`] and its texts.
 //! Must not know: files, Git, terminals, or how a side came to be.
 //!
