@@ -6,6 +6,7 @@ mod bad_input;
 mod deterministic;
 mod diff;
 mod examples;
+mod graph;
 mod help;
 mod output;
 mod parts;
