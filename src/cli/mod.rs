@@ -9,6 +9,7 @@ mod check;
 mod common;
 mod completions;
 mod diff;
+mod graph;
 mod man;
 mod placement;
 mod policies;
@@ -54,6 +55,7 @@ enum Command {
     Policies(policies::Policies),
     Explain(policies::Explain),
     Diff(diff::Diff),
+    Graph(graph::GraphCommand),
     Argocd(argocd::Argocd),
     Status(status_command::StatusCommand),
     Schema(schema::Schema),
@@ -91,6 +93,7 @@ fn run(cli: Cli) -> Status {
         Command::Policies(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Graph(command) => command.run(),
         Command::Argocd(command) => command.run(),
         Command::Status(command) => command.run(),
         Command::Schema(command) => command.run(),

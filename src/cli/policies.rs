@@ -117,7 +117,7 @@ impl Explain {
     }
 }
 
-fn evaluate<'a>(
+pub(super) fn evaluate<'a>(
     loaded: &'a Loaded,
     cluster: Option<&'a str>,
     findings: &mut Findings,
@@ -144,7 +144,12 @@ fn evaluate<'a>(
     Ok(view)
 }
 
-fn finish(loaded: &Loaded, mut findings: Findings, data: &str, common: &Common) -> anyhow::Result<Status> {
+pub(super) fn finish(
+    loaded: &Loaded,
+    mut findings: Findings,
+    data: &str,
+    common: &Common,
+) -> anyhow::Result<Status> {
     loaded.finish(&mut findings);
     std::io::stdout()
         .lock()

@@ -2,11 +2,12 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "render",
     "check",
     "argocd",
     "diff",
+    "graph",
     "placement",
     "policies",
     "explain",

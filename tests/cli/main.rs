@@ -7,6 +7,7 @@ mod codes;
 mod deterministic;
 mod diff;
 mod examples;
+mod graph;
 mod help;
 mod interrupted;
 mod output;

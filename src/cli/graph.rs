@@ -1,0 +1,81 @@
+//! `spokewright graph`: a picture of what hangs on what.
+
+use clap::{Args, ValueEnum};
+use spokewright::diagnostic::Findings;
+use spokewright::pipeline;
+use spokewright::report::Graph;
+
+use super::common::Common;
+use super::policies::{evaluate, finish};
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright graph                              a mermaid flowchart, for a fenced block in Markdown
+  spokewright graph --format dot | dot -Tsvg     the same, drawn by Graphviz
+  spokewright graph --cluster eu-1               what goes to one cluster, and what lives there
+  spokewright graph --all                        every cluster, route and listener, however many";
+
+/// Draw classes, Gateways, listeners, routes, policies and clusters, policies coloured by status
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct GraphCommand {
+    #[command(flatten)]
+    common: Common,
+
+    /// Language of the picture
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "mermaid",
+        help_heading = "Output"
+    )]
+    format: Language,
+
+    /// As seen on one cluster: with what already lives there
+    #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
+    cluster: Option<String>,
+
+    /// Draw everything, also where what is alike would be counted instead
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Language {
+    /// A mermaid flowchart
+    Mermaid,
+    /// Graphviz
+    Dot,
+}
+
+impl GraphCommand {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let loaded = pipeline::load(&self.common.request()?);
+        show::read(&loaded, self.common.speech);
+        let mut findings = Findings::new();
+        let view = match evaluate(&loaded, self.cluster.as_deref(), &mut findings) {
+            Ok(view) => view,
+            Err(status) => return Ok(status),
+        };
+        let admits = |cluster: &str| loaded.admits(cluster);
+        let mut graph = Graph::new(&view, &loaded.hub, &loaded.config.controller_name, admits);
+        let everything = graph.nodes();
+        if !self.all && graph.collapse() {
+            show::calm(
+                &format!(
+                    "{everything} nodes drawn as {}: what is alike is counted; --all draws everything",
+                    graph.nodes()
+                ),
+                self.common.speech,
+            );
+        }
+        let data = match self.format {
+            Language::Mermaid => graph.mermaid(),
+            Language::Dot => graph.dot(),
+        };
+        finish(&loaded, findings, &data, &self.common)
+    }
+}

@@ -1,0 +1,326 @@
+//! A [`Graph`] of everything, from evaluated policies.
+//!
+//! Owns: which things become nodes and edges, and the state of a policy in one word.
+//! Flows in: a [`PolicyView`], the hub. Flows out: a [`Graph`] in the order of the topology.
+//! Must not know: how graphs are written.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Graph, Link, Part, State, Vertex};
+use crate::diagnostic::Findings;
+use crate::hub::{Hub, Ours};
+use crate::policy::node::index;
+use crate::policy::reach::gateways_of;
+use crate::policy::status::PolicyStatus;
+use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView, Synced};
+
+/// At most so many clusters are named where a policy loses to local ones.
+const MOST_CLUSTERS: usize = 3;
+
+impl Graph {
+    /// Everything that the view knows. With a view of one cluster, what goes there or lives there; `admits` leaves out
+    /// clusters, and Gateways that go to none but those.
+    pub fn new(
+        view: &PolicyView<'_>,
+        hub: &Hub,
+        controller_name: &str,
+        admits: impl Fn(&str) -> bool,
+    ) -> Self {
+        // What is wrong with classes and Gateways has been said where the view was made.
+        let ours = Ours::new(hub, controller_name, &mut Findings::new());
+        let synced = Synced::new(&view.attachments, &ours);
+        let cluster = view.attachments.cluster;
+        let goes_to = view.attachments.topology.gateways.iter().map(|gateway| {
+            if gateway.local {
+                return cluster.into_iter().collect();
+            }
+            let placed = view.clusters.get(&gateway.object.key()).into_iter().flatten();
+            placed
+                .map(String::as_str)
+                .filter(|name| admits(name) && cluster.is_none_or(|cluster| cluster == *name))
+                .collect()
+        });
+        let mut builder = Builder {
+            view,
+            goes_to: goes_to.collect(),
+            synced: synced
+                .gateways
+                .iter()
+                .map(|(gateway, kinds)| (*gateway, kinds))
+                .collect(),
+            graph: Self::default(),
+            positions: HashMap::new(),
+        };
+        builder.hierarchy();
+        builder.policies();
+        builder.clusters();
+        builder.graph.tidy();
+        builder.graph
+    }
+}
+
+struct Builder<'b, 'a> {
+    view: &'b PolicyView<'a>,
+    /// The clusters that are drawn of each Gateway of the topology.
+    goes_to: Vec<Vec<&'b str>>,
+    /// The kinds that go with each Gateway of ours, by its number in the topology.
+    synced: HashMap<u32, &'b BTreeSet<usize>>,
+    graph: Graph,
+    positions: HashMap<Node, usize>,
+}
+
+impl Builder<'_, '_> {
+    fn node(&mut self, node: Node, vertex: Vertex) -> usize {
+        let position = self.graph.add(vertex);
+        self.positions.insert(node, position);
+        position
+    }
+
+    /// Classes, Gateways, listeners, routes.
+    fn hierarchy(&mut self) {
+        let view = self.view;
+        let topology = &view.attachments.topology;
+        let whole = view.attachments.cluster.is_none();
+        let shown: BTreeSet<u32> = (0_u32..)
+            .zip(topology.gateways.iter().zip(&self.goes_to))
+            .filter(|(_, (gateway, goes_to))| {
+                let placed = view.clusters.get(&gateway.object.key());
+                let nowhere = placed.is_none_or(Vec::is_empty);
+                gateway.local || !goes_to.is_empty() || (whole && nowhere)
+            })
+            .map(|(position, _)| position)
+            .collect();
+        for (class, known) in (0_u32..).zip(&topology.classes) {
+            let is_used = known.gateways.iter().any(|gateway| shown.contains(gateway));
+            if is_used || (whole && known.gateways.is_empty()) {
+                self.node(
+                    Node::Class(class),
+                    Vertex::new(Part::Class, "GatewayClass", known.name),
+                );
+            }
+        }
+        for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+            if !shown.contains(&gateway) {
+                continue;
+            }
+            let key = known.object.key();
+            let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
+            if known.local {
+                vertex.note = "lives on the cluster".to_owned();
+            } else if !self.synced.contains_key(&gateway) {
+                vertex.state = State::Aside;
+                vertex.note = "not rendered".to_owned();
+            } else if view.clusters.get(&key).is_none_or(Vec::is_empty) {
+                vertex.note = "on no cluster".to_owned();
+            }
+            let position = self.node(Node::Gateway(gateway), vertex);
+            if let Some(class) = self.positions.get(&Node::Class(known.class)) {
+                self.graph.link(*class, position, Link::Leads, None);
+            }
+        }
+        for (set, known) in (0_u32..).zip(&topology.listener_sets) {
+            if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
+                let vertex = Vertex::new(Part::ListenerSet, "ListenerSet", known.object.key());
+                let position = self.node(Node::ListenerSet(set), vertex);
+                self.graph.link(gateway, position, Link::Leads, None);
+            }
+        }
+        for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+            for (listener, its) in (0_u32..).zip(&known.listeners) {
+                let owner = its.set.map_or(Node::Gateway(gateway), Node::ListenerSet);
+                if let Some(owner) = self.positions.get(&owner).copied() {
+                    let vertex = Vertex::new(Part::Listener, "listener", its.name);
+                    let position = self.node(Node::Listener(gateway, listener), vertex);
+                    self.graph.link(owner, position, Link::Leads, None);
+                }
+            }
+        }
+        for (route, known) in (0_u32..).zip(&topology.routes) {
+            let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
+            if hangs || (whole && known.gateways.is_empty()) {
+                let vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                self.node(Node::Route(route), vertex);
+            }
+        }
+        for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+            for (listener, route) in &known.attached {
+                let listener = self.positions.get(&Node::Listener(gateway, *listener));
+                if let (Some(from), Some(to)) = (listener, self.positions.get(&Node::Route(*route))) {
+                    self.graph.link(*from, *to, Link::Leads, None);
+                }
+            }
+        }
+    }
+
+    /// Policies, and the namespaces and backends that some are attached to.
+    fn policies(&mut self) {
+        let view = self.view;
+        let whole = view.attachments.cluster.is_none();
+        for (id, status) in view.statuses.iter() {
+            let Some(policy) = view.attachments.policy(id) else {
+                continue;
+            };
+            let nodes = policy.nodes();
+            let targets: Vec<(usize, Option<String>)> =
+                nodes.iter().filter_map(|node| self.target(*node)).collect();
+            let hidden = targets.is_empty() && !nodes.is_empty();
+            if hidden || (targets.is_empty() && !whole && !policy.local) {
+                continue;
+            }
+            let (state, note) = self.state(id, policy, &nodes, status);
+            let mut vertex = Vertex::new(Part::Policy, &policy.object.kind, policy.object.key());
+            vertex.state = state;
+            vertex.note = note;
+            let position = self.graph.add(vertex);
+            for (target, section) in targets {
+                self.graph.link(position, target, Link::Targets, section);
+            }
+        }
+    }
+
+    /// The node that a policy's edge leads to, and the section that is no node; `None` when it is not drawn.
+    fn target(&mut self, node: Node) -> Option<(usize, Option<String>)> {
+        let topology = &self.view.attachments.topology;
+        let (drawn, section) = match node {
+            Node::Rule(route, _) => (Node::Route(route), topology.section(node)),
+            Node::Port(backend, _) => (Node::Backend(backend), topology.section(node)),
+            other => (other, None),
+        };
+        let position = match self.positions.get(&drawn) {
+            Some(position) => *position,
+            None => self.on_demand(drawn)?,
+        };
+        Some((position, section.map(str::to_owned)))
+    }
+
+    /// Namespaces and backends are drawn only where a policy is on them: else they would hide the rest.
+    fn on_demand(&mut self, node: Node) -> Option<usize> {
+        let topology = &self.view.attachments.topology;
+        let whole = self.view.attachments.cluster.is_none();
+        let gateways = gateways_of(topology, node);
+        let is_drawn = |gateway: &u32| self.positions.contains_key(&Node::Gateway(*gateway));
+        if !gateways.iter().any(is_drawn) && !(whole && gateways.is_empty()) {
+            return None;
+        }
+        match node {
+            Node::Namespace(namespace) => {
+                let identity = topology.identity(node)?;
+                let position = self.node(node, Vertex::new(Part::Namespace, "Namespace", identity.name));
+                for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+                    let drawn = self.positions.get(&Node::Gateway(gateway));
+                    if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
+                        self.graph.link(position, *to, Link::Leads, None);
+                    }
+                }
+                for (route, known) in (0_u32..).zip(&topology.routes) {
+                    let drawn = self.positions.get(&Node::Route(route));
+                    if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
+                        self.graph.link(position, *to, Link::Leads, None);
+                    }
+                }
+                Some(position)
+            }
+            Node::Backend(backend) => {
+                let identity = topology.identity(node)?;
+                let name = match &identity.namespace {
+                    Some(namespace) => format!("{namespace}/{}", identity.name),
+                    None => identity.name.clone(),
+                };
+                let position = self.node(node, Vertex::new(Part::Backend, &identity.group_kind.kind, name));
+                let known = topology.backends.get(index(backend))?;
+                for route in &known.routes {
+                    if let Some(from) = self.positions.get(&Node::Route(*route)) {
+                        self.graph.link(*from, position, Link::Leads, None);
+                    }
+                }
+                Some(position)
+            }
+            _ => None,
+        }
+    }
+
+    /// What became of a policy: a colour, and words.
+    fn state(
+        &self,
+        id: PolicyId,
+        policy: &Policy<'_>,
+        nodes: &[Node],
+        status: &PolicyStatus,
+    ) -> (State, String) {
+        let accepted = &status.accepted;
+        if !accepted.is_true() {
+            return match accepted.reason.as_str() {
+                "Conflicted" => (State::Refused, "conflicted".to_owned()),
+                reason => (State::Refused, format!("not accepted: {reason}")),
+            };
+        }
+        if self.is_unsynced(policy, nodes) {
+            return (State::NotSynced, "not synced".to_owned());
+        }
+        let (holds, word) = status.effect.as_ref().map_or((true, "Accepted"), |effect| {
+            (effect.is_true(), effect.kind.as_str())
+        });
+        let there = self.losing(id);
+        match status.tally.outcome() {
+            Outcome::Whole if holds && there.is_empty() => (State::Holds, word.to_owned()),
+            Outcome::Whole if holds => (State::Partial, format!("{word}, but not all of it on {there}")),
+            Outcome::Partial => (State::Partial, format!("partly {word}")),
+            Outcome::Overridden => (State::Overridden, "overridden".to_owned()),
+            Outcome::Whole | Outcome::NoPath => (State::NoPath, "on no path".to_owned()),
+        }
+    }
+
+    /// Whether it is on Gateways of ours, and their classes ask for its kind nowhere.
+    fn is_unsynced(&self, policy: &Policy<'_>, nodes: &[Node]) -> bool {
+        let topology = &self.view.attachments.topology;
+        let mut asked = nodes.iter().filter_map(|node| match node {
+            Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
+                let gateway = gateways_of(topology, *node).first().copied()?;
+                Some(self.synced.get(&gateway)?.contains(&policy.kind))
+            }
+            // The hub reads those itself: nothing is synced.
+            _ => None,
+        });
+        let first = asked.next();
+        !policy.local && first == Some(false) && asked.all(|is_synced| !is_synced)
+    }
+
+    /// The clusters where local policies take something from it.
+    fn losing(&self, id: PolicyId) -> String {
+        let names: Vec<&str> = self
+            .view
+            .effects
+            .iter()
+            .filter(|(_, effects)| effects.iter().any(|effect| effect.policy == id))
+            .map(|(cluster, _)| cluster.as_str())
+            .collect();
+        if names.len() > MOST_CLUSTERS {
+            format!("{} clusters", names.len())
+        } else {
+            names.join(", ")
+        }
+    }
+
+    /// Clusters, and which Gateways go there.
+    fn clusters(&mut self) {
+        let view = self.view;
+        let mut by_cluster: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        if let Some(cluster) = view.attachments.cluster {
+            by_cluster.entry(cluster).or_default();
+        }
+        for (gateway, clusters) in (0_u32..).zip(&self.goes_to) {
+            let Some(position) = self.positions.get(&Node::Gateway(gateway)) else {
+                continue;
+            };
+            for cluster in clusters {
+                by_cluster.entry(cluster).or_default().push(*position);
+            }
+        }
+        for (cluster, gateways) in by_cluster {
+            let to = self.graph.add(Vertex::new(Part::Cluster, "cluster", cluster));
+            for from in gateways {
+                self.graph.link(from, to, Link::Leads, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A graph in Graphviz' DOT language.
+//!
+//! Owns: shapes, styles and escaping of DOT. Flows in: a [`Graph`]. Flows out: text.
+//! Must not know: what nodes mean beyond their part and state.
+
+use std::fmt::Write as _;
+
+use super::{Graph, Link, Part, State, id};
+
+impl Graph {
+    /// A digraph, for `dot -Tsvg`.
+    #[must_use]
+    pub fn dot(&self) -> String {
+        let mut text = String::from(
+            "digraph spokewright {\n  graph [rankdir=LR, charset=\"UTF-8\"]\n  \
+             node [fontname=\"Helvetica\", fontcolor=\"#1f2328\"]\n  edge [fontname=\"Helvetica\", color=\"#57606a\"]\n",
+        );
+        for (position, vertex) in self.vertices.iter().enumerate() {
+            let lines: Vec<String> = vertex.lines().iter().map(|line| escaped(line)).collect();
+            let (fill, line) = vertex.state.colours();
+            let style = match (vertex.state, vertex.part) {
+                (State::NoPath | State::Aside, _) => "filled,dashed",
+                (_, Part::Listener | Part::ListenerSet | Part::Route | Part::Backend) => "filled,rounded",
+                _ => "filled",
+            };
+            let _ = writeln!(
+                text,
+                "  {} [label=\"{}\", shape={}, style=\"{style}\", fillcolor=\"{fill}\", color=\"{line}\"]",
+                id(position),
+                lines.join("\\n"),
+                shape(vertex.part)
+            );
+        }
+        for edge in &self.edges {
+            let mut attributes = Vec::new();
+            if edge.link == Link::Targets {
+                attributes.push("style=dashed".to_owned());
+            }
+            if let Some(label) = &edge.label {
+                attributes.push(format!("label=\"section {}\"", escaped(&super::shown(label))));
+            }
+            let attributes = if attributes.is_empty() {
+                String::new()
+            } else {
+                format!(" [{}]", attributes.join(", "))
+            };
+            let _ = writeln!(text, "  {} -> {}{attributes}", id(edge.from), id(edge.to));
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+const fn shape(part: Part) -> &'static str {
+    match part {
+        Part::Class => "hexagon",
+        Part::Namespace => "tab",
+        Part::Gateway | Part::Listener | Part::ListenerSet | Part::Route | Part::Backend => "box",
+        Part::Policy => "note",
+        Part::Cluster => "cylinder",
+    }
+}
+
+/// Text inside a quoted string. A backslash would begin an escape such as `\N`, the node's name; an ampersand an HTML
+/// entity, which Graphviz reads in every label.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '&' => escaped.push_str("&amp;"),
+            // `shown` has replaced them; a raw line end would be one in the label, too.
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
