@@ -31,7 +31,7 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.common.request()?;
-        let loaded = pipeline::load(&request);
+        let loaded = self.common.load(&request)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);

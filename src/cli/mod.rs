@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use status::Status;
+use status::{Status, UsageError};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -102,6 +102,10 @@ fn run(cli: Cli) -> Status {
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
         Err(error) => {
             show::line(&format!("error: {error:#}"));
+            if let Some(usage) = error.downcast_ref::<UsageError>() {
+                show::line(&format!("help: {}", usage.help));
+                return Status::Usage;
+            }
             Status::Io
         }
     }

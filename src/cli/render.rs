@@ -89,7 +89,7 @@ impl Render {
         let mut request = self.common.request()?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
-        let loaded = pipeline::load(&request);
+        let loaded = self.common.load(&request)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let detail = if self.report.is_some() {

@@ -48,6 +48,24 @@ impl Status {
     }
 }
 
+/// A command line that asks for what cannot be: ends with [`Status::Usage`].
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct UsageError {
+    message: String,
+    /// What to type instead.
+    pub(crate) help: String,
+}
+
+impl UsageError {
+    pub(crate) fn new(message: &str, help: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+            help: help.to_owned(),
+        }
+    }
+}
+
 /// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

@@ -6,6 +6,7 @@ mod bad_input;
 mod deterministic;
 mod diff;
 mod examples;
+mod git_index;
 mod help;
 mod output;
 mod parts;
