@@ -14,7 +14,7 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright check                                        in a pre-commit hook
+  spokewright check --inputs git-index                     in a pre-commit hook: what the commit will hold
   spokewright check --deny warnings                        warnings fail too
   spokewright check --message-format sarif > findings.sarif
   spokewright check --message-format github                annotations on a pull request

@@ -22,7 +22,8 @@ Examples:
   spokewright render hub -o - > works.yaml       one stream for kubectl or Argo CD
   spokewright render --clusters 'eu-*'           only these clusters; the files of all others stay as they are
   spokewright render --shard 1/4                 the first of four parts, one after the other into one directory
-  spokewright render --exit-code                 in a pre-commit hook: exit 1 when something was written
+  spokewright render --exit-code                 in a hook: exit 1 when something was written
+  spokewright render --inputs git-index          what is staged, whatever stands in the work tree
   spokewright render --report report.json        also say where every object came from, and what was withheld";
 
 /// Render the input into one directory per cluster of ManifestWorks

@@ -153,12 +153,17 @@ fn the_diff_of_the_index_is_what_the_commit_will_do() {
     scratch.run(&["diff", "hub"]).exits(1);
     scratch.run(&["diff", "hub", INDEX[0], INDEX[1]]).exits(0);
     git(&scratch.path(""), &["add", "-A"]);
-    let run = scratch.run(&["diff", "hub", INDEX[0], INDEX[1], "--format", "markdown"]);
-    run.exits(1);
-    assert!(
-        run.stdout.contains("spokewright diff hub --inputs git-index"),
-        "{}",
+    let form = |form: &[&str]| {
+        let run = scratch.run(&[&["diff", "hub", INDEX[0], INDEX[1], "--format"], form].concat());
+        run.exits(1);
         run.stdout
+    };
+    assert!(form(&["json"]).contains("\"new\": \"index\""));
+    // Where the comment is cut, the command for the whole of it reads the index, too.
+    let cut = form(&["markdown", "--max-bytes", "400"]);
+    assert!(
+        cut.contains("spokewright diff hub --inputs git-index --base HEAD"),
+        "{cut}"
     );
 }
 
@@ -355,7 +360,7 @@ fn a_link_is_followed_inside_of_the_index_only() {
     let names = |text: &str| text.matches("kind:").count();
     assert_eq!(names(&stream(&scratch, &INDEX)), names(&before));
     scratch.write("hub/limits.txt", "");
-    git(&root, &["rm", "-q", "--cached", "hub/limits.txt"]);
+    git(&root, &["rm", "-q", "--cached", "-f", "hub/limits.txt"]);
     scratch
         .run(&["render", "hub", INDEX[0], INDEX[1]])
         .exits(5)
