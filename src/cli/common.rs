@@ -10,9 +10,9 @@ use clap::{Args, ValueEnum};
 use spokewright::api::config::{PlacementMode, PlacementSource};
 use spokewright::pipeline::{self, Loaded, Request};
 #[cfg(feature = "git")]
-use spokewright::source::IndexTree;
+use spokewright::source::{IndexError, IndexTree};
 
-use super::status::UsageError;
+use super::status::{Refusal, Status};
 
 /// What to read, and how to speak.
 #[derive(Debug, Args)]
@@ -237,7 +237,8 @@ impl Common {
 #[cfg(feature = "git")]
 fn load_index(request: &Request) -> anyhow::Result<Loaded> {
     if request.stdin.is_some() {
-        return Err(UsageError::new(
+        return Err(Refusal::new(
+            Status::Usage,
             "what comes from standard input is not in Git's index",
             "name files or directories, or leave out `--inputs git-index`",
         )
@@ -248,14 +249,20 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
     let file = std::env::var_os("GIT_INDEX_FILE")
         .filter(|file| !file.is_empty())
         .map(PathBuf::from);
-    let tree = IndexTree::open(path, file.as_deref())
-        .map_err(|error| UsageError::new(&error.to_string(), &error.help()))?;
+    let tree = IndexTree::open(path, file.as_deref()).map_err(|error| {
+        let status = match error {
+            IndexError::Repository(_) => Status::Usage,
+            IndexError::Unreadable { .. } => Status::Io,
+        };
+        Refusal::new(status, &error.to_string(), &error.help())
+    })?;
     Ok(pipeline::load_staged(request, &tree))
 }
 
 #[cfg(not(feature = "git"))]
 fn load_index(_: &Request) -> anyhow::Result<Loaded> {
-    Err(UsageError::new(
+    Err(Refusal::new(
+        Status::Usage,
         "this spokewright was built without `git`, and cannot read Git's index",
         "leave out `--inputs git-index`",
     )

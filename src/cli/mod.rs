@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use status::{Status, UsageError};
+use status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -102,9 +102,9 @@ fn run(cli: Cli) -> Status {
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
         Err(error) => {
             show::line(&format!("error: {error:#}"));
-            if let Some(usage) = error.downcast_ref::<UsageError>() {
-                show::line(&format!("help: {}", usage.help));
-                return Status::Usage;
+            if let Some(refusal) = error.downcast_ref::<Refusal>() {
+                show::line(&format!("help: {}", refusal.help));
+                return refusal.status;
             }
             Status::Io
         }

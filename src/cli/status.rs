@@ -48,20 +48,22 @@ impl Status {
     }
 }
 
-/// A command line that asks for what cannot be: ends with [`Status::Usage`].
+/// Why a command cannot begin, and how the run ends for it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub(crate) struct UsageError {
+pub(crate) struct Refusal {
     message: String,
-    /// What to type instead.
+    /// What to do about it.
     pub(crate) help: String,
+    pub(crate) status: Status,
 }
 
-impl UsageError {
-    pub(crate) fn new(message: &str, help: &str) -> Self {
+impl Refusal {
+    pub(crate) fn new(status: Status, message: &str, help: &str) -> Self {
         Self {
             message: message.to_owned(),
             help: help.to_owned(),
+            status,
         }
     }
 }
