@@ -14,7 +14,7 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright check                                        in a pre-commit hook
+  spokewright check --inputs git-index                     in a pre-commit hook: what the commit will hold
   spokewright check --deny warnings                        warnings fail too
   spokewright check --message-format sarif > findings.sarif
   spokewright check --message-format github                annotations on a pull request
@@ -31,7 +31,7 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.common.request()?;
-        let loaded = pipeline::load(&request);
+        let loaded = self.common.load(&request)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);

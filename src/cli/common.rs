@@ -1,12 +1,18 @@
 //! Options that every reading command has.
 
 use std::io::Read as _;
+#[cfg(feature = "git")]
+use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::api::config::{PlacementMode, PlacementSource};
-use spokewright::pipeline::Request;
+use spokewright::pipeline::{self, Loaded, Request};
+#[cfg(feature = "git")]
+use spokewright::source::{IndexError, IndexTree};
+
+use super::status::{Refusal, Status};
 
 /// What to read, and how to speak.
 #[derive(Debug, Args)]
@@ -14,6 +20,16 @@ pub(crate) struct Common {
     /// Files or directories to read, or `-` for standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
+
+    /// Which state of the input to read
+    #[arg(
+        long,
+        value_enum,
+        value_name = "STATE",
+        default_value = "work-tree",
+        help_heading = "Input"
+    )]
+    inputs: Inputs,
 
     /// Configuration to use instead of `spokewright.yaml` at the root of the input
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -122,6 +138,14 @@ pub(crate) enum Color {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Inputs {
+    /// The files on disk
+    WorkTree,
+    /// What is staged: what the next commit would hold
+    GitIndex,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     /// PlacementDecisions where there are any, else evaluate the Placement
     Auto,
@@ -184,6 +208,65 @@ impl Common {
             ..Request::default()
         })
     }
+
+    /// Reads the input in the state that `--inputs` says.
+    pub(crate) fn load(&self, request: &Request) -> anyhow::Result<Loaded> {
+        match self.inputs {
+            Inputs::WorkTree => Ok(pipeline::load(request)),
+            Inputs::GitIndex => load_index(request),
+        }
+    }
+
+    /// What selects that state, when it is not the default.
+    pub(crate) fn state_option(&self) -> &'static [&'static str] {
+        match self.inputs {
+            Inputs::WorkTree => &[],
+            Inputs::GitIndex => &["--inputs", "git-index"],
+        }
+    }
+
+    /// What that state is called.
+    pub(crate) fn state(&self) -> &'static str {
+        match self.inputs {
+            Inputs::WorkTree => "work tree",
+            Inputs::GitIndex => "index",
+        }
+    }
+}
+
+#[cfg(feature = "git")]
+fn load_index(request: &Request) -> anyhow::Result<Loaded> {
+    if request.stdin.is_some() {
+        return Err(Refusal::new(
+            Status::Usage,
+            "what comes from standard input is not in Git's index",
+            "name files or directories, or leave out `--inputs git-index`",
+        )
+        .into());
+    }
+    let path = request.paths.first().map_or(Path::new("."), PathBuf::as_path);
+    // Git names the index that it commits to its hooks: not always the one that stands in the repository.
+    let file = std::env::var_os("GIT_INDEX_FILE")
+        .filter(|file| !file.is_empty())
+        .map(PathBuf::from);
+    let tree = IndexTree::open(path, file.as_deref()).map_err(|error| {
+        let status = match error {
+            IndexError::Repository(_) => Status::Usage,
+            IndexError::Unreadable { .. } => Status::Io,
+        };
+        Refusal::new(status, &error.to_string(), &error.help())
+    })?;
+    Ok(pipeline::load_staged(request, &tree))
+}
+
+#[cfg(not(feature = "git"))]
+fn load_index(_: &Request) -> anyhow::Result<Loaded> {
+    Err(Refusal::new(
+        Status::Usage,
+        "this spokewright was built without `git`, and cannot read Git's index",
+        "leave out `--inputs git-index`",
+    )
+    .into())
 }
 
 fn timestamp(text: &str) -> Result<jiff::Timestamp, String> {

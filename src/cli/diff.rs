@@ -131,7 +131,7 @@ impl Diff {
 
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
         let base = self.find_base(request)?;
-        let loaded = pipeline::load(request);
+        let loaded = self.common.load(request).map_err(Stop::Failed)?;
         let rendered = self.render(&loaded)?;
         let (title, base) = self.render_base(request, base)?;
         let nothing = Sources::default();
@@ -143,7 +143,7 @@ impl Diff {
         let titles = Titles {
             command: self.command(&["--base", &title]),
             old: title,
-            new: "work tree".to_owned(),
+            new: self.common.state().to_owned(),
         };
         let new = Side::of_plan(&rendered.plan);
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), old_sources);
@@ -156,7 +156,7 @@ impl Diff {
 
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
-        let mut loaded = pipeline::load(request);
+        let mut loaded = self.common.load(request).map_err(Stop::Failed)?;
         let with = self.render(&loaded)?;
         let effective_with = effective(&loaded);
         let title = remove(&mut loaded, object)?;
@@ -165,7 +165,7 @@ impl Diff {
         loaded.finish(&mut findings);
         let titles = Titles {
             command: self.command(&["--without", object]),
-            old: "work tree".to_owned(),
+            old: self.common.state().to_owned(),
             new: format!("without {title}"),
         };
         let (old, new) = (Side::of_plan(&with.plan), Side::of_plan(&without.plan));
@@ -387,6 +387,7 @@ impl Diff {
                 .filter(|path| path.as_os_str() != ".")
                 .map(|path| path.display().to_string()),
         );
+        words.extend(self.common.state_option().iter().map(|word| (*word).to_owned()));
         words.extend(option.iter().map(|word| (*word).to_owned()));
         let quote = |word: &String| {
             let is_plain =

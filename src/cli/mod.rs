@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use status::Status;
+use status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -105,6 +105,10 @@ fn run(cli: Cli) -> Status {
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
         Err(error) => {
             show::line(&format!("error: {error:#}"));
+            if let Some(refusal) = error.downcast_ref::<Refusal>() {
+                show::line(&format!("help: {}", refusal.help));
+                return refusal.status;
+            }
             Status::Io
         }
     }

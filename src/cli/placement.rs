@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
 use spokewright::output::{decision_file, write_decisions};
-use spokewright::pipeline::{self, Loaded};
+use spokewright::pipeline::Loaded;
 use spokewright::placement::{self, Detail, Evaluation};
 use spokewright::report::{PlacementExplanation, placement_table, why_text};
 
@@ -64,7 +64,7 @@ pub(crate) enum Format {
 impl Placement {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.common.request()?;
-        let loaded = pipeline::load(&request);
+        let loaded = self.common.load(&request)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let inventory = placement::inventory(&loaded.hub, &mut findings);

@@ -73,7 +73,7 @@ struct Report {
 
 impl Policies {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = pipeline::load(&self.common.request()?);
+        let loaded = self.common.load(&self.common.request()?)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let view = match evaluate(&loaded, self.report.cluster.as_deref(), &mut findings) {
@@ -94,7 +94,7 @@ impl Policies {
 
 impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = pipeline::load(&self.common.request()?);
+        let loaded = self.common.load(&self.common.request()?)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();

@@ -22,7 +22,8 @@ Examples:
   spokewright render hub -o - > works.yaml       one stream for kubectl or Argo CD
   spokewright render --clusters 'eu-*'           only these clusters; the files of all others stay as they are
   spokewright render --shard 1/4                 the first of four parts, one after the other into one directory
-  spokewright render --exit-code                 in a pre-commit hook: exit 1 when something was written
+  spokewright render --exit-code                 in a hook: exit 1 when something was written
+  spokewright render --inputs git-index          what is staged, whatever stands in the work tree
   spokewright render --report report.json        also say where every object came from, and what was withheld";
 
 /// Render the input into one directory per cluster of ManifestWorks
@@ -89,7 +90,7 @@ impl Render {
         let mut request = self.common.request()?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
-        let loaded = pipeline::load(&request);
+        let loaded = self.common.load(&request)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let detail = if self.report.is_some() {

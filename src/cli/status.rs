@@ -48,6 +48,26 @@ impl Status {
     }
 }
 
+/// Why a command cannot begin, and how the run ends for it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Refusal {
+    message: String,
+    /// What to do about it.
+    pub(crate) help: String,
+    pub(crate) status: Status,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: Status, message: &str, help: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+            help: help.to_owned(),
+            status,
+        }
+    }
+}
+
 /// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

@@ -65,7 +65,7 @@ impl StatusCommand {
         let mut findings = Findings::new();
         let (loaded, data) = match works {
             Some(path) => self.aggregated(&request, path, works_on_stdin, &mut findings)?,
-            None => self.predicted(&request, &mut findings),
+            None => self.predicted(&request, &mut findings)?,
         };
         loaded.finish(&mut findings);
         std::io::stdout()
@@ -76,8 +76,8 @@ impl StatusCommand {
         Ok(Status::of(&findings))
     }
 
-    fn predicted(&self, request: &Request, findings: &mut Findings) -> (Loaded, String) {
-        let loaded = pipeline::load(request);
+    fn predicted(&self, request: &Request, findings: &mut Findings) -> anyhow::Result<(Loaded, String)> {
+        let loaded = self.common.load(request)?;
         let predicted = pipeline::predict(&loaded, findings);
         let data = if self.output == Format::Yaml {
             let view = &predicted.view;
@@ -88,7 +88,7 @@ impl StatusCommand {
             let report = StatusReport::predicted(&predicted.statuses);
             show::report(self.output, &report, |report| status_text(report, width()))
         };
-        (loaded, data)
+        Ok((loaded, data))
     }
 
     fn aggregated(
@@ -107,7 +107,7 @@ impl StatusCommand {
                 .context("cannot read standard input")?;
             stdin = Some(bytes);
         }
-        let mut loaded = pipeline::load(request);
+        let mut loaded = self.common.load(request)?;
         let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
         let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
         if none && findings.has_errors() {

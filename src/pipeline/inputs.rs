@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
-use crate::source::{self, Files, Sources};
+use crate::source::{self, FileTree, Files, Sources};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
@@ -125,14 +125,44 @@ struct Whereabouts {
 /// Reads configuration and input. What is wrong is in [`Loaded::findings`]; nothing here fails.
 #[must_use]
 pub fn load(request: &Request) -> Loaded {
-    load_from(request, Files::Disk)
+    read(request, Files::Disk, Purpose::Write)
 }
 
 /// The same from files that need not be on disk: the paths of the request lead into `files`.
 #[must_use]
 pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
+    read(request, files, Purpose::Compare)
+}
+
+/// The same from a tree that stands for the files on disk, Git's index: what is rendered is written to disk, so the
+/// output must not overlap the input, and what somebody named and the tree lacks is an error.
+#[must_use]
+pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
+    read(request, Files::Tree(tree), Purpose::Write)
+}
+
+/// What the input is read for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To say or write what it renders to.
+    Write,
+    /// To compare another input with it: what it lacks may be new in the other.
+    Compare,
+}
+
+fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let mut findings = Findings::new();
-    let places = whereabouts(request, files);
+    let mut places = whereabouts(request, files);
+    let staged = match files {
+        Files::Tree(tree) if purpose == Purpose::Write => Some(tree),
+        _ => None,
+    };
+    if let Some(tree) = staged {
+        let named = request.config.iter().chain(&request.spokes);
+        findings.extend(named.filter_map(|path| not_staged(tree, path)));
+        // Never a configuration on disk that is not staged.
+        places.config_file = places.config_file.filter(|path| !files.lacks(path));
+    }
     let mut sources = Sources::default();
     let configured = read_config(&places, files, &mut sources, &mut findings);
     let has_config = configured.is_some();
@@ -158,7 +188,9 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
         .spokes
         .clone()
         .unwrap_or_else(|| places.root.join(&config.spokes));
-    if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
+    if let Some(tree) = staged {
+        findings.extend(hub_paths.iter().filter_map(|path| not_staged(tree, path)));
+    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
         findings.push(no_such_spokes(missing));
     }
     let wanted = source::Request {
@@ -177,7 +209,7 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
         root: places.root,
         boundary: request.boundary.clone(),
     };
-    if matches!(files, Files::Disk) {
+    if purpose == Purpose::Write || matches!(files, Files::Disk) {
         check_output(request, &output, &wanted, &configured_output, &mut findings);
     }
     let clusters = request
@@ -327,6 +359,22 @@ fn no_such_spokes(path: &Path) -> Finding {
         format!("there is no directory `{shown}` of spoke-local objects"),
     )
     .help("name the directory that holds one directory for each cluster")
+}
+
+/// What somebody named is in the index: an input that is not would be left out without a word.
+fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
+    if !Files::Tree(tree).lacks(path) {
+        return None;
+    }
+    let shown = path.display().to_string();
+    Some(
+        Finding::new(
+            Code::INPUT_UNREADABLE,
+            Place::Path(shown.clone()),
+            format!("`{shown}` is not in Git's index"),
+        )
+        .help(format!("add it: `git add {shown}`, or {}", tree.instead())),
+    )
 }
 
 fn cluster_glob(glob: &str, findings: &mut Findings) -> Option<GlobMatcher> {

@@ -109,7 +109,7 @@ impl Walk<'_> {
                     self.tree.name(),
                     self.tree.root().display()
                 ))
-                .help("compare with a directory instead: `--base DIR`"),
+                .help(self.tree.instead()),
             );
             return;
         };
@@ -214,7 +214,7 @@ impl Walk<'_> {
     }
 
     /// The rules of the directories above an input, up to the root of the repository.
-    fn ignored_above(&self, at: &str) -> Vec<Gitignore> {
+    fn ignored_above(&mut self, at: &str) -> Vec<Gitignore> {
         let mut rules = Vec::new();
         let mut directory = String::new();
         for part in at.split('/').filter(|part| !part.is_empty()) {
@@ -225,12 +225,19 @@ impl Walk<'_> {
     }
 
     /// The rules that stand in one directory.
-    fn ignore_file(&self, directory: &str) -> Option<Gitignore> {
+    fn ignore_file(&mut self, directory: &str) -> Option<Gitignore> {
         let path = join(directory, ".gitignore");
         if self.tree.entry(&path).ok().flatten() != Some(TreeEntry::File) {
             return None;
         }
-        let bytes = self.tree.read(&path).ok()?;
+        let bytes = match self.tree.read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                // Without its rules, files would count that should not.
+                self.unreadable(&error);
+                return None;
+            }
+        };
         let mut builder = GitignoreBuilder::new(virtual_path(directory));
         for line in String::from_utf8_lossy(&bytes).lines() {
             // A line that is no glob ignores nothing, as on disk.
@@ -249,7 +256,10 @@ impl Walk<'_> {
                     show(path)
                 ),
             )
-            .help("exclude it in spokewright.yaml, or compare with a directory: `--base DIR`"),
+            .help(format!(
+                "exclude it in spokewright.yaml, or {}",
+                self.tree.instead()
+            )),
         );
     }
 

@@ -37,6 +37,16 @@ impl Files<'_> {
         }
     }
 
+    /// Whether nothing stands at `path`. What lies outside of a tree is another matter.
+    #[must_use]
+    pub fn lacks(self, path: &Path) -> bool {
+        match self {
+            Self::Disk => !path.exists(),
+            Self::Tree(tree) => inside(tree, path)
+                .is_some_and(|at| matches!(resolve(tree, &at), Ok(Lead::Nowhere | Lead::Outside))),
+        }
+    }
+
     /// See [`read_text`].
     pub fn read_text(
         self,

@@ -206,6 +206,10 @@ impl FileTree for GitTree {
         &self.revision
     }
 
+    fn instead(&self) -> &'static str {
+        "compare with a directory instead: `--base DIR`"
+    }
+
     fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
         let items = self.items(directory)?;
         Ok(items.iter().map(|item| (item.name.clone(), item.entry)).collect())
@@ -251,7 +255,7 @@ fn tree_of(repository: &Repository, revision: &str) -> Result<ObjectId, GitError
 }
 
 /// An object that a complete clone would have.
-fn missing(path: &str, error: &dyn std::error::Error) -> TreeError {
+pub(super) fn missing(path: &str, error: &dyn std::error::Error) -> TreeError {
     TreeError {
         path: path.to_owned(),
         reason: whole(error),
@@ -261,7 +265,7 @@ fn missing(path: &str, error: &dyn std::error::Error) -> TreeError {
 }
 
 /// An error with all that caused it: the first words alone say little.
-fn whole(error: &dyn std::error::Error) -> String {
+pub(super) fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(deeper) = cause {
@@ -274,7 +278,7 @@ fn whole(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn open_repository(path: &Path) -> Result<Repository, GitError> {
+pub(super) fn open_repository(path: &Path) -> Result<Repository, GitError> {
     let none = || GitError::NoRepository {
         path: path.display().to_string(),
     };

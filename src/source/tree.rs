@@ -40,6 +40,9 @@ pub trait FileTree {
     /// What the tree is called in front of a path: `HEAD` for `HEAD:hub/gateway.yaml`.
     fn name(&self) -> &str;
 
+    /// What to do where a path leads out of the tree: the end of a help line.
+    fn instead(&self) -> &str;
+
     /// The entries of a directory, sorted by name; nothing for a path that is no directory.
     ///
     /// # Errors

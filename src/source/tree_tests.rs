@@ -62,6 +62,10 @@ impl FileTree for Held {
         "held"
     }
 
+    fn instead(&self) -> &'static str {
+        "look elsewhere"
+    }
+
     fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
         let prefix = if directory.is_empty() {
             String::new()

@@ -44,6 +44,8 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
         );
         let entry: Vec<&str> = hook["entry"].as_str().expect("an entry").split(' ').collect();
         assert_eq!(entry[0], "spokewright");
+        // pre-commit leaves untracked files where they are: only the index is what will be committed.
+        assert!(entry.windows(2).any(|pair| pair == ["--inputs", "git-index"]));
         Scratch::new().run(&[&entry[1..], &["--help"]].concat()).exits(0);
     }
 }
@@ -177,6 +179,13 @@ fn the_fix_hook_fails_when_it_wrote_also_new_files_and_passes_once_they_are_adde
     repository.scratch.write(&work("README.md"), "text\n");
     repository.git("work", &["add", "README.md"]).exits(0);
     repository.commit().exits(0);
+    // Nor does a file that nobody added, which pre-commit leaves in the work tree.
+    let unreadable = "kind: Gateway\nkind: Gateway\n";
+    repository.scratch.write(&work("hub/untracked.yaml"), unreadable);
+    repository.scratch.write(&work("README.md"), "more text\n");
+    repository.git("work", &["add", "README.md"]).exits(0);
+    repository.commit().exits(0);
+    repository.scratch.remove(&work("hub/untracked.yaml"));
     // What is wrong is shown with its place.
     repository.scratch.edit(
         &work("hub/gateway.yaml"),
@@ -189,6 +198,36 @@ fn the_fix_hook_fails_when_it_wrote_also_new_files_and_passes_once_they_are_adde
         .exits(1)
         .says("error[yaml/duplicate-key]")
         .says("hub/gateway.yaml:3:");
+}
+
+#[test]
+fn a_hook_sees_what_commit_a_stages_on_the_way() {
+    let Some(repository) = Repository::with("spokewright-check-system") else {
+        return;
+    };
+    repository.run("work", "spokewright", &["render"]).exits(0);
+    repository.git("work", &["add", "-A"]).exits(0);
+    repository.commit().exits(0);
+    // Git commits an index of its own here, and its usual one does not have the change.
+    repository
+        .scratch
+        .edit("work/hub/gateway.yaml", "port: 443", "port: 8443");
+    repository
+        .git("work", &["commit", "-q", "-a", "-m", "change"])
+        .exits(1)
+        .says("not up to date");
+    repository.run("work", "spokewright", &["render"]).exits(0);
+    repository
+        .git("work", &["commit", "-q", "-a", "-m", "change"])
+        .exits(0);
+    // The same where a path is named.
+    repository
+        .scratch
+        .edit("work/hub/gateway.yaml", "port: 8443", "port: 9443");
+    repository
+        .git("work", &["commit", "-q", "-m", "change", "hub/gateway.yaml"])
+        .exits(1)
+        .says("not up to date");
 }
 
 #[test]

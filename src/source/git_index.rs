@@ -1,0 +1,279 @@
+//! Git's index as a tree of files: what the next commit would hold, whatever stands in the work tree.
+//!
+//! Owns: what of the index counts, and reading its blobs from the object store. Untracked files are not in it, edits
+//! that are not staged are not in it, and what was deleted without `git rm` still is. What is only intended
+//! (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left out is.
+//! Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use gix::index::entry::{Flags, Mode, Stage};
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository};
+
+use super::git::{GitError, missing, open_repository, whole};
+use super::tree::{FileTree, TreeEntry, TreeError, join};
+
+/// Why the index cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IndexError {
+    /// No repository that has an index.
+    #[error(transparent)]
+    Repository(GitError),
+    /// An index that is there but cannot be read.
+    #[error("cannot read Git's index `{path}`: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl IndexError {
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::Repository(GitError::Bare { .. }) => {
+                "run it in a work tree: `git worktree add DIR`".to_owned()
+            }
+            Self::Repository(_) => {
+                format!("run it in a repository, or {INSTEAD}")
+            }
+            Self::Unreadable { .. } => {
+                "check it: `git status`; `git read-tree HEAD` makes a new one and unstages everything"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk";
+
+/// The files of the index.
+pub struct IndexTree {
+    repository: Repository,
+    root: PathBuf,
+    /// By directory, then by name.
+    directories: BTreeMap<String, BTreeMap<String, Item>>,
+    /// Paths that a merge left in conflict.
+    conflicts: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    entry: TreeEntry,
+    id: ObjectId,
+}
+
+impl IndexTree {
+    /// Reads the index of the repository that holds `path`, or the nearest directory above it. `index_file` is what
+    /// `GIT_INDEX_FILE` says: Git names another index to its hooks in `git commit -a` and `git commit FILE`. A
+    /// repository that has no index yet has nothing in it.
+    ///
+    /// # Errors
+    /// When there is no such repository, it has no work tree, or its index cannot be read.
+    pub fn open(path: &Path, index_file: Option<&Path>) -> Result<Self, IndexError> {
+        let repository = open_repository(path).map_err(IndexError::Repository)?;
+        let root = repository
+            .workdir()
+            .and_then(|directory| std::fs::canonicalize(directory).ok())
+            .ok_or_else(|| {
+                IndexError::Repository(GitError::Bare {
+                    path: path.display().to_string(),
+                })
+            })?;
+        // Git stands at the root of the work tree when it looks for a relative one.
+        let file = index_file.map_or_else(|| repository.index_path(), |file| root.join(file));
+        let mut tree = Self {
+            repository,
+            root,
+            directories: BTreeMap::new(),
+            conflicts: BTreeSet::new(),
+        };
+        // A link to nothing is an index that is missing, and no new repository.
+        if file.symlink_metadata().is_ok() || index_file.is_some() {
+            tree.take_all(&file).map_err(|reason| IndexError::Unreadable {
+                path: file.display().to_string(),
+                reason,
+            })?;
+        }
+        Ok(tree)
+    }
+
+    fn take_all(&mut self, file: &Path) -> Result<(), String> {
+        let kind = self.repository.object_hash();
+        let options = gix::index::decode::Options::default();
+        // `index.skipHash` writes no checksum, which needs no option to be read.
+        let index = gix::index::File::at(file, kind, false, options).map_err(|error| whole(error.error()))?;
+        for entry in index.entries() {
+            // A name that is not UTF-8 cannot be typed, and is no manifest's.
+            let Ok(path) = std::str::from_utf8(entry.path(&index)) else {
+                continue;
+            };
+            if entry.flags.contains(Flags::INTENT_TO_ADD) {
+                continue;
+            }
+            if entry.stage() != Stage::Unconflicted {
+                self.conflicts.insert(path.to_owned());
+            }
+            if entry.mode.is_sparse() {
+                // A sparse index holds a directory outside of the checkout as one entry.
+                self.take_directory(path.trim_end_matches('/'), entry.id)?;
+                continue;
+            }
+            let kind = if entry.mode.is_submodule() {
+                TreeEntry::Submodule
+            } else if entry.mode == Mode::SYMLINK {
+                TreeEntry::Link
+            } else {
+                TreeEntry::File
+            };
+            self.put(
+                path,
+                Item {
+                    entry: kind,
+                    id: entry.id,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    /// Takes everything below a directory that the index holds as a tree.
+    fn take_directory(&mut self, path: &str, id: ObjectId) -> Result<(), String> {
+        let mut pending = vec![(path.to_owned(), id)];
+        while let Some((directory, id)) = pending.pop() {
+            let tree = self.repository.find_tree(id).map_err(|error| whole(&error))?;
+            let mut found = Vec::new();
+            for entry in tree.iter() {
+                let entry = entry.map_err(|error| whole(&error))?;
+                let Ok(name) = std::str::from_utf8(entry.filename()) else {
+                    continue;
+                };
+                found.push((join(&directory, name), entry.mode().kind(), entry.object_id()));
+            }
+            drop(tree);
+            for (path, kind, id) in found {
+                let entry = match kind {
+                    EntryKind::Tree => {
+                        pending.push((path, id));
+                        continue;
+                    }
+                    EntryKind::Blob | EntryKind::BlobExecutable => TreeEntry::File,
+                    EntryKind::Link => TreeEntry::Link,
+                    EntryKind::Commit => TreeEntry::Submodule,
+                };
+                self.put(&path, Item { entry, id });
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts an entry into its directory, and the directory into those above it.
+    fn put(&mut self, path: &str, item: Item) {
+        let (mut parent, mut name) = path.rsplit_once('/').unwrap_or(("", path));
+        let known = self.directories.contains_key(parent);
+        let siblings = self.directories.entry(parent.to_owned()).or_default();
+        // Where a conflict has a file and a directory of one name, the directory is what can be walked.
+        if siblings
+            .get(name)
+            .is_none_or(|there| there.entry != TreeEntry::Directory)
+        {
+            siblings.insert(name.to_owned(), item);
+        }
+        if known {
+            return;
+        }
+        let directory = Item {
+            entry: TreeEntry::Directory,
+            id: item.id,
+        };
+        while !parent.is_empty() {
+            (parent, name) = parent.rsplit_once('/').unwrap_or(("", parent));
+            self.directories
+                .entry(parent.to_owned())
+                .or_default()
+                .insert(name.to_owned(), directory);
+        }
+    }
+
+    fn item(&self, path: &str) -> Option<Item> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        self.directories.get(parent)?.get(name).copied()
+    }
+
+    fn refuse_conflict(&self, path: &str) -> Result<(), TreeError> {
+        if !self.conflicts.contains(path) {
+            return Ok(());
+        }
+        Err(TreeError {
+            path: path.to_owned(),
+            reason: "a merge left it in conflict, so there is no version to commit".to_owned(),
+            help: format!(
+                "resolve it, then `git add {path}` (or `git rm {path}`) in `{}`",
+                self.root.display()
+            ),
+        })
+    }
+}
+
+impl FileTree for IndexTree {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    fn instead(&self) -> &'static str {
+        INSTEAD
+    }
+
+    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
+        self.refuse_conflict(directory)?;
+        Ok(self
+            .directories
+            .get(directory)
+            .into_iter()
+            .flatten()
+            .map(|(name, item)| (name.clone(), item.entry))
+            .collect())
+    }
+
+    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError> {
+        if path.is_empty() {
+            return Ok(Some(TreeEntry::Directory));
+        }
+        Ok(self.item(path).map(|item| item.entry))
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        self.refuse_conflict(path)?;
+        let item = self
+            .item(path)
+            .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
+            .ok_or_else(|| TreeError {
+                path: path.to_owned(),
+                reason: "there is no such file in Git's index".to_owned(),
+                help: format!("add it: `git add {path}`"),
+            })?;
+        let mut blob = self
+            .repository
+            .find_blob(item.id)
+            .map_err(|error| missing(path, &error))?;
+        Ok(blob.take_data())
+    }
+}
+
+impl std::fmt::Debug for IndexTree {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("IndexTree")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,450 @@
+//! `--inputs git-index`: the input as the next commit would hold it.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::scratch::{Run, Scratch};
+
+/// `git` as setup; it must succeed.
+fn git(directory: &Path, arguments: &[&str]) {
+    let output = git_command(directory, arguments).output().expect("git runs");
+    assert!(output.status.success(), "git {arguments:?}: {output:?}");
+}
+
+fn git_command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command
+        .args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_AUTHOR_NAME", "A")
+        .env("GIT_AUTHOR_EMAIL", "a@example.com")
+        .env("GIT_COMMITTER_NAME", "A")
+        .env("GIT_COMMITTER_EMAIL", "a@example.com")
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE");
+    command
+}
+
+/// `None`, said loudly, where there is no `git`, or it was built without it.
+fn at_hand() -> Option<()> {
+    if !cfg!(feature = "git") {
+        eprintln!("SKIPPED: built without the feature `git`");
+        return None;
+    }
+    let found = Command::new("git").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED: git is not at hand, so nothing was staged");
+    }
+    found.then_some(())
+}
+
+/// The worked example in a repository, committed once.
+fn repository() -> Option<Scratch> {
+    at_hand()?;
+    let scratch = Scratch::with_worked_example();
+    let root = scratch.path("");
+    git(&root, &["init", "-q"]);
+    git(&root, &["add", "-A"]);
+    git(&root, &["commit", "-q", "-m", "first"]);
+    Some(scratch)
+}
+
+const INDEX: [&str; 2] = ["--inputs", "git-index"];
+
+/// What `render hub` says, as one stream.
+fn stream(scratch: &Scratch, options: &[&str]) -> String {
+    let run = scratch.run(
+        &[
+            &["render", "hub", "-o", "-", "--now", "2026-06-01T12:00:00Z"],
+            options,
+        ]
+        .concat(),
+    );
+    run.exits(0);
+    assert!(!run.stdout.is_empty());
+    run.stdout
+}
+
+const MORE: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: more, namespace: gateways}\n\
+                    spec: {gatewayClassName: nowhere, listeners: []}\nkind: twice\n";
+
+#[test]
+fn what_is_committed_and_untouched_renders_the_same_from_the_index() {
+    let Some(scratch) = repository() else { return };
+    assert_eq!(stream(&scratch, &INDEX), stream(&scratch, &[]));
+    // The tree is written to disk.
+    scratch.run(&["render", "hub", INDEX[0], INDEX[1]]).exits(0);
+    assert!(scratch.exists("rendered/eu-1/gateway-rbac.yaml"));
+    scratch.run(&["render", "hub", "--check"]).exits(0);
+    scratch
+        .run(&["render", "hub", "--check", INDEX[0], INDEX[1]])
+        .exits(0);
+}
+
+#[test]
+fn an_untracked_file_does_not_leak_in_until_it_is_added() {
+    let Some(scratch) = repository() else { return };
+    let before = stream(&scratch, &INDEX);
+    scratch.write("hub/more.yaml", MORE);
+    scratch.run(&["render", "hub", "-o", "-"]).exits(3);
+    assert_eq!(stream(&scratch, &INDEX), before);
+    // An intention is nothing that would be committed.
+    git(&scratch.path(""), &["add", "-N", "hub/more.yaml"]);
+    assert_eq!(stream(&scratch, &INDEX), before);
+    git(&scratch.path(""), &["add", "hub/more.yaml"]);
+    scratch.run(&["check", "hub", INDEX[0], INDEX[1]]).exits(3);
+}
+
+#[test]
+fn a_staged_file_that_was_deleted_from_disk_still_counts_until_the_deletion_is_staged() {
+    let Some(scratch) = repository() else { return };
+    let before = stream(&scratch, &INDEX);
+    scratch.remove("hub/limits.yaml");
+    assert_ne!(stream(&scratch, &[]), before);
+    assert_eq!(stream(&scratch, &INDEX), before);
+    // Even when the whole directory is gone.
+    std::fs::remove_dir_all(scratch.path("hub")).expect("a directory to remove");
+    assert_eq!(stream(&scratch, &INDEX), before);
+    git(&scratch.path(""), &["rm", "-q", "--cached", "hub/limits.yaml"]);
+    assert_ne!(stream(&scratch, &INDEX), before);
+}
+
+#[test]
+fn a_partially_staged_file_counts_as_it_is_staged() {
+    let Some(scratch) = repository() else { return };
+    let before = stream(&scratch, &INDEX);
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    assert_eq!(stream(&scratch, &INDEX), before);
+    git(&scratch.path(""), &["add", "-A"]);
+    scratch.edit("hub/gateway.yaml", "port: 8443", "port: 9443");
+    let staged = stream(&scratch, &INDEX);
+    assert!(staged.contains("8443") && !staged.contains("9443"), "{staged}");
+    assert!(stream(&scratch, &[]).contains("9443"));
+}
+
+#[test]
+fn a_place_is_one_of_the_staged_text() {
+    let Some(scratch) = repository() else { return };
+    scratch.edit(
+        "hub/gateway.yaml",
+        "kind: Gateway\n",
+        "kind: Gateway\nkind: Gateway\n",
+    );
+    git(&scratch.path(""), &["add", "-A"]);
+    scratch.write("hub/gateway.yaml", "\n\n\n\n");
+    let run = scratch.run(&["render", "hub", INDEX[0], INDEX[1]]);
+    run.exits(3).says("hub/gateway.yaml:3:").says("kind: Gateway");
+    assert!(!scratch.exists("rendered"));
+}
+
+#[test]
+fn the_diff_of_the_index_is_what_the_commit_will_do() {
+    let Some(scratch) = repository() else { return };
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    scratch.run(&["diff", "hub"]).exits(1);
+    scratch.run(&["diff", "hub", INDEX[0], INDEX[1]]).exits(0);
+    git(&scratch.path(""), &["add", "-A"]);
+    let form = |form: &[&str]| {
+        let run = scratch.run(&[&["diff", "hub", INDEX[0], INDEX[1], "--format"], form].concat());
+        run.exits(1);
+        run.stdout
+    };
+    assert!(form(&["json"]).contains("\"new\": \"index\""));
+    // Where the comment is cut, the command for the whole of it reads the index, too.
+    let cut = form(&["markdown", "--max-bytes", "400"]);
+    assert!(
+        cut.contains("spokewright diff hub --inputs git-index --base HEAD"),
+        "{cut}"
+    );
+}
+
+#[test]
+fn every_reading_command_reads_the_index() {
+    let Some(scratch) = repository() else { return };
+    let commands: [&[&str]; 4] = [
+        &["check", "hub"],
+        &["placement", "hub"],
+        &["policies", "hub"],
+        &["status", "hub"],
+    ];
+    let before = commands.map(|command| scratch.run(&[command, &INDEX].concat()).stdout);
+    std::fs::remove_dir_all(scratch.path("hub")).expect("a directory to remove");
+    for (command, before) in commands.iter().zip(before) {
+        let run = scratch.run(&[command, &INDEX[..]].concat());
+        run.exits(0);
+        assert_eq!(run.stdout, before, "{command:?}");
+    }
+}
+
+/// Leaves `hub/gateway.yaml` in conflict.
+fn conflict(scratch: &Scratch) {
+    let root = scratch.path("");
+    git(&root, &["checkout", "-q", "-b", "other"]);
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    git(&root, &["commit", "-q", "-a", "-m", "other"]);
+    git(&root, &["checkout", "-q", "main"]);
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 9443");
+    git(&root, &["commit", "-q", "-a", "-m", "ours"]);
+    let merge = git_command(&root, &["merge", "-q", "other"])
+        .output()
+        .expect("git runs");
+    assert!(!merge.status.success(), "{merge:?}");
+}
+
+#[test]
+fn a_conflict_is_refused_with_the_file_and_what_to_type() {
+    let Some(scratch) = repository() else { return };
+    conflict(&scratch);
+    scratch
+        .run(&["render", "hub", INDEX[0], INDEX[1]])
+        .exits(5)
+        .says("`index:hub/gateway.yaml`")
+        .says("in conflict")
+        .says("git add hub/gateway.yaml");
+    assert!(!scratch.exists("rendered"));
+    // Half a resolution on disk is none.
+    scratch.write("hub/gateway.yaml", "\n");
+    scratch.run(&["check", "hub", INDEX[0], INDEX[1]]).exits(5);
+    git(
+        &scratch.path(""),
+        &["checkout", "-q", "--theirs", "hub/gateway.yaml"],
+    );
+    git(&scratch.path(""), &["add", "hub/gateway.yaml"]);
+    assert!(stream(&scratch, &INDEX).contains("8443"));
+}
+
+#[test]
+fn a_conflict_outside_of_the_input_is_not_ours() {
+    let Some(scratch) = repository() else { return };
+    conflict(&scratch);
+    scratch
+        .run(&["check", "hub/limits.yaml", INDEX[0], INDEX[1]])
+        .does_not_say("conflict");
+}
+
+#[test]
+fn a_path_means_the_same_from_a_subdirectory_and_in_another_work_tree() {
+    let Some(scratch) = repository() else { return };
+    let whole = stream(&scratch, &INDEX);
+    scratch.write("hub/more.yaml", MORE);
+    let stands = |directory: &str, path: &str| {
+        let run = Run::of(
+            scratch
+                .command(&[
+                    "render",
+                    path,
+                    "-o",
+                    "-",
+                    "--now",
+                    "2026-06-01T12:00:00Z",
+                    INDEX[0],
+                    INDEX[1],
+                ])
+                .current_dir(scratch.path(directory)),
+        );
+        run.exits(0);
+        run.stdout
+            .lines()
+            .filter(|line| !line.contains("source"))
+            .collect::<Vec<_>>()
+            .len()
+    };
+    let expected = whole.lines().filter(|line| !line.contains("source")).count();
+    assert_eq!(stands("hub", "."), expected);
+    assert_eq!(stands("hub", "../hub"), expected);
+    git(&scratch.path(""), &["worktree", "add", "-q", "other"]);
+    std::fs::remove_dir_all(scratch.path("other/hub")).expect("a directory to remove");
+    assert_eq!(stands("other", "hub"), expected);
+    // Each work tree has its own index.
+    git(&scratch.path("other"), &["rm", "-q", "-r", "--cached", "hub"]);
+    Run::of(
+        scratch
+            .command(&["render", "hub", INDEX[0], INDEX[1]])
+            .current_dir(scratch.path("other")),
+    )
+    .exits(5)
+    .says("`hub` is not in Git's index")
+    .says("git add hub");
+}
+
+#[test]
+fn nothing_is_in_the_index_of_a_new_repository() {
+    if at_hand().is_none() {
+        return;
+    }
+    let scratch = Scratch::with_worked_example();
+    let root = scratch.path("");
+    git(&root, &["init", "-q"]);
+    scratch
+        .run(&["render", "hub", INDEX[0], INDEX[1]])
+        .exits(5)
+        .says("`hub` is not in Git's index")
+        .says("git add hub");
+    assert!(!scratch.exists("rendered"));
+    git(&root, &["add", "-A"]);
+    assert_eq!(stream(&scratch, &INDEX), stream(&scratch, &[]));
+}
+
+#[test]
+fn the_configuration_counts_as_it_is_staged() {
+    let Some(scratch) = repository() else { return };
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\noutput: out\n",
+    );
+    scratch.run(&["render", INDEX[0], INDEX[1]]).exits(0);
+    assert!(scratch.exists("rendered") && !scratch.exists("out"));
+    let named = ["render", "--config", "spokewright.yaml", INDEX[0], INDEX[1]];
+    scratch
+        .run(&named)
+        .exits(5)
+        .says("`spokewright.yaml` is not in Git's index");
+    git(&scratch.path(""), &["add", "spokewright.yaml"]);
+    scratch.run(&named).exits(0);
+    assert!(scratch.exists("out"));
+    // The output must not overlap what is staged.
+    scratch
+        .run(&["render", "-o", "hub", INDEX[0], INDEX[1]])
+        .says("output/overlaps-input");
+}
+
+#[test]
+fn a_submodule_is_named_and_refused() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    let other = Scratch::with_worked_example();
+    git(&other.path(""), &["init", "-q"]);
+    git(&other.path(""), &["add", "-A"]);
+    git(&other.path(""), &["commit", "-q", "-m", "first"]);
+    let url = other.path("").display().to_string();
+    git(&root, &["submodule", "--quiet", "add", &url, "hub/sub"]);
+    scratch
+        .run(&["render", "hub", INDEX[0], INDEX[1]])
+        .exits(5)
+        .says("`hub/sub` is a submodule")
+        .says("--inputs git-index");
+    // As a repository of its own it has an index of its own.
+    Run::of(
+        scratch
+            .command(&["check", "hub", INDEX[0], INDEX[1]])
+            .current_dir(scratch.path("hub/sub")),
+    )
+    .exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_inside_of_the_index_only() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    let before = stream(&scratch, &INDEX);
+    std::fs::create_dir(scratch.path("held")).expect("a directory");
+    std::fs::rename(scratch.path("hub/limits.yaml"), scratch.path("hub/limits.txt")).expect("renamed");
+    std::os::unix::fs::symlink("limits.txt", scratch.path("hub/limits.yaml")).expect("a link");
+    git(&root, &["add", "-A"]);
+    scratch.remove("hub/limits.txt");
+    let names = |text: &str| text.matches("kind:").count();
+    assert_eq!(names(&stream(&scratch, &INDEX)), names(&before));
+    scratch.write("hub/limits.txt", "");
+    git(&root, &["rm", "-q", "--cached", "-f", "hub/limits.txt"]);
+    scratch
+        .run(&["render", "hub", INDEX[0], INDEX[1]])
+        .exits(5)
+        .says("hub/limits.yaml");
+}
+
+#[test]
+fn the_forms_of_an_index_that_git_writes_are_all_read() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    let before = stream(&scratch, &INDEX);
+    git(&root, &["update-index", "--index-version", "4"]);
+    assert_eq!(stream(&scratch, &INDEX), before);
+    git(&root, &["update-index", "--split-index"]);
+    assert_eq!(stream(&scratch, &INDEX), before);
+    git(&root, &["update-index", "--no-split-index"]);
+    // What a sparse checkout leaves out of the work tree is still committed.
+    scratch.write("README.md", "text\n").write("docs/a.md", "text\n");
+    git(&root, &["add", "-A"]);
+    git(&root, &["commit", "-q", "-m", "docs"]);
+    git(
+        &root,
+        &["sparse-checkout", "set", "--cone", "--sparse-index", "docs"],
+    );
+    assert!(!scratch.exists("hub"));
+    assert_eq!(stream(&scratch, &INDEX), before);
+}
+
+#[test]
+fn the_index_that_git_names_to_its_hooks_is_the_one() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    let other = |arguments: &[&str]| {
+        let mut command = git_command(&root, arguments);
+        let output = command
+            .env("GIT_INDEX_FILE", ".git/next")
+            .output()
+            .expect("git runs");
+        assert!(output.status.success(), "{output:?}");
+    };
+    other(&["add", "-A"]);
+    assert!(!stream(&scratch, &INDEX).contains("8443"));
+    let named = Run::of(
+        scratch
+            .command(&["render", ".", "-o", "-", INDEX[0], INDEX[1]])
+            .env("GIT_INDEX_FILE", ".git/next")
+            .current_dir(scratch.path("hub")),
+    );
+    named.exits(0);
+    assert!(named.stdout.contains("8443"));
+}
+
+#[test]
+fn no_repository_standard_input_and_a_broken_index_are_refused_with_help() {
+    let scratch = Scratch::with_worked_example();
+    if !cfg!(feature = "git") {
+        let run = scratch.run(&["check", "hub", INDEX[0], INDEX[1]]);
+        run.exits(2).says("without `git`").says("help: ");
+        return;
+    }
+    scratch
+        .run(&["render", "hub", INDEX[0], INDEX[1]])
+        .exits(2)
+        .says("`hub` is in no Git repository")
+        .says("help: ")
+        .says("--inputs git-index");
+    scratch
+        .run(&["check", "-", INDEX[0], INDEX[1]])
+        .exits(2)
+        .says("standard input")
+        .says("help: ");
+    let Some(scratch) = repository() else { return };
+    for bytes in [
+        "",
+        "DIRC",
+        "text that is no index, and long enough to hold a checksum",
+    ] {
+        scratch.write(".git/index", bytes);
+        scratch
+            .run(&["check", "hub", INDEX[0], INDEX[1]])
+            .exits(5)
+            .says("cannot read Git's index")
+            .says("help: ");
+    }
+    let bare = Scratch::new();
+    git(&bare.path(""), &["init", "-q", "--bare"]);
+    bare.run(&["check", INDEX[0], INDEX[1]])
+        .exits(2)
+        .says("bare")
+        .says("git worktree add");
+}
