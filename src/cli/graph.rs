@@ -61,7 +61,14 @@ impl GraphCommand {
             Err(status) => return Ok(status),
         };
         let admits = |cluster: &str| loaded.admits(cluster);
-        let mut graph = Graph::new(&view, &loaded.hub, &loaded.config.controller_name, admits);
+        let cluster = self.cluster.as_deref();
+        let mut graph = Graph::new(
+            &view,
+            &loaded.hub,
+            &loaded.config.controller_name,
+            cluster,
+            admits,
+        );
         let everything = graph.nodes();
         if !self.all && graph.collapse() {
             show::calm(

@@ -100,6 +100,10 @@ fn an_untracked_file_does_not_leak_in_until_it_is_added() {
     // An intention is nothing that would be committed.
     git(&scratch.path(""), &["add", "-N", "hub/more.yaml"]);
     assert_eq!(stream(&scratch, &INDEX), before);
+    scratch
+        .run(&["check", "hub/more.yaml", INDEX[0], INDEX[1]])
+        .exits(5)
+        .does_not_say("1 file");
     git(&scratch.path(""), &["add", "hub/more.yaml"]);
     scratch.run(&["check", "hub", INDEX[0], INDEX[1]]).exits(3);
 }
@@ -308,6 +312,13 @@ fn the_configuration_counts_as_it_is_staged() {
         .run(&named)
         .exits(5)
         .says("`spokewright.yaml` is not in Git's index");
+    let config = scratch.read("spokewright.yaml");
+    scratch.write(
+        "spokewright.yaml",
+        &config.replace("output: out", "nonsense: true"),
+    );
+    scratch.run(&named).exits(5).does_not_say("nonsense");
+    scratch.write("spokewright.yaml", &config);
     git(&scratch.path(""), &["add", "spokewright.yaml"]);
     scratch.run(&named).exits(0);
     assert!(scratch.exists("out"));

@@ -63,6 +63,11 @@ metadata: {name: names, namespace: gateways}
 spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}}
 ---
 apiVersion: kuadrant.io/v1
+kind: DNSPolicy
+metadata: {name: other-names, namespace: gateways}
+spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}}
+---
+apiVersion: kuadrant.io/v1
 kind: RateLimitPolicy
 metadata: {name: lost, namespace: gateways}
 spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: nothing}}
@@ -87,6 +92,7 @@ fn what_became_of_a_policy_stands_in_words_and_in_its_class() {
     let run = scratch.run(&["graph", "hub"]);
     for (label, class) in [
         ("DNSPolicy gateways/names<br/>not synced", "notSynced"),
+        ("DNSPolicy gateways/other-names<br/>conflicted", "refused"),
         (
             "RateLimitPolicy gateways/lost<br/>not accepted: TargetNotFound",
             "refused",

@@ -18,18 +18,18 @@ use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView, Synced};
 const MOST_CLUSTERS: usize = 3;
 
 impl Graph {
-    /// Everything that the view knows. With a view of one cluster, what goes there or lives there; `admits` leaves out
-    /// clusters, and Gateways that go to none but those.
+    /// Everything that the view knows. With a `cluster`, which the view is of, what goes there or lives there (a view
+    /// does not say so itself where nothing lives); `admits` leaves out clusters, and Gateways that go to none but those.
     pub fn new(
         view: &PolicyView<'_>,
         hub: &Hub,
         controller_name: &str,
+        cluster: Option<&str>,
         admits: impl Fn(&str) -> bool,
     ) -> Self {
         // What is wrong with classes and Gateways has been said where the view was made.
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
         let synced = Synced::new(&view.attachments, &ours);
-        let cluster = view.attachments.cluster;
         let goes_to = view.attachments.topology.gateways.iter().map(|gateway| {
             if gateway.local {
                 return cluster.into_iter().collect();
@@ -42,6 +42,7 @@ impl Graph {
         });
         let mut builder = Builder {
             view,
+            cluster,
             goes_to: goes_to.collect(),
             synced: synced
                 .gateways
@@ -61,6 +62,8 @@ impl Graph {
 
 struct Builder<'b, 'a> {
     view: &'b PolicyView<'a>,
+    /// The cluster that is looked at.
+    cluster: Option<&'b str>,
     /// The clusters that are drawn of each Gateway of the topology.
     goes_to: Vec<Vec<&'b str>>,
     /// The kinds that go with each Gateway of ours, by its number in the topology.
@@ -80,7 +83,7 @@ impl Builder<'_, '_> {
     fn hierarchy(&mut self) {
         let view = self.view;
         let topology = &view.attachments.topology;
-        let whole = view.attachments.cluster.is_none();
+        let whole = self.cluster.is_none();
         let shown: BTreeSet<u32> = (0_u32..)
             .zip(topology.gateways.iter().zip(&self.goes_to))
             .filter(|(_, (gateway, goes_to))| {
@@ -106,12 +109,12 @@ impl Builder<'_, '_> {
             let key = known.object.key();
             let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
             if known.local {
-                vertex.note = "lives on the cluster".to_owned();
+                "lives on the cluster".clone_into(&mut vertex.note);
             } else if !self.synced.contains_key(&gateway) {
                 vertex.state = State::Aside;
-                vertex.note = "not rendered".to_owned();
+                "not rendered".clone_into(&mut vertex.note);
             } else if view.clusters.get(&key).is_none_or(Vec::is_empty) {
-                vertex.note = "on no cluster".to_owned();
+                "on no cluster".clone_into(&mut vertex.note);
             }
             let position = self.node(Node::Gateway(gateway), vertex);
             if let Some(class) = self.positions.get(&Node::Class(known.class)) {
@@ -155,7 +158,7 @@ impl Builder<'_, '_> {
     /// Policies, and the namespaces and backends that some are attached to.
     fn policies(&mut self) {
         let view = self.view;
-        let whole = view.attachments.cluster.is_none();
+        let whole = self.cluster.is_none();
         for (id, status) in view.statuses.iter() {
             let Some(policy) = view.attachments.policy(id) else {
                 continue;
@@ -196,10 +199,11 @@ impl Builder<'_, '_> {
     /// Namespaces and backends are drawn only where a policy is on them: else they would hide the rest.
     fn on_demand(&mut self, node: Node) -> Option<usize> {
         let topology = &self.view.attachments.topology;
-        let whole = self.view.attachments.cluster.is_none();
+        let whole = self.cluster.is_none();
         let gateways = gateways_of(topology, node);
         let is_drawn = |gateway: &u32| self.positions.contains_key(&Node::Gateway(*gateway));
-        if !gateways.iter().any(is_drawn) && !(whole && gateways.is_empty()) {
+        let is_loose = whole && gateways.is_empty();
+        if !is_loose && !gateways.iter().any(is_drawn) {
             return None;
         }
         match node {
@@ -291,6 +295,7 @@ impl Builder<'_, '_> {
             .view
             .effects
             .iter()
+            .filter(|(cluster, _)| self.cluster.is_none_or(|only| only == cluster.as_str()))
             .filter(|(_, effects)| effects.iter().any(|effect| effect.policy == id))
             .map(|(cluster, _)| cluster.as_str())
             .collect();
@@ -303,9 +308,8 @@ impl Builder<'_, '_> {
 
     /// Clusters, and which Gateways go there.
     fn clusters(&mut self) {
-        let view = self.view;
         let mut by_cluster: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        if let Some(cluster) = view.attachments.cluster {
+        if let Some(cluster) = self.cluster {
             by_cluster.entry(cluster).or_default();
         }
         for (gateway, clusters) in (0_u32..).zip(&self.goes_to) {

@@ -99,7 +99,7 @@ impl Graph {
             Part::Cluster,
         ]);
         let mut below =
-            self.neighbours(|edge| is_leading(edge.link).then(|| (edge.from, (edge.to, None::<String>))));
+            self.neighbours(|edge| is_leading(edge.link).then_some((edge.from, (edge.to, None::<String>))));
         self.fold(Part::Namespace, |graph, position| {
             let below = below.get_mut(position).map(std::mem::take).unwrap_or_default();
             graph.alike(position, below)
@@ -174,7 +174,8 @@ impl Graph {
                     first.names.extend_from_slice(&vertex.names);
                     if first.what != vertex.what {
                         // Routes of several kinds.
-                        first.what = if part == Part::Route { "route" } else { "object" }.to_owned();
+                        let what = if part == Part::Route { "route" } else { "object" };
+                        what.clone_into(&mut first.what);
                     }
                     moved.push(known);
                 }
