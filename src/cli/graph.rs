@@ -2,7 +2,6 @@
 
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline;
 use spokewright::report::Graph;
 
 use super::common::Common;
@@ -53,7 +52,7 @@ enum Language {
 
 impl GraphCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = pipeline::load(&self.common.request()?);
+        let loaded = self.common.load(&self.common.request()?)?;
         show::read(&loaded, self.common.speech);
         let mut findings = Findings::new();
         let view = match evaluate(&loaded, self.cluster.as_deref(), &mut findings) {
