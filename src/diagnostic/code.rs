@@ -153,6 +153,7 @@ impl Code {
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {
+            _ if self == Self::POLICY_SAME_TARGET => Self::EXIT_UNRESOLVED,
             "input" | "output" => Self::EXIT_FAILED,
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,

@@ -34,7 +34,7 @@ const STEPS: [fn(&mut Graph); 6] = [
 type Key = (String, State, String, Vec<(usize, Option<String>)>);
 
 impl Graph {
-    /// Counts what is alike until at most [`MOST_NODES`] and [`MOST_EDGES`] are left, or nothing more can be counted.
+    /// Counts what is alike until at most 60 nodes and 200 edges are left, or nothing more can be counted.
     /// Whether anything was.
     pub fn collapse(&mut self) -> bool {
         self.collapse_to(MOST_NODES, MOST_EDGES)
