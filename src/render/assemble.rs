@@ -17,9 +17,9 @@ use super::{PlacedGateway, Shipment, hub_objects, rbac};
 use crate::api::config::{HubObjects, Secrets};
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::{Grants, Hub};
-use crate::object::Object;
+use crate::object::{Identity, Object};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -117,6 +117,7 @@ impl<'a> Assembly<'a> {
                 copies,
             });
         }
+        two_contents(&all, findings);
         all
     }
 
@@ -461,6 +462,44 @@ fn overwritten(hub: &Hub, object: &Object, manifests: &[Manifest], clusters: &[S
         }
     }
     findings
+}
+
+/// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
+/// under one name: on a cluster that has both targets neither may be shipped.
+fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
+    let mut by_object: BTreeMap<Identity, Vec<&Copies<'_>>> = BTreeMap::new();
+    for copies in all {
+        by_object
+            .entry(copies.object.identity())
+            .or_default()
+            .push(copies);
+    }
+    for (identity, shipments) in by_object.into_iter().filter(|(_, shipments)| shipments.len() > 1) {
+        let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
+        let copies = shipments.iter().flat_map(|shipment| &shipment.copies);
+        let mut taken = copies.flat_map(|copy| {
+            copy.clusters.iter().flat_map(|cluster| {
+                copy.manifests
+                    .iter()
+                    .map(move |manifest| (cluster.as_str(), &manifest.resource))
+            })
+        });
+        let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
+            continue;
+        };
+        let object = shipments.first().map(|shipment| shipment.object);
+        findings.extend(object.map(|object| {
+            Finding::new(
+                Code::POLICY_SAME_TARGET,
+                object.place("/spec"),
+                format!("{identity} would have two contents on cluster {cluster}"),
+            )
+            .severity(Severity::Error)
+            .label("merged for one target, as written for another")
+            .note("a spoke has one object of this name")
+            .help("split it: one policy for each target")
+        }));
+    }
 }
 
 fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {

@@ -520,3 +520,60 @@ fn check_agrees_with_ocm_about_works() {
     }
     assert_eq!(seen, 24);
 }
+
+#[test]
+fn a_policy_never_has_two_contents_on_one_cluster() {
+    let scratch = Scratch::with_worked_example();
+    second_gateway(&scratch);
+    scratch
+        .edit("hub/class.yaml", "\"kuadrant.io\"", "\"colors.example.com\"")
+        .edit("hub/class.yaml", "ratelimitpolicies", "colorpolicies")
+        .remove("hub/limits.yaml");
+    scratch.write(
+        "hub/crd.yaml",
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {name: colorpolicies.colors.example.com, labels: {gateway.networking.k8s.io/policy: Inherited}}\n\
+         spec:\n  group: colors.example.com\n  scope: Namespaced\n\
+         \x20 names: {kind: ColorPolicy, plural: colorpolicies, singular: colorpolicy, listKind: ColorPolicyList}\n\
+         \x20 versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: \
+         {spec: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {targetRefs: {type: array, items: \
+         {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}]\n",
+    );
+    let color = |name: &str, gateways: &[&str], color: &str| {
+        let targets: Vec<String> = gateways
+            .iter()
+            .map(|gateway| format!("{{group: gateway.networking.k8s.io, kind: Gateway, name: {gateway}}}"))
+            .collect();
+        format!(
+            "apiVersion: colors.example.com/v1\nkind: ColorPolicy\nmetadata: {{name: {name}, namespace: gateways}}\n\
+             spec: {{targetRefs: [{}], {color}}}\n",
+            targets.join(", ")
+        )
+    };
+    scratch.write("hub/a.yaml", &color("a", &["prod-web", "admin"], "light: red"));
+    scratch.write("hub/b.yaml", &color("b", &["prod-web"], "dark: brown"));
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(4)
+        .says("error[policy/same-target]")
+        .says("two contents on cluster eu-1")
+        .says("one policy for each target");
+    assert!(!scratch.exists("rendered"));
+    // Where the two targets never meet, both are shipped.
+    scratch.edit("hub/second.yaml", "placement: edge", "placement: us");
+    let decisions = scratch.read("hub/decisions.yaml");
+    scratch.write(
+        "hub/us.yaml",
+        &decisions
+            .replace("edge", "us")
+            .replace("eu-1", "ap-1")
+            .replace("us-1", "ap-2"),
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    assert!(work(&scratch, GATEWAY_WORK).contains("dark: brown"));
+    assert!(
+        !scratch
+            .read("rendered/ap-1/gateway-gateways-admin.yaml")
+            .contains("dark: brown")
+    );
+}
