@@ -7,28 +7,24 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use spokewright::diagnostic::{DocumentId, Findings, SourceId};
 use spokewright::hub::{Grants, Hub, Objects};
-use spokewright::object::{ApiVersion, Object, Origin};
+use spokewright::object::{Object, Origin};
 use spokewright::policy::{Attachments, EffectivePolicies, Options, Statuses, findings, shipping};
 
 const ROUTES_PER_GATEWAY: usize = 20;
 const POLICIES_PER_GATEWAY: usize = 10;
 
 fn object(value: Value) -> Object {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Object {
-        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-        kind: text("/kind").unwrap_or_default(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name").unwrap_or_default(),
-        origin: Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
+    let document = DocumentId {
+        source: SourceId(0),
+        index: 0,
+    };
+    Object::from_value(
+        value,
+        Origin {
+            document,
             pointer: String::new(),
         },
-        value,
-    }
+    )
 }
 
 const GATEWAY_API: &str = "gateway.networking.k8s.io/v1";

@@ -147,7 +147,7 @@ fn no_path_of_a_developer_s_machine_stands_in_the_project() {
                     {
                         return false;
                     }
-                    // `work.open-cluster…/work/x` and relative paths are none: a machine's path begins a word.
+                    // Relative paths are none: a machine's path begins a word.
                     text.get(..at)
                         .and_then(|before| before.chars().next_back())
                         .is_none_or(|before| " \"'`(=:\n".contains(before))

@@ -46,25 +46,21 @@ pub(crate) mod fixture {
     use serde_json::Value;
 
     use crate::diagnostic::{DocumentId, SourceId};
-    use crate::object::{ApiVersion, Object, Origin};
+    use crate::object::{Object, Origin};
 
     /// The object that a value is, as if it stood alone in the first file.
     pub(crate) fn object(value: Value) -> Object {
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-        Object {
-            api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-            kind: text("/kind").unwrap_or_default(),
-            namespace: text("/metadata/namespace"),
-            name: text("/metadata/name").unwrap_or_default(),
-            origin: Origin {
-                document: DocumentId {
-                    source: SourceId(0),
-                    index: 0,
-                },
+        let document = DocumentId {
+            source: SourceId(0),
+            index: 0,
+        };
+        Object::from_value(
+            value,
+            Origin {
+                document,
                 pointer: String::new(),
             },
-            value,
-        }
+        )
     }
 
     /// Every CRD of the public projects, by path; `None`, loudly, where they are not at hand.

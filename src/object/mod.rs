@@ -66,6 +66,21 @@ pub struct Object {
 }
 
 impl Object {
+    /// The object that a value says it is, whatever its kind's scope: `hub` checks names and settles namespaces of what
+    /// is read. Missing parts are empty.
+    #[must_use]
+    pub fn from_value(value: Value, origin: Origin) -> Self {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
+            kind: text("/kind").unwrap_or_default(),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name").unwrap_or_default(),
+            origin,
+            value,
+        }
+    }
+
     /// Group, kind, namespace and name: what must be unique in the input.
     #[must_use]
     pub fn identity(&self) -> Identity {

@@ -2,29 +2,10 @@
 
 use serde_json::Value;
 
+pub(crate) use crate::api::fixture::object;
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{self, Hub};
-use crate::object::{ApiVersion, Object, Origin};
 use crate::source::{Document, Room};
-
-/// An object that stands alone.
-pub(crate) fn object(value: Value) -> Object {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Object {
-        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-        kind: text("/kind").unwrap_or_default(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name").unwrap_or_default(),
-        origin: Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
-            pointer: String::new(),
-        },
-        value,
-    }
-}
 
 /// A hub of YAML documents, and of what lives on clusters.
 pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {

@@ -18,7 +18,7 @@ mod texts;
 mod tree;
 
 #[cfg(test)]
-mod tree_tests;
+mod tests;
 
 pub use discover::{Discovered, Request, Room, discover};
 pub use documents::{Document, load, read_text};

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::*;
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{DocumentId, Finding, SourceId};
-use crate::object::{ApiVersion, Object, Origin};
+use crate::object::{Object, Origin};
 
 /// Reads the documents of a YAML stream: the one place to change when the reader changes.
 fn documents(text: &str) -> Vec<Value> {
@@ -29,23 +29,17 @@ fn objects(text: &str) -> Vec<Object> {
 }
 
 fn object(index: u32, value: Value) -> Object {
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let metadata = value.get("metadata");
-    let namespace = metadata.and_then(|metadata| metadata.get("namespace"));
-    Object {
-        api_version: ApiVersion::parse(&text(value.get("apiVersion"))),
-        kind: text(value.get("kind")),
-        namespace: namespace.and_then(Value::as_str).map(str::to_owned),
-        name: text(metadata.and_then(|metadata| metadata.get("name"))),
-        origin: Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index,
-            },
+    let document = DocumentId {
+        source: SourceId(0),
+        index,
+    };
+    Object::from_value(
+        value,
+        Origin {
+            document,
             pointer: String::new(),
         },
-        value,
-    }
+    )
 }
 
 /// One set `s`, bound to namespace `n`.

@@ -5,32 +5,15 @@ use serde_json::{Value, json};
 
 use super::instance::Instance;
 use super::rules::{addresses, gateway_status, listeners, policy_condition};
+use crate::api::fixture::object;
 use crate::api::gateway::{Gateway, GatewayClass};
-use crate::diagnostic::{DocumentId, Findings, Place, SourceId};
+use crate::diagnostic::{Findings, Place};
 use crate::hub::OurClass;
-use crate::object::{ApiVersion, Object, Origin};
+use crate::object::Object;
 use crate::policy::Condition;
 use crate::render::ManifestSummary;
 use crate::report::exported::ExportedWork;
 use crate::report::status::{Listener, WorkState};
-
-fn object(value: Value) -> Object {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Object {
-        api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
-        kind: text("/kind").unwrap_or_default(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name").unwrap_or_default(),
-        origin: Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
-            pointer: String::new(),
-        },
-        value,
-    }
-}
 
 fn gateway_object(listeners: &[&str]) -> Object {
     let listeners: Vec<Value> = listeners.iter().map(|name| json!({"name": name})).collect();
