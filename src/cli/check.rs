@@ -7,7 +7,7 @@ use clap::Args;
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::pipeline;
 
-use super::common::Common;
+use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
 use super::status::Status;
@@ -25,14 +25,14 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Check {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 }
 
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let request = self.common.request()?;
-        let loaded = self.common.load(&request)?;
-        show::read(&loaded, self.common.speech);
+        let request = self.options.request()?;
+        let loaded = self.options.load(&request)?;
+        show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
@@ -40,14 +40,14 @@ impl Check {
         let text = show::text(
             &findings,
             &loaded.sources,
-            self.common.speech,
+            self.options.speech,
             std::io::stdout().is_terminal(),
         );
         std::io::stdout()
             .lock()
             .write_all(text.as_bytes())
             .context("cannot write to stdout")?;
-        if !self.common.speech.quiet {
+        if !self.options.speech.quiet {
             show::line(&format!(
                 "{} objects in {}: {}, {}",
                 loaded.hub.objects.len(),

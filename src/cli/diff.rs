@@ -17,7 +17,7 @@ use spokewright::source::Sources;
 #[cfg(feature = "git")]
 use spokewright::source::{FileTree as _, Files, GitTree};
 
-use super::common::{Common, MessageFormat};
+use super::options::{MessageFormat, ReadOptions};
 use super::render::plural;
 use super::show;
 use super::status::Status;
@@ -40,7 +40,7 @@ Exit status: 1 when something differs, 0 when nothing does.";
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Diff {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     /// What to compare with: a rendered tree, an input directory, or a Git revision [default: HEAD]
     #[arg(
@@ -117,7 +117,7 @@ enum BaseSide {
 
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let request = self.common.request()?;
+        let request = self.options.request()?;
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)
         } else {
@@ -131,7 +131,7 @@ impl Diff {
 
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
         let base = self.find_base(request)?;
-        let loaded = self.common.load(request).map_err(Stop::Failed)?;
+        let loaded = self.options.load(request).map_err(Stop::Failed)?;
         let rendered = self.render(&loaded)?;
         let (title, base) = self.render_base(request, base)?;
         let nothing = Sources::default();
@@ -143,7 +143,7 @@ impl Diff {
         let titles = Titles {
             command: self.command(&["--base", &title]),
             old: title,
-            new: self.common.state().to_owned(),
+            new: self.options.state().to_owned(),
         };
         let new = Side::of_plan(&rendered.plan);
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), old_sources);
@@ -156,7 +156,7 @@ impl Diff {
 
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
-        let mut loaded = self.common.load(request).map_err(Stop::Failed)?;
+        let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
         let with = self.render(&loaded)?;
         let effective_with = effective(&loaded);
         let title = remove(&mut loaded, object)?;
@@ -165,7 +165,7 @@ impl Diff {
         loaded.finish(&mut findings);
         let titles = Titles {
             command: self.command(&["--without", object]),
-            old: self.common.state().to_owned(),
+            old: self.options.state().to_owned(),
             new: format!("without {title}"),
         };
         let (old, new) = (Side::of_plan(&with.plan), Side::of_plan(&without.plan));
@@ -175,7 +175,7 @@ impl Diff {
         // What would be wrong without it is part of the answer.
         if findings.has_errors() {
             let errors = findings.only(Severity::Error);
-            show::findings(&errors, &loaded.sources, self.common.speech);
+            show::findings(&errors, &loaded.sources, self.options.speech);
             self.say(&format!(
                 "without {title} the input has {}",
                 plural(errors.count(Severity::Error), "error")
@@ -190,7 +190,7 @@ impl Diff {
         let mut findings = Findings::new();
         let rendered = pipeline::render(loaded, self.allow_empty, Detail::Plan, &mut findings);
         loaded.finish(&mut findings);
-        show::findings(&findings, &loaded.sources, self.common.speech);
+        show::findings(&findings, &loaded.sources, self.options.speech);
         if findings.has_errors() {
             self.say(&format!(
                 "{}; nothing was compared",
@@ -271,7 +271,7 @@ impl Diff {
                     Err(error) => {
                         let mut findings = Findings::new();
                         findings.extend(error.findings());
-                        show::findings(&findings, &Sources::default(), self.common.speech);
+                        show::findings(&findings, &Sources::default(), self.options.speech);
                         Err(Stop::Said(Status::of(&findings)))
                     }
                 };
@@ -309,7 +309,7 @@ impl Diff {
         }
         if findings.has_errors() {
             let errors = findings.only(Severity::Error);
-            show::findings(&errors, &loaded.sources.prefixed(&prefix), self.common.speech);
+            show::findings(&errors, &loaded.sources.prefixed(&prefix), self.options.speech);
             let status = Status::of(&errors);
             if status == Status::Io {
                 self.say("the base could not be read; nothing was compared");
@@ -337,7 +337,7 @@ impl Diff {
             Err(error) => {
                 let mut findings = Findings::new();
                 findings.push(unreadable(&titles, &error));
-                show::findings(&findings, &loaded.sources, self.common.speech);
+                show::findings(&findings, &loaded.sources, self.options.speech);
                 return Ok(Status::of(&findings));
             }
         };
@@ -354,7 +354,7 @@ impl Diff {
         let mut stdout = std::io::stdout().lock();
         let text = match self.format {
             Form::Human => {
-                let colour = show::colour(self.common.speech.color, std::io::stdout().is_terminal());
+                let colour = show::colour(self.options.speech.color, std::io::stdout().is_terminal());
                 diff::human(report, locate, colour)
             }
             Form::Semantic => diff::semantic(report, locate),
@@ -381,13 +381,13 @@ impl Diff {
     fn command(&self, option: &[&str]) -> String {
         let mut words = vec!["spokewright".to_owned(), "diff".to_owned()];
         words.extend(
-            self.common
+            self.options
                 .paths
                 .iter()
                 .filter(|path| path.as_os_str() != ".")
                 .map(|path| path.display().to_string()),
         );
-        words.extend(self.common.state_option().iter().map(|word| (*word).to_owned()));
+        words.extend(self.options.state_option().iter().map(|word| (*word).to_owned()));
         words.extend(option.iter().map(|word| (*word).to_owned()));
         let quote = |word: &String| {
             let is_plain =
@@ -402,7 +402,7 @@ impl Diff {
     }
 
     fn say(&self, text: &str) {
-        let speech = self.common.speech;
+        let speech = self.options.speech;
         if !speech.quiet && speech.message_format == MessageFormat::Human {
             show::line(text);
         }

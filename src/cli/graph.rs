@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use spokewright::diagnostic::Findings;
 use spokewright::report::Graph;
 
-use super::common::Common;
+use super::options::ReadOptions;
 use super::policies::{evaluate, finish};
 use super::show;
 use super::status::Status;
@@ -21,7 +21,7 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct GraphCommand {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     /// Language of the picture
     #[arg(
@@ -52,8 +52,8 @@ enum Language {
 
 impl GraphCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = self.common.load(&self.common.request()?)?;
-        show::read(&loaded, self.common.speech);
+        let loaded = self.options.load(&self.options.request()?)?;
+        show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let view = match evaluate(&loaded, self.cluster.as_deref(), &mut findings) {
             Ok(view) => view,
@@ -75,13 +75,13 @@ impl GraphCommand {
                     "{everything} nodes drawn as {}: what is alike is counted; --all draws everything",
                     graph.nodes()
                 ),
-                self.common.speech,
+                self.options.speech,
             );
         }
         let data = match self.format {
             Language::Mermaid => graph.mermaid(),
             Language::Dot => graph.dot(),
         };
-        finish(&loaded, findings, &data, &self.common)
+        finish(&loaded, findings, &data, &self.options)
     }
 }

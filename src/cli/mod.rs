@@ -6,11 +6,11 @@
 
 mod argocd;
 mod check;
-mod common;
 mod completions;
 mod diff;
 mod graph;
 mod man;
+mod options;
 mod placement;
 mod policies;
 mod render;

@@ -11,7 +11,7 @@ use spokewright::pipeline::Loaded;
 use spokewright::placement::{self, Detail, Evaluation};
 use spokewright::report::{PlacementExplanation, placement_table, why_text};
 
-use super::common::Common;
+use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
 use super::status::Status;
@@ -28,7 +28,7 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Placement {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     /// Form of the result
     #[arg(
@@ -63,9 +63,9 @@ pub(crate) enum Format {
 
 impl Placement {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let request = self.common.request()?;
-        let loaded = self.common.load(&request)?;
-        show::read(&loaded, self.common.speech);
+        let request = self.options.request()?;
+        let loaded = self.options.load(&request)?;
+        show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let inventory = placement::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);
@@ -86,11 +86,11 @@ impl Placement {
             .lock()
             .write_all(data.as_bytes())
             .context("cannot write to stdout")?;
-        show::findings(&findings, &loaded.sources, self.common.speech);
+        show::findings(&findings, &loaded.sources, self.options.speech);
         let status = Status::of(&findings);
         if let (Some(directory), Status::Done) = (&self.write, status) {
             let done = write_decisions(directory, &evaluation.decision_objects())?;
-            if !self.common.speech.quiet {
+            if !self.options.speech.quiet {
                 show::line(&format!(
                     "{} written, {} unchanged in `{}`",
                     plural(done.written, "file"),

@@ -10,7 +10,7 @@ use spokewright::pipeline::{self, Loaded, PolicyView};
 use spokewright::policy::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};
 
-use super::common::Common;
+use super::options::ReadOptions;
 use super::placement::Format;
 use super::show;
 use super::status::Status;
@@ -32,7 +32,7 @@ Examples:
 #[command(after_help = POLICIES_AFTER_HELP)]
 pub(crate) struct Policies {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     #[command(flatten)]
     report: Report,
@@ -47,7 +47,7 @@ pub(crate) struct Explain {
     object: String,
 
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     #[command(flatten)]
     report: Report,
@@ -73,8 +73,8 @@ struct Report {
 
 impl Policies {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = self.common.load(&self.common.request()?)?;
-        show::read(&loaded, self.common.speech);
+        let loaded = self.options.load(&self.options.request()?)?;
+        show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let view = match evaluate(&loaded, self.report.cluster.as_deref(), &mut findings) {
             Ok(view) => view,
@@ -88,14 +88,14 @@ impl Policies {
         let data = show::report(self.report.output, &report, |report| {
             policies_text(report, show::width())
         });
-        finish(&loaded, findings, &data, &self.common)
+        finish(&loaded, findings, &data, &self.options)
     }
 }
 
 impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = self.common.load(&self.common.request()?)?;
-        show::read(&loaded, self.common.speech);
+        let loaded = self.options.load(&self.options.request()?)?;
+        show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();
         let view = match evaluate(&loaded, cluster, &mut findings) {
@@ -113,7 +113,7 @@ impl Explain {
         let data = show::report(self.report.output, &explanation, |report| {
             explanation_text(report, show::width())
         });
-        finish(&loaded, findings, &data, &self.common)
+        finish(&loaded, findings, &data, &self.options)
     }
 }
 
@@ -148,14 +148,14 @@ pub(super) fn finish(
     loaded: &Loaded,
     mut findings: Findings,
     data: &str,
-    common: &Common,
+    options: &ReadOptions,
 ) -> anyhow::Result<Status> {
     loaded.finish(&mut findings);
     std::io::stdout()
         .lock()
         .write_all(data.as_bytes())
         .context("cannot write to stdout")?;
-    show::findings(&findings, &loaded.sources, common.speech);
+    show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
 }
 

@@ -11,7 +11,7 @@ use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
 use spokewright::pipeline::{self, Detail, Rendered};
 use spokewright::report::RenderReport;
 
-use super::common::Common;
+use super::options::ReadOptions;
 use super::show;
 use super::status::Status;
 
@@ -31,7 +31,7 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Render {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     /// Directory to write, or `-` for one stream on stdout [default: `output` of the configuration, else rendered]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
@@ -87,11 +87,11 @@ impl Render {
             show::line("help: leave it out: ManifestWorks need no feature gate and no Placement on the hub");
             return Ok(Status::Usage);
         }
-        let mut request = self.common.request()?;
+        let mut request = self.options.request()?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
-        let loaded = self.common.load(&request)?;
-        show::read(&loaded, self.common.speech);
+        let loaded = self.options.load(&request)?;
+        show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let detail = if self.report.is_some() {
             Detail::Full
@@ -115,11 +115,11 @@ impl Render {
                 .with_context(|| format!("cannot write the report `{}`", path.display()))?;
         }
         if findings.has_errors() {
-            show::findings(&findings, sources, self.common.speech);
+            show::findings(&findings, sources, self.options.speech);
             self.say_nothing_was_written(&findings);
             return Ok(Status::of(&findings));
         }
-        show::findings(&findings, sources, self.common.speech);
+        show::findings(&findings, sources, self.options.speech);
         let layout = Layout::of_part(
             &rendered.plan,
             rendered.all_clusters.clone(),
@@ -171,7 +171,7 @@ impl Render {
             Err(error) => {
                 let mut findings = Findings::new();
                 findings.extend(error.findings());
-                show::findings(&findings, &loaded.sources, self.common.speech);
+                show::findings(&findings, &loaded.sources, self.options.speech);
                 self.say_nothing_was_written(&findings);
                 Ok(Status::of(&findings))
             }
@@ -187,7 +187,7 @@ impl Render {
                 .iter()
                 .map(|offender| offender.finding(&loaded.output)),
         );
-        show::findings(&findings, &loaded.sources, self.common.speech);
+        show::findings(&findings, &loaded.sources, self.options.speech);
         if summary.differing.is_empty() {
             self.say(&format!(
                 "up to date: {}",
@@ -221,13 +221,13 @@ impl Render {
     }
 
     fn say(&self, text: &str) {
-        show::calm(text, self.common.speech);
+        show::calm(text, self.options.speech);
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {
-        if self.common.speech.message_format == super::common::MessageFormat::Human {
+        if self.options.speech.message_format == super::options::MessageFormat::Human {
             let warnings = findings.count(Severity::Warning);
-            let warnings = if self.common.speech.quiet || warnings == 0 {
+            let warnings = if self.options.speech.quiet || warnings == 0 {
                 String::new()
             } else {
                 format!(" and {}", plural(warnings, "warning"))

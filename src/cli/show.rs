@@ -6,7 +6,7 @@ use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Se
 
 use spokewright::pipeline::Loaded;
 
-use super::common::{Color, MessageFormat, Speech};
+use super::options::{Color, MessageFormat, Speech};
 use super::placement::Format;
 
 /// One line on stderr; that nobody reads it is no error.

@@ -13,7 +13,7 @@ use spokewright::policy::affected::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 use spokewright::yaml;
 
-use super::common::Common;
+use super::options::ReadOptions;
 use super::placement::Format;
 use super::show;
 use super::status::Status;
@@ -31,7 +31,7 @@ Examples:
 #[command(name = "status", after_help = AFTER_HELP)]
 pub(crate) struct StatusCommand {
     #[command(flatten)]
-    common: Common,
+    options: ReadOptions,
 
     /// Form of the result; predicted, YAML is a stream of EffectivePolicy documents
     #[arg(
@@ -53,12 +53,12 @@ impl StatusCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let works = self.works.as_deref();
         let works_on_stdin = works == Some(Path::new("-"));
-        if works_on_stdin && self.common.paths.iter().any(|path| path.as_os_str() == "-") {
+        if works_on_stdin && self.options.paths.iter().any(|path| path.as_os_str() == "-") {
             show::line("error: standard input can be read only once");
             show::line("help: name a file for the input or for `--works`");
             return Ok(Status::Usage);
         }
-        let mut request = self.common.request()?;
+        let mut request = self.options.request()?;
         request
             .skip
             .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
@@ -72,12 +72,12 @@ impl StatusCommand {
             .lock()
             .write_all(data.as_bytes())
             .context("cannot write to stdout")?;
-        show::findings(&findings, &loaded.sources, self.common.speech);
+        show::findings(&findings, &loaded.sources, self.options.speech);
         Ok(Status::of(&findings))
     }
 
     fn predicted(&self, request: &Request, findings: &mut Findings) -> anyhow::Result<(Loaded, String)> {
-        let loaded = self.common.load(request)?;
+        let loaded = self.options.load(request)?;
         let predicted = pipeline::predict(&loaded, findings);
         let data = if self.output == Format::Yaml {
             let view = &predicted.view;
@@ -107,7 +107,7 @@ impl StatusCommand {
                 .context("cannot read standard input")?;
             stdin = Some(bytes);
         }
-        let mut loaded = self.common.load(request)?;
+        let mut loaded = self.options.load(request)?;
         let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
         let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
         if none && findings.has_errors() {
@@ -122,7 +122,7 @@ impl StatusCommand {
     }
 
     fn say_what_was_skipped(&self, exported: &Hub, loaded: &Loaded, path: &Path) {
-        let speech = self.common.speech;
+        let speech = self.options.speech;
         if exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty() && !speech.quiet {
             show::line(&format!("note: there is no ManifestWork in `{}`", path.display()));
         }

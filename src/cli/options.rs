@@ -16,7 +16,7 @@ use super::status::{Refusal, Status};
 
 /// What to read, and how to speak.
 #[derive(Debug, Args)]
-pub(crate) struct Common {
+pub(crate) struct ReadOptions {
     /// Files or directories to read, or `-` for standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
@@ -165,7 +165,7 @@ enum Mode {
     Fixpoint,
 }
 
-impl Common {
+impl ReadOptions {
     /// The library's request. Standard input is read here, because it can be read only once.
     pub(crate) fn request(&self) -> anyhow::Result<Request> {
         let mut stdin = None;
