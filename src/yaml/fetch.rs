@@ -4,26 +4,15 @@
 //! Flows in: the scanner behind the last token. Flows out: at least one more token in its queue. Must not know:
 //! how scalars, tags and anchors are spelled (the `scan_` modules do).
 
-use super::error::{Error, Outcome};
+use super::error::{Error, ErrorKind, Outcome};
 use super::scanner::{LONGEST_SIMPLE_KEY, PossibleKey, Scanner};
 use super::token::{Token, TokenKind};
 
 impl<'t> Scanner<'t> {
     /// Skips blanks, comments and line breaks.
-    fn skip_to_token(&mut self) {
+    fn skip_to_token(&mut self) -> Outcome<()> {
         loop {
-            // A byte order mark at the start of a line is skipped, as one column.
-            if self.pos == self.line_start && self.at(self.pos) == 0xEF {
-                let mark = '\u{feff}'.len_utf8();
-                if self
-                    .text
-                    .get(self.pos..)
-                    .is_some_and(|tail| tail.starts_with('\u{feff}'))
-                {
-                    self.pos += mark;
-                    self.line_start = self.pos - 1;
-                }
-            }
+            self.refuse_mark()?;
             // A tab never indents what could be a block collection.
             let tabs = self.in_flow() || !self.key_allowed;
             while self.at(self.pos) == b' ' || (tabs && self.at(self.pos) == b'\t') {
@@ -34,7 +23,7 @@ impl<'t> Scanner<'t> {
             }
             let length = self.break_at(self.pos);
             if length == 0 {
-                return;
+                return Ok(());
             }
             self.pos += length;
             self.line_start = self.pos;
@@ -44,9 +33,30 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// A byte order mark is skipped at the start of the text only. Where a line begins with one, go-yaml takes it for
+    /// part of a key or a value, and other readers skip it: no such text has a meaning that is safe to pass on.
+    fn refuse_mark(&self) -> Outcome<()> {
+        let mark = '\u{feff}';
+        if self.pos != self.line_start
+            || self.at(self.pos) != 0xEF
+            || !self
+                .text
+                .get(self.pos..)
+                .is_some_and(|tail| tail.starts_with(mark))
+        {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Syntax,
+            self.pos..self.pos.saturating_add(mark.len_utf8()),
+            "an invisible byte order mark (U+FEFF) stands at the start of this line",
+            "delete it: it belongs in front of the first line of a file, if anywhere (joining files leaves it behind)",
+        ))
+    }
+
     /// Puts at least one more token into the queue, unless the text has ended.
     pub(super) fn fetch(&mut self) -> Outcome<()> {
-        self.skip_to_token();
+        self.skip_to_token()?;
         self.unroll_indent(self.column());
         let byte = self.at(self.pos);
         if self.pos == self.line_start {

@@ -55,12 +55,13 @@ impl Tag {
     }
 }
 
-/// Whether a key with this text merges: a plain `<<`, or anything that says `!!merge`.
+/// Whether a key with this text merges: a plain `<<`, or one that says `!!merge`. A lone `!` in front makes it
+/// plain, quoted or not: what go-yaml does.
 pub(super) fn is_merge(text: &str, plain: bool, tag: Option<&str>) -> bool {
     text == "<<"
         && match tag {
             None => plain,
-            Some(tag) => tag == "tag:yaml.org,2002:merge",
+            Some(tag) => matches!(tag, "!" | "tag:yaml.org,2002:merge"),
         }
 }
 
@@ -215,7 +216,7 @@ fn float_key(float: f64) -> String {
     }
     let (digits, exponent) = shortest_digits(single.abs());
     if (-4..6).contains(&exponent) {
-        return format!("{single}");
+        return format!("{sign}{}", plain_decimal(&digits, exponent));
     }
     let (first, rest) = digits.split_at_checked(1).unwrap_or(("0", ""));
     let point = if rest.is_empty() { "" } else { "." };
@@ -224,6 +225,25 @@ fn float_key(float: f64) -> String {
         "{sign}{first}{point}{rest}e{exponent_sign}{:02}",
         exponent.unsigned_abs()
     )
+}
+
+/// Digits without an exponent, the first of them at the place that `exponent` says.
+fn plain_decimal(digits: &str, exponent: i32) -> String {
+    let Ok(before_point) = usize::try_from(exponent.saturating_add(1)) else {
+        return format!("0.{}{digits}", "0".repeat(leading_zeros(exponent)));
+    };
+    match digits.split_at_checked(before_point) {
+        None | Some((_, "")) => format!("{digits:0<before_point$}"),
+        Some(("", fraction)) => format!("0.{fraction}"),
+        Some((whole, fraction)) => format!("{whole}.{fraction}"),
+    }
+}
+
+/// The zeros between the point and the first digit.
+fn leading_zeros(exponent: i32) -> usize {
+    usize::try_from(exponent.unsigned_abs())
+        .unwrap_or(usize::MAX)
+        .saturating_sub(1)
 }
 
 /// `!!binary`: base64, padded, line breaks ignored; each byte that is no UTF-8 becomes U+FFFD.

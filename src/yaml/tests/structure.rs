@@ -199,7 +199,22 @@ fn unicode_line_breaks_fold_in_flow_and_break_blocks() {
 fn a_byte_order_mark_may_start_the_document() {
     assert_eq!(value("\u{feff}a: 1\nb: 2\n"), json!({"a": 1, "b": 2}));
     error("\u{feff}: v\n");
-    error("a: 1\n\u{feff}b: 2\n");
+}
+
+#[test]
+fn a_byte_order_mark_at_the_start_of_a_later_line_is_refused() {
+    for text in [
+        "a: 1\n\u{feff}b: 2\n",
+        "a: b\n\u{feff}\n",
+        "# c\n\u{feff}a\n",
+        "[a,\n\u{feff}b]\n",
+        "[a, \u{2028}\u{feff}b]\n",
+        "\u{feff}\u{feff}a: 1\n",
+    ] {
+        assert!(error(text).message.contains("byte order mark"), "{text:?}");
+    }
+    assert_eq!(value("k: 'a\n\u{feff}b'\n"), json!({"k": "a \u{feff}b"}));
+    assert_eq!(value("k: |\n  \u{feff}b\n"), json!({"k": "\u{feff}b\n"}));
 }
 
 #[test]
@@ -318,6 +333,8 @@ fn merges_take_mappings_and_later_keys_override() {
     assert_eq!(value("a: {<<: []}\n"), json!({"a": {}}));
     assert_eq!(value("a: {\"<<\": 1}\n"), json!({"a": {"<<": 1}}));
     assert_eq!(value("a: {!!merge <<: {b: 1}}\n"), json!({"a": {"b": 1}}));
+    assert_eq!(value("a: {! <<: {b: 1}}\n"), json!({"a": {"b": 1}}));
+    assert_eq!(value("a: {! \"<<\": {b: 1}}\n"), json!({"a": {"b": 1}}));
     assert_eq!(value("a: {!!str <<: {b: 1}}\n"), json!({"a": {"<<": {"b": 1}}}));
 }
 
