@@ -35,7 +35,18 @@ pub(super) fn read_number(text: &str) -> Option<Scalar<'static>> {
     } else {
         text.into()
     };
-    read_integer(&plain).or_else(|| read_float(&plain))
+    read_integer(&plain)
+        .or_else(|| read_float(&plain))
+        .or_else(|| read_inner_sign(&plain))
+}
+
+/// go-yaml hands what follows `0b` to Go's own parser, which takes a sign there: `0b-1` is -1.
+fn read_inner_sign(text: &str) -> Option<Scalar<'static>> {
+    let signed = text.strip_prefix("0b")?;
+    if !signed.starts_with(['+', '-']) {
+        return None;
+    }
+    i64::from_str_radix(signed, 2).ok().map(Scalar::Integer)
 }
 
 /// A number that starts with a dot. Underscores must stand between digits here.

@@ -164,6 +164,11 @@ fn looks_like_number(text: &str) -> bool {
     ] = bare.as_bytes()
     {
         let hexadecimal = matches!(prefix, b'x' | b'X');
+        // Go takes a sign behind `0b`.
+        let digits = match digits {
+            [b'+' | b'-', digits @ ..] => digits,
+            digits => digits,
+        };
         return digits.iter().all(|byte| match byte {
             b'0'..=b'9' => true,
             byte => hexadecimal && byte.is_ascii_hexdigit(),
