@@ -1,15 +1,25 @@
 //! Kubernetes quantities: `250m`, `4`, `1.5Gi`, `2e3`.
 //!
 //! Owns: the grammar of a quantity, its value as the approximate float64 that OCM's resource prioritizers
-//! compute with, and its canonical text. Flows in: the text of a field (or an integer). Flows out: [`Quantity`].
-//! Must not know: which field it came from.
+//! compute with, and the text that Kubernetes' clients write for it. Flows in: the text of a field (or an integer).
+//! Flows out: [`Quantity`]. Must not know: which field it came from.
+//!
+//! Kubernetes holds a small number as an integer and a power of ten, and all others as an integer of billionths.
+//! The float64 of the second kind is off in its last bit here and there, and the first kind keeps the author's text:
+//! both show in what OCM's scheduler does, so the two are kept apart here as well.
 
 use thiserror::Error;
 
-/// Digits beyond this are kept out of the exact arithmetic; nothing real has more.
+/// More digits than this are refused; nothing real has them.
 const MAX_DIGITS: usize = 30;
 
-/// The largest value that Kubernetes keeps on its slow path: it caps there.
+/// What Kubernetes' quick form holds: as many digits as always fit into an int64.
+const QUICK_DIGITS: usize = 18;
+
+/// The finest power of ten: nano.
+const NANO: i32 = -9;
+
+/// The greatest number with a binary suffix: Kubernetes caps there.
 const CAP: i128 = i64::MAX as i128;
 
 /// Why a text is no quantity.
@@ -42,25 +52,37 @@ enum Format {
 }
 
 /// A quantity: `unscaled * 10^exponent`, exactly, down to nano.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantity {
     unscaled: i128,
     exponent: i32,
     format: Format,
+    form: Form,
 }
 
-impl Quantity {
-    /// Reads a quantity as Kubernetes' `ParseQuantity` does.
-    ///
-    /// ```
-    /// use spokewright::object::Quantity;
-    /// assert_eq!(Quantity::parse("1.5Gi").map(|q| q.approximate()), Ok(1_610_612_736.0));
-    /// assert!(Quantity::parse("4 cores").is_err());
-    /// ```
-    ///
-    /// # Errors
-    /// [`QuantityError`] when the text is no quantity.
-    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+/// How Kubernetes holds the number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Form {
+    /// An int64 and a power of ten; with the author's text where that looks canonical.
+    Quick(Option<Box<str>>),
+    /// An integer of billionths.
+    Billionths,
+    /// The cap, an integer.
+    Capped,
+}
+
+/// The parts of a text.
+struct Parts<'t> {
+    negative: bool,
+    /// Digits in front of the point, without leading zeros.
+    whole: &'t str,
+    /// Digits behind the point.
+    fraction: &'t str,
+    suffix: &'t str,
+}
+
+impl<'t> Parts<'t> {
+    fn of(text: &'t str) -> Result<Self, QuantityError> {
         let (negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, text.get(1..).unwrap_or_default()),
             Some(b'+') => (false, text.get(1..).unwrap_or_default()),
@@ -79,39 +101,96 @@ impl Quantity {
         if whole.len().saturating_add(fraction.len()) > MAX_DIGITS {
             return Err(QuantityError::Range);
         }
-        let mut unscaled: i128 = 0;
-        for digit in whole.bytes().chain(fraction.bytes()) {
-            unscaled = unscaled
+        Ok(Self {
+            negative,
+            whole,
+            fraction,
+            suffix,
+        })
+    }
+
+    /// All digits as one number.
+    fn number(&self) -> Result<i128, QuantityError> {
+        let mut number: i128 = 0;
+        for digit in self.whole.bytes().chain(self.fraction.bytes()) {
+            number = number
                 .checked_mul(10)
-                .and_then(|value| value.checked_add(i128::from(digit.saturating_sub(b'0'))))
+                .and_then(|number| number.checked_add(i128::from(digit.saturating_sub(b'0'))))
                 .ok_or(QuantityError::Range)?;
         }
-        let places = i32::try_from(fraction.len()).map_err(|_| QuantityError::Range)?;
-        let (unscaled, exponent, format) = match suffix_of(suffix)? {
+        Ok(number)
+    }
+
+    /// As many digits as Kubernetes counts: no digit in front of the point is a zero there.
+    fn count(&self) -> usize {
+        self.whole.len().max(1).saturating_add(self.fraction.len())
+    }
+}
+
+impl Quantity {
+    /// Reads a quantity as Kubernetes' `ParseQuantity` does.
+    ///
+    /// ```
+    /// use spokewright::object::Quantity;
+    /// assert_eq!(Quantity::parse("1.5Gi").map(|q| q.approximate()), Ok(1_610_612_736.0));
+    /// assert!(Quantity::parse("4 cores").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`QuantityError`] when the text is no quantity.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let parts = Parts::of(text)?;
+        let number = parts.number()?;
+        let places = i32::try_from(parts.fraction.len()).map_err(|_| QuantityError::Range)?;
+        let (unscaled, exponent, form, format) = match suffix_of(parts.suffix)? {
             Suffix::Binary(bits) => {
                 let factor = 1i128.checked_shl(bits).ok_or(QuantityError::Range)?;
-                let value = unscaled.checked_mul(factor).ok_or(QuantityError::Range)?;
-                (value, places.saturating_neg(), Format::Binary)
+                let value = number.checked_mul(factor).ok_or(QuantityError::Range)?;
+                let (unscaled, exponent, form) = if is_quick_binary(&parts, bits, value) {
+                    // Kubernetes takes an odd enough number for canonical.
+                    (value, 0, Form::Quick((number % 8 != 0).then(|| text.into())))
+                } else {
+                    capped(value, places)?
+                };
+                (unscaled, exponent, form, Format::Binary)
             }
-            Suffix::Decimal(exponent) => (unscaled, exponent.saturating_sub(places), Format::Decimal),
-            Suffix::Exponent(exponent) => (unscaled, exponent.saturating_sub(places), Format::Exponent),
+            suffix => {
+                let (power, format) = match suffix {
+                    Suffix::Exponent(power) => (power, Format::Exponent),
+                    Suffix::Decimal(power) => (power, Format::Decimal),
+                    Suffix::Binary(_) => (0, Format::Binary),
+                };
+                let exponent = power.saturating_sub(places);
+                let (unscaled, exponent, form) = if parts.count() <= QUICK_DIGITS && exponent >= NANO {
+                    (
+                        number,
+                        exponent,
+                        Form::Quick(is_canonical(&parts, exponent).then(|| text.into())),
+                    )
+                } else {
+                    let (unscaled, exponent) = at_least_nano(number, exponent);
+                    (unscaled, exponent, Form::Billionths)
+                };
+                (unscaled, exponent, form, format)
+            }
         };
-        let (unscaled, exponent) = bounded(unscaled, exponent)?;
         Ok(Self {
-            unscaled: if negative { -unscaled } else { unscaled },
+            unscaled: if parts.negative { -unscaled } else { unscaled },
             exponent,
             format,
+            form,
         })
     }
 
     /// From a YAML integer, which Kubernetes takes for its decimal text.
     #[must_use]
     pub fn from_integer(value: i64) -> Self {
-        Self {
+        Self::parse(&value.to_string()).unwrap_or(Self {
             unscaled: i128::from(value),
             exponent: 0,
             format: Format::Decimal,
-        }
+            form: Form::Billionths,
+        })
     }
 
     /// The value as a float64, computed as Kubernetes' `AsApproximateFloat64` does: the integer part times a
@@ -119,14 +198,19 @@ impl Quantity {
     #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn approximate(&self) -> f64 {
-        let base = self.unscaled as f64;
-        match self.exponent {
-            0 => base,
-            exponent => base * power_of_ten(exponent),
+        match self.form {
+            _ if self.unscaled == 0 => 0.0,
+            Form::Quick(_) | Form::Capped if self.exponent == 0 => self.unscaled as f64,
+            Form::Quick(_) | Form::Capped => self.unscaled as f64 * power_of_ten(self.exponent),
+            Form::Billionths => {
+                let billionths = format!("{}e{}", self.unscaled, self.exponent.saturating_sub(NANO));
+                billionths.parse().unwrap_or(0.0) * power_of_ten(NANO)
+            }
         }
     }
 
-    /// The text that Kubernetes would store: the largest suffix that needs no fraction, `1000m` as `1`.
+    /// The text that Kubernetes' clients write: the author's, where that looks canonical enough to them, else the
+    /// largest suffix that needs no fraction, `1000m` as `1`.
     ///
     /// ```
     /// use spokewright::object::Quantity;
@@ -134,9 +218,13 @@ impl Quantity {
     /// assert_eq!(canonical("1500m"), Ok("1500m".to_owned()));
     /// assert_eq!(canonical("2000m"), Ok("2".to_owned()));
     /// assert_eq!(canonical("1.5Gi"), Ok("1536Mi".to_owned()));
+    /// assert_eq!(canonical("1.500"), Ok("1.500".to_owned()));
     /// ```
     #[must_use]
     pub fn canonical(&self) -> String {
+        if let Form::Quick(Some(text)) = &self.form {
+            return text.to_string();
+        }
         if self.unscaled == 0 {
             return "0".to_owned();
         }
@@ -229,37 +317,51 @@ fn suffix_of(text: &str) -> Result<Suffix, QuantityError> {
         .ok_or(QuantityError::Range)
 }
 
-/// Kubernetes rounds what is finer than nano up, and caps at the largest int64 what does not fit there.
-fn bounded(unscaled: i128, exponent: i32) -> Result<(i128, i32), QuantityError> {
-    if unscaled == 0 {
-        return Ok((0, 0));
-    }
-    if exponent < -9 {
-        let finer = (-9i32).saturating_sub(exponent).unsigned_abs();
-        let rounded = match 10i128.checked_pow(finer) {
-            Some(divisor) => (unscaled / divisor).saturating_add(i128::from(unscaled % divisor != 0)),
-            None => 1,
-        };
-        return Ok((rounded, -9));
-    }
-    if exponent >= 0 {
-        let power = exponent.unsigned_abs();
-        let value = 10i128
-            .checked_pow(power)
-            .and_then(|factor| factor.checked_mul(unscaled));
-        return Ok(match value {
-            Some(value) if value <= CAP => (unscaled, exponent),
-            _ => (CAP, 0),
-        });
-    }
+/// Kubernetes counts three bits as one digit, and wants fifteen digits at most.
+fn is_quick_binary(parts: &Parts<'_>, bits: u32, value: i128) -> bool {
+    let digits = usize::try_from(bits).unwrap_or(usize::MAX).saturating_mul(3) / 10;
+    parts.fraction.is_empty()
+        && parts.whole.len().max(1).saturating_add(digits) < 15
+        && i64::try_from(value).is_ok()
+}
+
+/// What Kubernetes takes for canonical without looking closer.
+fn is_canonical(parts: &Parts<'_>, exponent: i32) -> bool {
+    let digits = || parts.whole.bytes().rev();
+    let zeros = parts
+        .fraction
+        .bytes()
+        .rev()
+        .chain(digits())
+        .take_while(|digit| *digit == b'0');
+    exponent % 3 == 0 && !parts.whole.is_empty() && zeros.count() < 3
+}
+
+/// A number with a binary suffix, capped; what is finer than nano rounds up.
+fn capped(value: i128, places: i32) -> Result<(i128, i32, Form), QuantityError> {
+    let (unscaled, exponent) = at_least_nano(value, places.saturating_neg());
     let divisor = 10i128
         .checked_pow(exponent.unsigned_abs())
         .ok_or(QuantityError::Range)?;
-    Ok(if unscaled / divisor > CAP {
-        (CAP, 0)
+    let beyond = unscaled / divisor > CAP || (unscaled / divisor == CAP && unscaled % divisor != 0);
+    Ok(if beyond {
+        (CAP, 0, Form::Capped)
     } else {
-        (unscaled, exponent)
+        (unscaled, exponent, Form::Billionths)
     })
+}
+
+/// Kubernetes rounds what is finer than nano up.
+fn at_least_nano(unscaled: i128, exponent: i32) -> (i128, i32) {
+    if exponent >= NANO || unscaled == 0 {
+        return (unscaled, exponent.max(NANO));
+    }
+    let finer = NANO.saturating_sub(exponent).unsigned_abs();
+    let rounded = match 10i128.checked_pow(finer) {
+        Some(divisor) => (unscaled / divisor).saturating_add(i128::from(unscaled % divisor != 0)),
+        None => 1,
+    };
+    (rounded, NANO)
 }
 
 /// Ten to a power as Go's `math.Pow10` gives it: exact tables, a negative power by division.
@@ -339,10 +441,38 @@ mod tests {
 
     #[test]
     #[allow(clippy::float_cmp)]
-    fn what_is_finer_than_nano_rounds_up_and_what_is_too_large_is_capped() {
+    fn what_is_finer_than_nano_rounds_up_and_binary_numbers_are_capped() {
         assert_eq!(value("1e-12"), 1e-9);
-        assert_eq!(value("1000E"), 9_223_372_036_854_775_807.0);
+        assert_eq!(value("1000Ei"), 9_223_372_036_854_775_807.0);
+        assert_eq!(value("1000E"), 1e21);
         assert!(Quantity::parse("99999999999999999999999999999999999").is_err());
+    }
+
+    /// Observed with apimachinery's own `AsApproximateFloat64`.
+    #[test]
+    #[allow(clippy::float_cmp)]
+    fn large_and_fractional_numbers_are_off_in_the_last_bit_as_in_kubernetes() {
+        assert_eq!(value("504Ti"), 554_153_860_399_104.06);
+        assert_eq!(value("-921Ti"), -1_012_650_209_181_696.1);
+        assert_eq!(value("0.58Gi"), 622_770_257.920_000_1);
+        assert_eq!(value("77.94Gi"), 83_687_437_762.560_01);
+        assert_eq!(value("9Ti"), 9_895_604_649_984.0);
+    }
+
+    #[test]
+    fn a_text_that_looks_canonical_to_kubernetes_is_kept() {
+        for text in [
+            "8895.678G",
+            "-29.990",
+            "+6785625Ki",
+            "6.",
+            "12.e3",
+            "1.500",
+            "3Gi",
+        ] {
+            let canonical = Quantity::parse(text).map(|quantity| quantity.canonical());
+            assert_eq!(canonical.as_deref(), Ok(text));
+        }
     }
 
     #[test]
