@@ -147,11 +147,11 @@ impl<'t> Reader<'t> {
                 items.push((offset, Item::Step(Step::Recursive)));
                 if !self
                     .peek()
-                    .is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '*' | '\\'))
+                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
                 {
                     continue;
                 }
-                Item::Step(self.name())
+                Item::Step(self.name()?)
             } else {
                 match character {
                     ' ' | '@' | '$' => {
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
                     '"' | '\'' => Item::Text(self.quoted()?),
                     '.' => {
                         self.next();
-                        match self.name() {
+                        match self.name()? {
                             // A dot alone is the object itself.
                             Step::Field(name) if name.is_empty() => continue,
                             step => Item::Step(step),
@@ -183,14 +183,19 @@ impl<'t> Reader<'t> {
     }
 
     /// A name after a dot: up to the next unescaped end.
-    fn name(&mut self) -> Step {
+    fn name(&mut self) -> Result<Step, PathError> {
         let mut name = String::new();
         let mut escaped = false;
         while let Some(character) = self.peek() {
             if character == '\\' {
+                let offset = self.offset();
                 self.next();
                 escaped = true;
-                name.extend(self.next());
+                // At the end it would escape the brace that the agent puts there.
+                match self.next() {
+                    Some(character) => name.push(character),
+                    None => return fail(offset, PathProblem::Character('\\')),
+                }
             } else if ends_name(character) {
                 break;
             } else {
@@ -198,11 +203,11 @@ impl<'t> Reader<'t> {
                 name.push(character);
             }
         }
-        if name == "*" && !escaped {
+        Ok(if name == "*" && !escaped {
             Step::Wildcard
         } else {
             Step::Field(name)
-        }
+        })
     }
 
     fn word(&mut self) -> Item {

@@ -74,6 +74,9 @@ fn missing_values_are_no_error() {
         ".status.conditions[9].type",
         ".spec.replicas.x",
         ".a[?(@.b=='c')].d",
+        // What is missing differs from nothing.
+        ".status.addresses[?(@.nothing!='c')].value",
+        ".status.addresses[?(@.value!=@.nothing)].value",
     ] {
         assert_eq!(first(path), None, "{path}");
     }
@@ -113,6 +116,10 @@ fn what_the_agent_refuses_is_an_error_with_its_offset() {
     assert_eq!(problem(".a[0:2:0]"), (3, PathProblem::Step));
     assert_eq!(problem(".a....b"), (4, PathProblem::TwiceRecursive));
     assert_eq!(problem("  #"), (2, PathProblem::Character('#')));
+    // It would escape the brace that the agent puts behind the path.
+    assert_eq!(problem(r".a\"), (2, PathProblem::Character('\\')));
+    assert_eq!(problem("..*"), (2, PathProblem::Character('*')));
+    assert_eq!(problem(r"..\.k"), (2, PathProblem::Character('\\')));
 }
 
 #[test]

@@ -58,8 +58,17 @@ fn write_selector(text: &mut String, step: &Step) {
             }
         }
         Step::Filter(left, comparison) => {
-            text.push_str("?@");
-            write_steps(text, left);
+            text.push('?');
+            // What is missing differs from nothing in client-go; in RFC 9535 it differs from everything.
+            if let Some((Operator::NotEqual, operand)) = comparison {
+                write_path(text, left);
+                text.push_str("&&");
+                if let Operand::Path(right) = operand {
+                    write_path(text, right);
+                    text.push_str("&&");
+                }
+            }
+            write_path(text, left);
             if let Some((operator, operand)) = comparison {
                 text.push_str(match operator {
                     Operator::Equal => "==",
@@ -72,14 +81,17 @@ fn write_selector(text: &mut String, step: &Step) {
                 match operand {
                     Operand::Text(value) => write_name(text, value, '"'),
                     Operand::Literal(literal) => text.push_str(literal),
-                    Operand::Path(steps) => {
-                        text.push('@');
-                        write_steps(text, steps);
-                    }
+                    Operand::Path(right) => write_path(text, right),
                 }
             }
         }
     }
+}
+
+/// A path from the element that a filter looks at.
+fn write_path(text: &mut String, steps: &[Step]) {
+    text.push('@');
+    write_steps(text, steps);
 }
 
 /// A quoted string of RFC 9535.
