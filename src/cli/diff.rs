@@ -10,6 +10,7 @@ use spokewright::hub::Objects;
 use spokewright::object::Object;
 use spokewright::output::{self, TreeFile};
 use spokewright::pipeline::{self, CONFIG_NAME, Detail, Loaded, Rendered, Request};
+use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Side, Titles, Unreadable, Which,
 };
@@ -332,7 +333,10 @@ impl Diff {
         effective_changes: Vec<EffectiveChange>,
         locate: &BothSides<'_>,
     ) -> Result<Status, Stop> {
-        let comparison = match diff::compare(old, new) {
+        let comparing = loaded.progress.begin(Stage::Differences);
+        let comparison = diff::compare(old, new);
+        drop(comparing);
+        let comparison = match comparison {
             Ok(comparison) => comparison,
             Err(error) => {
                 let mut findings = Findings::new();

@@ -13,6 +13,7 @@ mod man;
 mod options;
 mod placement;
 mod policies;
+mod progress;
 mod render;
 mod schema;
 mod show;

@@ -205,6 +205,7 @@ impl ReadOptions {
             },
             now: self.now,
             deny_warnings: self.speech.deny.is_some(),
+            progress: super::progress::progress(self.speech),
             ..Request::default()
         })
     }

@@ -9,6 +9,7 @@ use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
 use spokewright::output::{decision_file, write_decisions};
 use spokewright::pipeline::Loaded;
 use spokewright::placement::{self, Detail, Evaluation};
+use spokewright::progress::Stage;
 use spokewright::report::{PlacementExplanation, placement_table, why_text};
 
 use super::options::ReadOptions;
@@ -69,7 +70,9 @@ impl Placement {
         let mut findings = Findings::new();
         let inventory = placement::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);
+        let placing = loaded.progress.begin(Stage::Placing);
         let evaluation = placement::evaluate(&input, Detail::Full);
+        drop(placing);
         findings.extend(evaluation.findings());
         let data = match &self.why {
             Some(cluster) => self.explain(cluster, &evaluation, &loaded, &mut findings),

@@ -146,7 +146,7 @@ impl Render {
             force: self.force,
             check: self.check,
         };
-        match output::write(&loaded.output, layout, options) {
+        match output::write_observed(&loaded.output, layout, options, &loaded.progress) {
             Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.

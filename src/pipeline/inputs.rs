@@ -11,6 +11,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
+use crate::progress::Progress;
 use crate::source::{self, FileTree, Files, Sources};
 
 /// The configuration's name at the root of the input.
@@ -57,6 +58,8 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Files and directories that are no input although they may lie inside: exported works.
     pub skip: Vec<PathBuf>,
+    /// Who hears how far the run is.
+    pub progress: Progress,
 }
 
 /// The input of a run.
@@ -78,6 +81,8 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
+    /// Who hears how far the run is.
+    pub progress: Progress,
     /// Whether the result is one stream, and no part of a directory.
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
@@ -208,6 +213,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         exclude: config.exclude.clone(),
         root: places.root,
         boundary: request.boundary.clone(),
+        progress: request.progress.clone(),
     };
     if purpose == Purpose::Write || matches!(files, Files::Disk) {
         check_output(request, &output, &wanted, &configured_output, &mut findings);
@@ -219,6 +225,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
         namespace: request.namespace.clone(),
+        progress: request.progress.clone(),
     };
     let hub = hub::build(documents, &options, &mut findings);
     Loaded {
@@ -234,6 +241,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             clusters,
             shard: request.shard,
         },
+        progress: request.progress.clone(),
         is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
     }
@@ -254,11 +262,15 @@ pub fn load_works(loaded: &mut Loaded, path: &Path, stdin: Option<&[u8]>, findin
             vec![path.to_owned()]
         },
         root: path.to_owned(),
+        progress: loaded.progress.clone(),
         ..source::Request::default()
     };
-    let files = source::discover(&wanted, findings);
-    let documents = source::load(&files, stdin, &mut loaded.sources, findings);
-    hub::build(documents, &hub::Options::default(), findings)
+    let options = hub::Options {
+        progress: loaded.progress.clone(),
+        ..hub::Options::default()
+    };
+    let documents = Files::Disk.documents(&wanted, stdin, &mut loaded.sources, findings);
+    hub::build(documents, &options, findings)
 }
 
 fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {

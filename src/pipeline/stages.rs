@@ -11,6 +11,7 @@ use crate::placement;
 use crate::policy::PolicyView;
 use crate::policy::shipping::nodes_of_gateway;
 use crate::policy::{Clusters, Consignments, Node, report_unsynced, report_unused};
+use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
@@ -120,6 +121,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
         },
+        progress: &loaded.progress,
     };
     let mut plan = render::render(&input, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
@@ -288,6 +290,7 @@ fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Finding
 }
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
+    let _placing = loaded.progress.begin(Stage::Placing);
     let inventory = placement::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
     placement::place(

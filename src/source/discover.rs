@@ -9,6 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::progress::Progress;
 
 /// The name of the list of files that an output tree carries. A directory that holds one is output, never
 /// input, whatever it is called.
@@ -30,6 +31,8 @@ pub struct Request {
     /// The repository, where nothing outside may be read whatever an input is called: in Argo CD's sidecar stand
     /// the checkouts of other Applications beside it.
     pub boundary: Option<PathBuf>,
+    /// Who hears how far reading is.
+    pub progress: Progress,
 }
 
 /// Where a file belongs.
