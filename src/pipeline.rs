@@ -21,7 +21,9 @@ mod policies;
 mod stages;
 
 pub use crate::policy::PolicyView;
-pub use inputs::{CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works};
+pub use inputs::{
+    CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
+};
 pub use stages::{
     Detail, Predicted, Rendered, aggregate, check, known_clusters, policies, policies_on, predict, render,
 };

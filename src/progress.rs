@@ -46,7 +46,7 @@ impl Stage {
             Self::Placing => "placing Gateways",
             Self::Attaching => "attaching policies",
             Self::Rendering => "rendering Gateways",
-            Self::Policies => "effective policies",
+            Self::Policies => "evaluating policies",
             Self::Differences => "finding differences",
             Self::Comparing => "comparing files",
             Self::Writing => "writing files",

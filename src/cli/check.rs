@@ -11,11 +11,13 @@ use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
 use super::status::Status;
+use super::watch::watch;
 
 const AFTER_HELP: &str = "\
 Examples:
   spokewright check --inputs git-index                     in a pre-commit hook: what the commit will hold
   spokewright check --deny warnings                        warnings fail too
+  spokewright check --watch                                while you edit: again at every change
   spokewright check --message-format sarif > findings.sarif
   spokewright check --message-format github                annotations on a pull request
   spokewright check --message-format junit > junit.xml     test results for other CI systems";
@@ -26,10 +28,23 @@ Examples:
 pub(crate) struct Check {
     #[command(flatten)]
     options: ReadOptions,
+
+    /// Check again whenever the input changes, until Ctrl-C
+    #[arg(long, help_heading = "Input")]
+    watch: bool,
 }
 
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
+        if self.watch {
+            self.options.check_watchable()?;
+            let request = self.options.request()?;
+            return watch(&request, self.options.speech, "checking", &mut || self.once());
+        }
+        self.once()
+    }
+
+    fn once(&self) -> anyhow::Result<Status> {
         let request = self.options.request()?;
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);

@@ -19,6 +19,7 @@ mod schema;
 mod show;
 mod status;
 mod status_command;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -104,15 +105,18 @@ fn run(cli: Cli) -> Status {
     match result {
         Ok(status) => status,
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
-        Err(error) => {
-            show::line(&format!("error: {error:#}"));
-            if let Some(refusal) = error.downcast_ref::<Refusal>() {
-                show::line(&format!("help: {}", refusal.help));
-                return refusal.status;
-            }
-            Status::Io
-        }
+        Err(error) => report_error(&error),
     }
+}
+
+/// Says why a command ended, and with which status.
+fn report_error(error: &anyhow::Error) -> Status {
+    show::line(&format!("error: {error:#}"));
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        show::line(&format!("help: {}", refusal.help));
+        return refusal.status;
+    }
+    Status::Io
 }
 
 /// The whole command, for completions and man pages.

@@ -12,7 +12,7 @@ use crate::hub::{self, Hub};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
 use crate::progress::Progress;
-use crate::source::{self, FileTree, Files, Sources};
+use crate::source::{self, FileTree, Files, Sources, Watched};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
@@ -176,45 +176,18 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     config.placement_mode = request.mode.unwrap_or(config.placement_mode);
     config.secrets = request.secrets.unwrap_or(config.secrets);
     config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
-    let hub_paths = if let Some(hub) = &request.hub {
-        hub.iter().map(|path| places.root.join(path)).collect()
-    } else if places.configured_inputs {
-        config.hub.iter().map(|path| places.root.join(path)).collect()
-    } else {
-        request.paths.clone()
-    };
     let configured_output = places.root.join(&config.output);
     let output = match &request.output {
         Some(output) if output.as_os_str() != "-" => output.clone(),
         _ if has_config => configured_output.clone(),
         _ => PathBuf::from(DEFAULT_OUTPUT),
     };
-    let spokes = request
-        .spokes
-        .clone()
-        .unwrap_or_else(|| places.root.join(&config.spokes));
+    let wanted = wanted(request, places, &config, &output);
     if let Some(tree) = staged {
-        findings.extend(hub_paths.iter().filter_map(|path| not_staged(tree, path)));
+        findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
     } else if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
         findings.push(no_such_spokes(missing));
     }
-    let wanted = source::Request {
-        hub: hub_paths,
-        spokes: Some(spokes),
-        skip: [
-            output.clone(),
-            configured_output.clone(),
-            PathBuf::from(DEFAULT_OUTPUT),
-        ]
-        .into_iter()
-        .chain(places.config_file)
-        .chain(request.skip.iter().cloned())
-        .collect(),
-        exclude: config.exclude.clone(),
-        root: places.root,
-        boundary: request.boundary.clone(),
-        progress: request.progress.clone(),
-    };
     if purpose == Purpose::Write || matches!(files, Files::Disk) {
         check_output(request, &output, &wanted, &configured_output, &mut findings);
     }
@@ -244,6 +217,54 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
         is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
+    }
+}
+
+/// The input as it stands on disk, for whoever waits until it changes. A configuration that cannot be read counts as
+/// none: the run says what is wrong with it.
+#[must_use]
+pub fn watched(request: &Request) -> Watched {
+    let places = whereabouts(request, Files::Disk);
+    let config_file = places.config_file.clone();
+    let (mut sources, mut findings) = (Sources::default(), Findings::new());
+    let config = read_config(&places, Files::Disk, &mut sources, &mut findings).unwrap_or_default();
+    // The output is skipped where it is, and where it would be without a configuration.
+    let output = match &request.output {
+        Some(output) if output.as_os_str() != "-" => output.clone(),
+        _ => places.root.join(&config.output),
+    };
+    Watched::look(&wanted(request, places, &config, &output), config_file.as_deref())
+}
+
+/// What to read, and what not.
+fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output: &Path) -> source::Request {
+    let hub = if let Some(hub) = &request.hub {
+        hub.iter().map(|path| places.root.join(path)).collect()
+    } else if places.configured_inputs {
+        config.hub.iter().map(|path| places.root.join(path)).collect()
+    } else {
+        request.paths.clone()
+    };
+    let spokes = request
+        .spokes
+        .clone()
+        .unwrap_or_else(|| places.root.join(&config.spokes));
+    source::Request {
+        hub,
+        spokes: Some(spokes),
+        skip: [
+            output.to_owned(),
+            places.root.join(&config.output),
+            PathBuf::from(DEFAULT_OUTPUT),
+        ]
+        .into_iter()
+        .chain(places.config_file)
+        .chain(request.skip.iter().cloned())
+        .collect(),
+        exclude: config.exclude.clone(),
+        root: places.root,
+        boundary: request.boundary.clone(),
+        progress: request.progress.clone(),
     }
 }
 
