@@ -291,7 +291,8 @@ pub(super) fn discovered(root: &Path, path: &Path, room: &Room) -> Discovered {
     }
 }
 
-fn without_dots(path: &Path) -> PathBuf {
+/// `./a.yaml` and `a.yaml` are one file.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     path.components()
         .filter(|part| *part != Component::CurDir)
         .collect()

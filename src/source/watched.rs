@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::discover::{Request, explore, show};
+use super::discover::{Request, explore, show, without_dots};
 use crate::diagnostic::Findings;
 
 /// The input of one moment.
@@ -69,7 +69,7 @@ impl Watched {
         let named = explored.files.iter().map(|file| file.path.as_path());
         for path in named.chain(config) {
             if let Some(fingerprint) = fingerprint(path) {
-                watched.files.insert(show(path), fingerprint);
+                watched.files.insert(show(&without_dots(path)), fingerprint);
             }
         }
         let real = |path: &PathBuf| fs::canonicalize(path).ok();
@@ -243,5 +243,203 @@ impl Debounce {
         let quiet = self.last.saturating_add(Self::QUIET);
         let latest = first.saturating_add(Self::LONGEST);
         Some(quiet.min(latest).saturating_sub(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A hub in a repository, with an output that was rendered.
+    struct Place {
+        directory: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self {
+                directory: tempfile::tempdir().unwrap(),
+            };
+            for file in [
+                "repository/.git/HEAD",
+                "repository/hub/gateways/a.yaml",
+                "repository/hub/b.yaml",
+                "repository/hub/notes.txt",
+                "repository/rendered/.spokewright-inventory",
+                "repository/rendered/eu-1/work.yaml",
+            ] {
+                place.write(file, "a: 1\n");
+            }
+            place
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            fs::canonicalize(self.directory.path()).unwrap().join(path)
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+            fs::write(self.path(path), text).unwrap();
+        }
+
+        /// The whole repository is the input, unless a path in it is.
+        fn look(&self, below: &str) -> Watched {
+            let root = self.path("repository").join(below);
+            let request = Request {
+                hub: vec![root.clone()],
+                spokes: Some(root.join("spokes")),
+                root,
+                ..Request::default()
+            };
+            Watched::look(&request, None)
+        }
+
+        fn changes(&self, earlier: &Watched) -> Vec<String> {
+            let root = self.path("repository");
+            self.look("")
+                .changes_since(earlier)
+                .iter()
+                .map(|change| {
+                    let path = Path::new(change.path())
+                        .strip_prefix(&root)
+                        .unwrap()
+                        .display()
+                        .to_string();
+                    match change {
+                        Change::Added(_) => format!("+{path}"),
+                        Change::Removed(_) => format!("-{path}"),
+                        Change::Changed(_) => format!("~{path}"),
+                    }
+                })
+                .collect()
+        }
+    }
+
+    #[test]
+    fn a_change_is_of_what_would_be_read() {
+        let place = Place::new();
+        let before = place.look("");
+        assert_eq!(before.len(), 2);
+        for file in [
+            ".git/index.yaml",
+            "rendered/eu-1/work.yaml",
+            "rendered/eu-2/work.yaml",
+            "hub/notes.txt",
+            "hub/.b.yaml.swp",
+        ] {
+            place.write(&format!("repository/{file}"), "changed: 1\n");
+        }
+        assert_eq!(place.changes(&before), [""; 0]);
+        place.write("repository/hub/b.yaml", "longer: 1\n");
+        place.write("repository/hub/new/c.json", "{}");
+        fs::remove_file(place.path("repository/hub/gateways/a.yaml")).unwrap();
+        assert_eq!(
+            place.changes(&before),
+            ["~hub/b.yaml", "-hub/gateways/a.yaml", "+hub/new/c.json"]
+        );
+    }
+
+    #[test]
+    fn an_ignore_file_takes_files_away() {
+        let place = Place::new();
+        let before = place.look("");
+        place.write("repository/.gitignore", "b.yaml\n");
+        assert_eq!(place.changes(&before), ["-hub/b.yaml"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_takes_the_place_of_another_is_a_change_whatever_its_time() {
+        let place = Place::new();
+        let path = place.path("repository/hub/b.yaml");
+        let before = place.look("");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        place.write("repository/other", "b: 2\n");
+        let other = fs::File::options()
+            .write(true)
+            .open(place.path("repository/other"))
+            .unwrap();
+        other.set_modified(time).unwrap();
+        fs::rename(place.path("repository/other"), path).unwrap();
+        assert_eq!(place.changes(&before), ["~hub/b.yaml"]);
+    }
+
+    #[test]
+    fn every_directory_of_the_input_is_watched_and_none_of_the_output() {
+        let place = Place::new();
+        let input = place.look("hub");
+        let watched: Vec<PathBuf> = input.directories().map(Path::to_owned).collect();
+        assert_eq!(
+            watched,
+            ["repository/hub", "repository/hub/gateways", "repository"].map(|path| place.path(path))
+        );
+        let whole = place.look("");
+        let rendered = place.path("repository/rendered");
+        assert!(
+            whole
+                .directories()
+                .all(|directory| !directory.starts_with(&rendered))
+        );
+        assert!(whole.directories().all(|directory| !directory.ends_with(".git")));
+    }
+
+    #[test]
+    fn only_what_may_change_the_input_deserves_a_look() {
+        let place = Place::new();
+        let input = place.look("hub");
+        let concerns = |path: &str| input.concerns(&place.path(path));
+        for path in [
+            "repository/hub",
+            "repository/hub/b.yaml",
+            "repository/hub/new",
+            "repository/hub/gateways/.gitignore",
+            "repository/.gitignore",
+            "repository/hub/spokes",
+            "repository",
+        ] {
+            assert!(concerns(path), "{path}");
+        }
+        for path in [
+            "repository/hub/.b.yaml.swp",
+            "repository/README.md",
+            "repository/.git",
+            "repository/rendered/eu-1/work.yaml",
+            "elsewhere",
+        ] {
+            assert!(!concerns(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_input_that_is_not_there_is_waited_for() {
+        let place = Place::new();
+        let input = place.look("a/b");
+        assert_eq!(input.missing(), [place.path("repository/a/b")]);
+        let watched: Vec<PathBuf> = input.directories().map(Path::to_owned).collect();
+        assert_eq!(watched, [place.path("repository")]);
+        assert!(input.concerns(&place.path("repository/a")));
+        assert!(!input.concerns(&place.path("repository/c")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_burst_is_over_when_nothing_happens_or_it_lasts_too_long(times in prop::collection::vec(0_u64..5000, 1..50)) {
+            let mut times = times;
+            times.sort_unstable();
+            let mut burst = Debounce::default();
+            for time in &times {
+                burst.event(Duration::from_millis(*time));
+            }
+            let (first, last) = (times[0], times[times.len() - 1]);
+            let wait = burst.wait(Duration::from_millis(last)).unwrap();
+            prop_assert!(wait <= Debounce::QUIET);
+            let over = Duration::from_millis(last) + wait;
+            prop_assert!(over <= Duration::from_millis(last.max(first)) + Debounce::QUIET);
+            prop_assert!(wait.is_zero() || over <= Duration::from_millis(first) + Debounce::LONGEST);
+            prop_assert!(wait.is_zero() || wait == Debounce::QUIET || over == Duration::from_millis(first) + Debounce::LONGEST);
+            prop_assert_eq!(burst.wait(over), Some(Duration::ZERO));
+        }
     }
 }

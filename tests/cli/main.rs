@@ -17,8 +17,12 @@ mod placement;
 mod policies;
 #[cfg(unix)]
 mod pre_commit;
+#[cfg(unix)]
+mod progress;
 mod real_crds;
 mod rendering;
 mod scratch;
 mod status;
+#[cfg(feature = "watch")]
+mod watch;
 mod worked_example;
