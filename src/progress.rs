@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a run is doing, in the order in which a run comes to it. A run that reads twice, as `diff` does, begins again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,15 +67,24 @@ pub trait Observer: Send + Sync {
     fn end(&self);
 }
 
-/// An observer, or none: then it costs nothing.
+/// An observer, or none: then it costs nothing. Copies tell the same observer.
 #[derive(Clone, Default)]
-pub struct Progress(Option<Arc<dyn Observer>>);
+pub struct Progress(Option<Arc<Told>>);
+
+struct Told {
+    observer: Arc<dyn Observer>,
+    /// Whether a stage is under way. One that begins meanwhile, where two inputs are read at once, is not told.
+    is_busy: AtomicBool,
+}
 
 impl Progress {
     /// Tells this observer.
     #[must_use]
     pub fn to(observer: Arc<dyn Observer>) -> Self {
-        Self(Some(observer))
+        Self(Some(Arc::new(Told {
+            observer,
+            is_busy: AtomicBool::new(false),
+        })))
     }
 
     /// Begins a stage with so much to count. It ends when the result is dropped.
@@ -89,12 +98,15 @@ impl Progress {
     }
 
     fn start(&self, stage: Stage, total: Option<usize>) -> Steps<'_> {
-        let observer = self.0.as_deref();
-        if let Some(observer) = observer {
-            observer.begin(stage, total);
+        let told = self
+            .0
+            .as_deref()
+            .filter(|told| !told.is_busy.swap(true, Ordering::AcqRel));
+        if let Some(told) = told {
+            told.observer.begin(stage, total);
         }
         Steps {
-            observer,
+            told,
             left: AtomicUsize::new(total.unwrap_or_default()),
         }
     }
@@ -113,30 +125,31 @@ impl fmt::Debug for Progress {
 /// A stage that is under way.
 #[must_use = "the stage ends when this is dropped"]
 pub struct Steps<'a> {
-    observer: Option<&'a dyn Observer>,
+    told: Option<&'a Told>,
     left: AtomicUsize,
 }
 
 impl Steps<'_> {
     /// So much more is done; what exceeds the total is not told.
     pub fn advance(&self, by: usize) {
-        let Some(observer) = self.observer else { return };
+        let Some(told) = self.told else { return };
         let before = self
             .left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
                 Some(left.saturating_sub(by))
             });
-        let told = by.min(before.unwrap_or_default());
-        if told > 0 {
-            observer.advance(told);
+        let step = by.min(before.unwrap_or_default());
+        if step > 0 {
+            told.observer.advance(step);
         }
     }
 }
 
 impl Drop for Steps<'_> {
     fn drop(&mut self) {
-        if let Some(observer) = self.observer {
-            observer.end();
+        if let Some(told) = self.told {
+            told.observer.end();
+            told.is_busy.store(false, Ordering::Release);
         }
     }
 }
@@ -193,6 +206,23 @@ mod tests {
                 "begin Placing None",
                 "end"
             ]
+        );
+    }
+
+    #[test]
+    fn a_stage_that_begins_inside_of_another_is_not_told() {
+        let heard = Arc::new(Heard::default());
+        let progress = Progress::to(heard.clone());
+        let outer = progress.begin(Stage::Reading);
+        let inner = progress.clone();
+        let inner = inner.count(Stage::Placing, 2);
+        inner.advance(1);
+        drop(outer);
+        drop(inner);
+        drop(progress.begin(Stage::Writing));
+        assert_eq!(
+            *heard.0.lock().unwrap(),
+            ["begin Reading None", "end", "begin Writing None", "end"]
         );
     }
 

@@ -15,12 +15,12 @@ use super::watch::watch;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright check --inputs git-index                     in a pre-commit hook: what the commit will hold
-  spokewright check --deny warnings                        warnings fail too
-  spokewright check --watch                                while you edit: again at every change
-  spokewright check --message-format sarif > findings.sarif
-  spokewright check --message-format github                annotations on a pull request
-  spokewright check --message-format junit > junit.xml     test results for other CI systems";
+  spokewright check --deny warnings                      warnings fail too
+  spokewright check --watch                              while you edit
+  spokewright check --inputs git-index                   in a pre-commit hook
+  spokewright check --message-format sarif > check.sarif
+  spokewright check --message-format github              on a pull request
+  spokewright check --message-format junit > junit.xml   for other CI systems";
 
 /// Report everything that is wrong or doubtful in the input, and write nothing
 #[derive(Debug, Args)]

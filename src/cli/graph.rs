@@ -11,10 +11,10 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright graph                              a mermaid flowchart, for a fenced block in Markdown
-  spokewright graph --format dot | dot -Tsvg     the same, drawn by Graphviz
-  spokewright graph --cluster eu-1               what goes to one cluster, and what lives there
-  spokewright graph --all                        every cluster, route and listener, however many";
+  spokewright graph                           mermaid, for a block in Markdown
+  spokewright graph --format dot | dot -Tsvg  the same, drawn by Graphviz
+  spokewright graph --cluster eu-1            what goes and lives there
+  spokewright graph --all                     everything, however much";
 
 /// Draw classes, Gateways, listeners, routes, policies and clusters, policies coloured by status
 #[derive(Debug, Args)]

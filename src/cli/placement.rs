@@ -19,10 +19,10 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright placement                          every Placement and the clusters that it selects
-  spokewright placement --why eu-1               for each Placement, what spoke for and against eu-1
-  spokewright placement -o json                  filters, scores, ranking, decisions, conditions
-  spokewright placement --write hub/decisions    PlacementDecisions for Git: later runs stay steady";
+  spokewright placement                        what every Placement selects
+  spokewright placement --why eu-1             what speaks for and against it
+  spokewright placement -o json                filters, scores, decisions
+  spokewright placement --write hub/decisions  PlacementDecisions for Git";
 
 /// Evaluate Placements as OCM's scheduler does
 #[derive(Debug, Args)]

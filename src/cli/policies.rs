@@ -17,15 +17,17 @@ use super::status::Status;
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
-  spokewright policies                       every policy's status, and what is effective on every path
-  spokewright policies --cluster eu-1        the same as seen on one cluster, its local policies included
-  spokewright policies -o json               for scripts: rules, sources, conditions, clusters";
+  spokewright policies                 every status, every effective policy
+  spokewright policies --cluster eu-1  as seen there, local policies included
+  spokewright policies -o json         rules, sources, conditions, clusters";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 Examples:
   spokewright explain gateway/prod-web
   spokewright explain httproute/shop/cart --cluster eu-1
-  spokewright explain ratelimitpolicy/infra/global      its reach, and what would change without it";
+
+  Its reach, and what would change without it:
+  spokewright explain ratelimitpolicy/infra/global";
 
 /// Every effective policy and every policy's predicted status
 #[derive(Debug, Args)]

@@ -18,15 +18,15 @@ use super::watch::watch;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright render hub -o rendered             write the tree
-  spokewright render hub -o rendered --check     exit 1 when the tree is not up to date, and write nothing
-  spokewright render hub -o - > works.yaml       one stream for kubectl or Argo CD
-  spokewright render --clusters 'eu-*'           only these clusters; the files of all others stay as they are
-  spokewright render --shard 1/4                 the first of four parts, one after the other into one directory
-  spokewright render --exit-code                 in a hook: exit 1 when something was written
-  spokewright render --watch                     while you edit: again at every change
-  spokewright render --inputs git-index          what is staged, whatever stands in the work tree
-  spokewright render --report report.json        also say where every object came from, and what was withheld";
+  spokewright render hub -o rendered       write the tree
+  spokewright render --check               exit 1 when it is not up to date
+  spokewright render hub -o - > all.yaml   one stream for kubectl or Argo CD
+  spokewright render --clusters 'eu-*'     only these; other files stay
+  spokewright render --shard 1/4           the first of four parts
+  spokewright render --exit-code           in a hook: exit 1 when it wrote
+  spokewright render --watch               while you edit, at every change
+  spokewright render --inputs git-index    what is staged, for a commit
+  spokewright render --report report.json  where every object came from";
 
 /// Render the input into one directory per cluster of ManifestWorks
 #[derive(Debug, Args)]

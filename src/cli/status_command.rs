@@ -20,11 +20,12 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright status                             what every status would say once all is applied
-  spokewright status -o json                     the same with effectivePolicy, ancestors, Affected conditions
-  spokewright status -o yaml                     an EffectivePolicy document for each target
-  kubectl get manifestwork -A -o yaml | spokewright status hub --works -
-                                                 what the clusters report, as the status of the hub objects";
+  spokewright status            what every status would say once all is applied
+  spokewright status -o json    with effectivePolicy and Affected conditions
+  spokewright status -o yaml    an EffectivePolicy document for each target
+
+  What the clusters report, as the status of the hub objects:
+  kubectl get manifestwork -A -o yaml | spokewright status hub --works -";
 
 /// Say what the status of Gateways and policies is: predicted, or aggregated from what the clusters report
 #[derive(Debug, Args)]
