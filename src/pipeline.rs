@@ -17,6 +17,7 @@
 
 pub mod argocd;
 mod inputs;
+mod nothing;
 mod policies;
 mod stages;
 

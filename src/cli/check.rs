@@ -7,6 +7,7 @@ use clap::Args;
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::pipeline;
 
+use super::next;
 use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
@@ -22,7 +23,7 @@ Examples:
   spokewright check --message-format github              on a pull request
   spokewright check --message-format junit > junit.xml   for other CI systems";
 
-/// Report everything that is wrong or doubtful in the input, and write nothing
+/// Report what is wrong or doubtful in the input; write nothing
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Check {
@@ -64,13 +65,17 @@ impl Check {
             .context("cannot write to stdout")?;
         if !self.options.speech.quiet {
             show::line(&format!(
-                "{} objects in {}: {}, {}",
-                loaded.hub.objects.len(),
+                "{} in {}: {}, {}",
+                plural(loaded.hub.objects.len(), "object"),
                 plural(loaded.sources.files().len(), "file"),
                 plural(findings.count(Severity::Error), "error"),
                 plural(findings.count(Severity::Warning), "warning")
             ));
         }
-        Ok(Status::of(&findings))
+        let status = Status::of(&findings);
+        if status == Status::Done && !self.watch {
+            next::after_clean_check(&loaded, &self.options.paths, self.options.speech);
+        }
+        Ok(status)
     }
 }

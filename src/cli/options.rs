@@ -17,7 +17,7 @@ use super::status::{Refusal, Status};
 /// What to read, and how to speak.
 #[derive(Debug, Args)]
 pub(crate) struct ReadOptions {
-    /// Files or directories to read, or `-` for standard input
+    /// Files, directories, or `-` for standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 

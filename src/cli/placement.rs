@@ -12,6 +12,7 @@ use spokewright::placement::{self, Detail, Evaluation};
 use spokewright::progress::Stage;
 use spokewright::report::{PlacementExplanation, placement_table, why_text};
 
+use super::next;
 use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
@@ -91,6 +92,9 @@ impl Placement {
             .context("cannot write to stdout")?;
         show::findings(&findings, &loaded.sources, self.options.speech);
         let status = Status::of(&findings);
+        if self.why.is_none() && inventory.placements.is_empty() {
+            next::without_placements(&loaded, self.options.speech);
+        }
         if let (Some(directory), Status::Done) = (&self.write, status) {
             let done = write_decisions(directory, &evaluation.decision_objects())?;
             if !self.options.speech.quiet {
@@ -122,7 +126,9 @@ impl Placement {
             let finding = finding.severity(spokewright::diagnostic::Severity::Error);
             findings.push(match nearest(cluster, known.iter().copied()) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None if known.is_empty() => finding.help("add the ManagedClusters to the input"),
+                None if known.is_empty() => {
+                    finding.help("add the ManagedClusters to the input: `kubectl get managedcluster -o yaml`")
+                }
                 None => finding.help(format!("the clusters are: {}", known.join(", "))),
             });
             return String::new();

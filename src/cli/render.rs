@@ -11,6 +11,7 @@ use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
 use spokewright::pipeline::{self, Detail, Rendered, Request};
 use spokewright::report::RenderReport;
 
+use super::next;
 use super::options::ReadOptions;
 use super::show;
 use super::status::{Refusal, Status};
@@ -192,6 +193,9 @@ impl Render {
                     summary.deleted,
                     elapsed(start)
                 ));
+                if !self.exit_code {
+                    next::after_first_render(loaded, &summary, self.options.speech);
+                }
                 if self.exit_code && !summary.differing.is_empty() {
                     self.say("exit status 1 because of --exit-code: add what was written, and try again");
                     return Ok(Status::Differs);

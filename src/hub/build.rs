@@ -224,7 +224,7 @@ fn incomplete(origin: &Origin, kind: &str) -> Finding {
         format!("this looks like a Kubernetes object, but has no `{missing}`"),
     )
     .help(format!(
-        "add `{missing}`, or exclude the file in spokewright.yaml"
+        "add `{missing}`, or list the file under `exclude` in spokewright.yaml"
     ))
 }
 

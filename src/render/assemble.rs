@@ -527,5 +527,5 @@ fn substitution(object: &Object, name: &str) -> Finding {
     )
     .label("this object's work")
     .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is")
-    .help("nothing to do; set the finding to `off` in spokewright.yaml once you know")
+    .help("nothing to do; `findings: {work/substitution: off}` in spokewright.yaml silences it")
 }

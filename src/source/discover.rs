@@ -330,7 +330,7 @@ fn unreadable_entry(root: &Path, error: &ignore::Error) -> Finding {
         Place::Path(show(root)),
         format!("cannot read all of `{}`: {error}", show(root)),
     )
-    .help("check the permissions, or exclude the path in spokewright.yaml")
+    .help("check the permissions, or list the path under `exclude` in spokewright.yaml")
 }
 
 /// A path for people and reports: `/` between components, whatever the platform.

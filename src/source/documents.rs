@@ -229,7 +229,7 @@ fn read_file(path: &Path, shown: &str, limits: &yaml::Limits) -> Result<Arc<str>
                 Place::Path(shown.to_owned()),
                 format!("cannot read `{shown}`: {}", reason(error)),
             )
-            .help("check the permissions, or exclude the file in spokewright.yaml"),
+            .help("check the permissions, or list the file under `exclude` in spokewright.yaml"),
         )
     };
     let length = fs::metadata(path).map_err(|error| unreadable(&error))?.len();
@@ -251,7 +251,7 @@ fn check_length(length: u64, shown: &str, limits: &yaml::Limits) -> Result<(), B
                 limits.document_bytes
             ),
         )
-        .help("split the file, or exclude it in spokewright.yaml"),
+        .help("split the file, or list it under `exclude` in spokewright.yaml"),
     ))
 }
 

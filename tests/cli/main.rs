@@ -7,6 +7,7 @@ mod codes;
 mod deterministic;
 mod diff;
 mod examples;
+mod first_steps;
 mod git_index;
 mod graph;
 mod help;
