@@ -92,10 +92,14 @@ impl Watched {
         let Ok(absolute) = std::path::absolute(root) else {
             return;
         };
-        // A link and what it leads to can go away separately.
-        for path in [Some(absolute.clone()), fs::canonicalize(&absolute).ok()]
+        // A link on the way and what it leads to can go away separately.
+        let is_link = |path: &&Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        let links: Vec<&Path> = absolute.ancestors().filter(is_link).collect();
+        let real = fs::canonicalize(&absolute).ok();
+        for path in [absolute.as_path()]
             .into_iter()
-            .flatten()
+            .chain(real.as_deref())
+            .chain(links)
         {
             let standing = path.ancestors().skip(1).find_map(|directory| {
                 let rest = path.strip_prefix(directory).ok()?;
@@ -107,9 +111,7 @@ impl Watched {
             }
         }
         // Ignore files count up to the root of the repository.
-        let Ok(real) = fs::canonicalize(&absolute) else {
-            return;
-        };
+        let Some(real) = real else { return };
         if let Some(repository) = real.ancestors().find(|directory| directory.join(".git").exists()) {
             let above = real.ancestors().skip(1);
             self.around.extend(
@@ -410,6 +412,26 @@ mod tests {
         ] {
             assert!(!concerns(path), "{path}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_on_the_way_is_watched_where_it_stands() {
+        let place = Place::new();
+        fs::create_dir(place.path("links")).unwrap();
+        std::os::unix::fs::symlink(place.path("repository"), place.path("links/current")).unwrap();
+        let request = Request {
+            hub: vec![place.path("links/current/hub")],
+            ..Request::default()
+        };
+        let input = Watched::look(&request, None);
+        assert!(
+            input
+                .directories()
+                .any(|directory| directory == place.path("links"))
+        );
+        assert!(input.concerns(&place.path("links/current")));
+        assert!(input.concerns(&place.path("repository/hub/b.yaml")));
     }
 
     #[test]
