@@ -101,7 +101,17 @@ fn a_terminal_shows_how_far_long_work_is_and_nothing_of_it_stays() {
     assert!(!text.contains("\u{1b}[?25l"), "the cursor stays: {text:?}");
     let screen = screen(&text);
     assert!(screen.contains("0 errors"), "{text:?}");
-    assert!(!screen.contains("reading files"), "{screen:?} of {text:?}");
+    for stage in [
+        "finding files",
+        "reading files",
+        "checking objects",
+        "placing Gateways",
+        "attaching policies",
+        "rendering Gateways",
+        "evaluating policies",
+    ] {
+        assert!(!screen.contains(stage), "{stage} in {screen:?} of {text:?}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -269,7 +269,11 @@ fn a_report_inside_of_the_input_is_not_read_by_the_next_run() {
     let scratch = Scratch::with_worked_example();
     let arguments = ["render", "hub", "-o", "out", "--report", "hub/report.json"];
     scratch.run(&arguments).exits(0);
-    scratch.run(&arguments).exits(0);
+    scratch
+        .run(&[&arguments[..], &["-v"]].concat())
+        .exits(0)
+        .says("hub/gateway.yaml")
+        .does_not_say("hub/report.json");
 }
 
 #[cfg(unix)]
