@@ -1,7 +1,7 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`yaml`], [`diagnostic`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
+//! [`yaml`], [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
 //! [`output`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
@@ -28,6 +28,7 @@ pub mod output;
 pub mod pipeline;
 pub mod placement;
 pub mod policy;
+pub mod progress;
 pub mod render;
 pub mod report;
 pub mod source;

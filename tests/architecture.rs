@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of src/ from the top down: none imports one that stands below it.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "yaml",
     "diagnostic",
+    "progress",
     "source",
     "object",
     "api",

@@ -129,7 +129,7 @@ pub fn read_class<'o>(
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
             },
-            "add the ConfigMap to the input, or correct the reference",
+            "add the ConfigMap to the input, correct the reference, or leave `parametersRef` out: all defaults hold",
         ),
     }
 }
@@ -144,7 +144,7 @@ pub fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> Cl
         let help = if config_map.root().get("binaryData").get(PARAMS_KEY).is_present() {
             "binaryData is not read: write the parameters as text under data.params"
         } else {
-            "add data.params with the parameters as JSON or YAML text"
+            "add data.params with the parameters as JSON or YAML text, such as `params: '{}'` for all defaults"
         };
         let finding =
             Finding::new(Code::PARAMS_INVALID, config_map.place(data.pointer()), message).help(help);

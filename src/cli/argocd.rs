@@ -18,31 +18,36 @@ const MESSAGE_LIMIT: usize = 100 * 1024 * 1024;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright argocd plugin > plugin.yaml        the declaration, for the sidecar's image
-  spokewright argocd generate                    what an Application in this directory renders
-  spokewright argocd parameters                  what Argo CD's user interface offers
+  spokewright argocd plugin > plugin.yaml  the declaration, for the sidecar
+  spokewright argocd generate              what an Application here renders
+  spokewright argocd parameters            what Argo CD's interface offers
 
-examples/argocd holds the Dockerfile, the sidecar, Applications and a health check for ManifestWork.";
+examples/argocd holds the Dockerfile, the sidecar, Applications and a health
+check for ManifestWork.";
 
 const GENERATE_HELP: &str = "\
 Examples:
   spokewright argocd generate
-  ARGOCD_APP_PARAMETERS='[{\"name\":\"clusters\",\"string\":\"eu-*\"}]' spokewright argocd generate
+  ARGOCD_APP_PARAMETERS='[{\"name\":\"clusters\",\"string\":\"eu-*\"}]' \\
+    spokewright argocd generate
 
-Parameters carry the names of the configuration's fields (hub, spokes, secrets, hubObjects, placement.source,
-placement.mode) and of options (now, clusters, allow-empty); hub is an array, all others are strings. Paths are relative
-to the directory of the Application, and stay inside of the repository.
+Parameters carry the names of the configuration's fields (hub, spokes,
+secrets, hubObjects, placement.source, placement.mode) and of options (now,
+clusters, allow-empty); hub is an array, all others are strings. Paths are
+relative to the directory of the Application, and stay inside of the
+repository.
 
-Exit status: 3 when a parameter does not exist or has a wrong type or value; 4 when nothing would be rendered.";
+Exit status: 3 when a parameter does not exist or has a wrong type or value;
+4 when nothing would be rendered.";
 
 const PARAMETERS_HELP: &str = "\
 Examples:
-  spokewright argocd parameters                  with the defaults of this directory's spokewright.yaml";
+  spokewright argocd parameters   with the defaults of its spokewright.yaml";
 
 const PLUGIN_HELP: &str = "\
 Examples:
   spokewright argocd plugin > plugin.yaml
-  spokewright argocd plugin --discover           also for Applications that name no plugin";
+  spokewright argocd plugin --discover   Applications that name no plugin, too";
 
 /// Be Argo CD's config management plugin
 #[derive(Debug, Args)]

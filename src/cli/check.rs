@@ -7,29 +7,45 @@ use clap::Args;
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::pipeline;
 
+use super::next;
 use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
 use super::status::Status;
+use super::watch::watch;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright check --inputs git-index                     in a pre-commit hook: what the commit will hold
-  spokewright check --deny warnings                        warnings fail too
-  spokewright check --message-format sarif > findings.sarif
-  spokewright check --message-format github                annotations on a pull request
-  spokewright check --message-format junit > junit.xml     test results for other CI systems";
+  spokewright check --deny warnings                      warnings fail too
+  spokewright check --watch                              while you edit
+  spokewright check --inputs git-index                   in a pre-commit hook
+  spokewright check --message-format sarif > check.sarif
+  spokewright check --message-format github              on a pull request
+  spokewright check --message-format junit > junit.xml   for other CI systems";
 
-/// Report everything that is wrong or doubtful in the input, and write nothing
+/// Report what is wrong or doubtful in the input; write nothing
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Check {
     #[command(flatten)]
     options: ReadOptions,
+
+    /// Check again whenever the input changes, until Ctrl-C
+    #[arg(long, help_heading = "Input")]
+    watch: bool,
 }
 
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
+        if self.watch {
+            self.options.check_watchable()?;
+            let request = self.options.request()?;
+            return watch(&request, self.options.speech, "checking", &mut || self.once());
+        }
+        self.once()
+    }
+
+    fn once(&self) -> anyhow::Result<Status> {
         let request = self.options.request()?;
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);
@@ -49,13 +65,17 @@ impl Check {
             .context("cannot write to stdout")?;
         if !self.options.speech.quiet {
             show::line(&format!(
-                "{} objects in {}: {}, {}",
-                loaded.hub.objects.len(),
+                "{} in {}: {}, {}",
+                plural(loaded.hub.objects.len(), "object"),
                 plural(loaded.sources.files().len(), "file"),
                 plural(findings.count(Severity::Error), "error"),
                 plural(findings.count(Severity::Warning), "warning")
             ));
         }
-        Ok(Status::of(&findings))
+        let status = Status::of(&findings);
+        if status == Status::Done && !self.watch {
+            next::after_clean_check(&loaded, &self.options.paths, self.options.speech);
+        }
+        Ok(status)
     }
 }

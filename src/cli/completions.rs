@@ -10,13 +10,21 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  source <(spokewright completions bash)
+  source <(spokewright completions bash)         in this shell only
+
+To stay, for each shell:
+  spokewright completions bash > \\
+    ~/.local/share/bash-completion/completions/spokewright
   spokewright completions zsh > ~/.zfunc/_spokewright
-  spokewright completions fish > ~/.config/fish/completions/spokewright.fish";
+    with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  spokewright completions fish > ~/.config/fish/completions/spokewright.fish
+  spokewright completions powershell >> $PROFILE
+  spokewright completions elvish >> ~/.config/elvish/rc.elv";
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(arg_required_else_help = true)]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,

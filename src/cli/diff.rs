@@ -10,6 +10,7 @@ use spokewright::hub::Objects;
 use spokewright::object::Object;
 use spokewright::output::{self, TreeFile};
 use spokewright::pipeline::{self, CONFIG_NAME, Detail, Loaded, Rendered, Request};
+use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Side, Titles, Unreadable, Which,
 };
@@ -24,15 +25,16 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright diff                                     what do my changes since the last commit do?
-  spokewright diff hub --base origin/main              what would merging this branch do?
-  spokewright diff hub --base rendered                 against a rendered tree
-  spokewright diff hub --base ../other-checkout/hub    against another input
-  spokewright diff --format markdown > comment.md      for a comment on a pull request
-  spokewright diff --format semantic                   one line for each field
-  spokewright diff --without Gateway/gateways/web      what would every cluster lose?
+  spokewright diff                                   since the last commit
+  spokewright diff hub --base origin/main            what would merging do?
+  spokewright diff hub --base rendered               against a rendered tree
+  spokewright diff hub --base ../other-checkout/hub  against another input
+  spokewright diff --format markdown > comment.md    for a pull request
+  spokewright diff --format semantic                 one line for each field
+  spokewright diff --without Gateway/gateways/web    what would be lost?
 
-A directory of the name wins over a revision: write refs/heads/NAME for a branch. Values of Secrets never appear.
+A directory of the name wins over a revision: write refs/heads/NAME for a
+branch. Values of Secrets never appear.
 Exit status: 1 when something differs, 0 when nothing does.";
 
 /// Show what a change of the input does to every cluster
@@ -332,7 +334,10 @@ impl Diff {
         effective_changes: Vec<EffectiveChange>,
         locate: &BothSides<'_>,
     ) -> Result<Status, Stop> {
-        let comparison = match diff::compare(old, new) {
+        let comparing = loaded.progress.begin(Stage::Differences);
+        let comparison = diff::compare(old, new);
+        drop(comparing);
+        let comparison = match comparison {
             Ok(comparison) => comparison,
             Err(error) => {
                 let mut findings = Findings::new();

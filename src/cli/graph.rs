@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use spokewright::diagnostic::Findings;
 use spokewright::report::Graph;
 
+use super::next;
 use super::options::ReadOptions;
 use super::policies::{evaluate, finish};
 use super::show;
@@ -11,12 +12,12 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright graph                              a mermaid flowchart, for a fenced block in Markdown
-  spokewright graph --format dot | dot -Tsvg     the same, drawn by Graphviz
-  spokewright graph --cluster eu-1               what goes to one cluster, and what lives there
-  spokewright graph --all                        every cluster, route and listener, however many";
+  spokewright graph                           mermaid, for a block in Markdown
+  spokewright graph --format dot | dot -Tsvg  the same, drawn by Graphviz
+  spokewright graph --cluster eu-1            what goes and lives there
+  spokewright graph --all                     everything, however much";
 
-/// Draw classes, Gateways, listeners, routes, policies and clusters, policies coloured by status
+/// Draw Gateways, listeners, routes, policies and clusters
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct GraphCommand {
@@ -82,6 +83,10 @@ impl GraphCommand {
             Language::Mermaid => graph.mermaid(),
             Language::Dot => graph.dot(),
         };
-        finish(&loaded, findings, &data, &self.options)
+        let status = finish(&loaded, findings, &data, &self.options)?;
+        if everything == 0 {
+            next::without_nodes(&loaded, self.options.speech);
+        }
+        Ok(status)
     }
 }

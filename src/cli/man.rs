@@ -13,7 +13,7 @@ Examples:
   spokewright man | man -l -
   spokewright man /usr/local/share/man/man1      one page a command";
 
-/// Print the manual page, or write one page a command into a directory
+/// Print the manual page, or write one for each command
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Man {

@@ -10,14 +10,17 @@ mod completions;
 mod diff;
 mod graph;
 mod man;
+mod next;
 mod options;
 mod placement;
 mod policies;
+mod progress;
 mod render;
 mod schema;
 mod show;
 mod status;
 mod status_command;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -27,17 +30,18 @@ use status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright render hub -o rendered       write one directory per cluster
-  spokewright render --check               is what is committed still what the input says?
-  spokewright check                        everything that is wrong or doubtful, and nothing written
-  spokewright explain gateway/prod-web     which policies hold there, and from which line
-  spokewright placement --why eu-1         which Placement takes the cluster, and why
-  spokewright diff --base origin/main      what a pull request does to every cluster
+  spokewright render hub -o rendered    write one directory per cluster
+  spokewright render --check            is what is committed up to date?
+  spokewright check                     what is wrong or doubtful
+  spokewright explain gateway/prod-web  which policies hold, from which line
+  spokewright placement --why eu-1      which Placement takes it, and why
+  spokewright diff --base origin/main   what a pull request does
   spokewright render hub -o - | kubectl diff -f -
-  spokewright argocd plugin                the declaration of the Argo CD plugin that this program is
+  spokewright argocd plugin             the Argo CD plugin that this is
 
-Exit status: 0 done; 1 --check or diff found a difference; 2 usage; 3 the input has errors;
-4 a conflict or a placement could not be resolved; 5 reading or writing failed; 70 a bug.";
+Exit status: 0 done; 1 --check or diff found a difference; 2 usage;
+3 the input has errors; 4 a conflict or a placement could not be resolved;
+5 reading or writing failed; 70 a bug.";
 
 /// Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 #[derive(Debug, Parser)]
@@ -103,15 +107,18 @@ fn run(cli: Cli) -> Status {
     match result {
         Ok(status) => status,
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
-        Err(error) => {
-            show::line(&format!("error: {error:#}"));
-            if let Some(refusal) = error.downcast_ref::<Refusal>() {
-                show::line(&format!("help: {}", refusal.help));
-                return refusal.status;
-            }
-            Status::Io
-        }
+        Err(error) => report_error(&error),
     }
+}
+
+/// Says why a command ended, and with which status.
+fn report_error(error: &anyhow::Error) -> Status {
+    show::line(&format!("error: {error:#}"));
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        show::line(&format!("help: {}", refusal.help));
+        return refusal.status;
+    }
+    Status::Io
 }
 
 /// The whole command, for completions and man pages.

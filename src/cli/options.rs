@@ -17,7 +17,7 @@ use super::status::{Refusal, Status};
 /// What to read, and how to speak.
 #[derive(Debug, Args)]
 pub(crate) struct ReadOptions {
-    /// Files or directories to read, or `-` for standard input
+    /// Files, directories, or `-` for standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -205,8 +205,28 @@ impl ReadOptions {
             },
             now: self.now,
             deny_warnings: self.speech.deny.is_some(),
+            progress: super::progress::progress(self.speech),
             ..Request::default()
         })
+    }
+
+    /// Whether the input is one that can be waited for: files on disk, read as often as they change.
+    pub(crate) fn check_watchable(&self) -> Result<(), Refusal> {
+        super::watch::check_support()?;
+        let refuse = |message, help| Err(Refusal::new(Status::Usage, message, help));
+        if self.paths.iter().any(|path| path.as_os_str() == "-") {
+            return refuse(
+                "standard input can be read only once, and `--watch` reads again",
+                "name files or directories, or leave out `--watch`",
+            );
+        }
+        match self.inputs {
+            Inputs::WorkTree => Ok(()),
+            Inputs::GitIndex => refuse(
+                "`--watch` follows the files on disk, not Git's index",
+                "leave out `--inputs git-index`, or run without `--watch` in a hook",
+            ),
+        }
     }
 
     /// Reads the input in the state that `--inputs` says.

@@ -9,8 +9,10 @@ use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
 use spokewright::output::{decision_file, write_decisions};
 use spokewright::pipeline::Loaded;
 use spokewright::placement::{self, Detail, Evaluation};
+use spokewright::progress::Stage;
 use spokewright::report::{PlacementExplanation, placement_table, why_text};
 
+use super::next;
 use super::options::ReadOptions;
 use super::render::plural;
 use super::show;
@@ -18,10 +20,10 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright placement                          every Placement and the clusters that it selects
-  spokewright placement --why eu-1               for each Placement, what spoke for and against eu-1
-  spokewright placement -o json                  filters, scores, ranking, decisions, conditions
-  spokewright placement --write hub/decisions    PlacementDecisions for Git: later runs stay steady";
+  spokewright placement                        what every Placement selects
+  spokewright placement --why eu-1             what speaks for and against it
+  spokewright placement -o json                filters, scores, decisions
+  spokewright placement --write hub/decisions  PlacementDecisions for Git";
 
 /// Evaluate Placements as OCM's scheduler does
 #[derive(Debug, Args)]
@@ -69,7 +71,9 @@ impl Placement {
         let mut findings = Findings::new();
         let inventory = placement::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);
+        let placing = loaded.progress.begin(Stage::Placing);
         let evaluation = placement::evaluate(&input, Detail::Full);
+        drop(placing);
         findings.extend(evaluation.findings());
         let data = match &self.why {
             Some(cluster) => self.explain(cluster, &evaluation, &loaded, &mut findings),
@@ -88,6 +92,9 @@ impl Placement {
             .context("cannot write to stdout")?;
         show::findings(&findings, &loaded.sources, self.options.speech);
         let status = Status::of(&findings);
+        if self.why.is_none() && inventory.placements.is_empty() {
+            next::without_placements(&loaded, self.options.speech);
+        }
         if let (Some(directory), Status::Done) = (&self.write, status) {
             let done = write_decisions(directory, &evaluation.decision_objects())?;
             if !self.options.speech.quiet {
@@ -119,7 +126,9 @@ impl Placement {
             let finding = finding.severity(spokewright::diagnostic::Severity::Error);
             findings.push(match nearest(cluster, known.iter().copied()) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None if known.is_empty() => finding.help("add the ManagedClusters to the input"),
+                None if known.is_empty() => {
+                    finding.help("add the ManagedClusters to the input: `kubectl get managedcluster -o yaml`")
+                }
                 None => finding.help(format!("the clusters are: {}", known.join(", "))),
             });
             return String::new();

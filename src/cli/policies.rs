@@ -10,6 +10,7 @@ use spokewright::pipeline::{self, Loaded, PolicyView};
 use spokewright::policy::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};
 
+use super::next;
 use super::options::ReadOptions;
 use super::placement::Format;
 use super::show;
@@ -17,17 +18,19 @@ use super::status::Status;
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
-  spokewright policies                       every policy's status, and what is effective on every path
-  spokewright policies --cluster eu-1        the same as seen on one cluster, its local policies included
-  spokewright policies -o json               for scripts: rules, sources, conditions, clusters";
+  spokewright policies                 every status, every effective policy
+  spokewright policies --cluster eu-1  as seen there, local policies included
+  spokewright policies -o json         rules, sources, conditions, clusters";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 Examples:
   spokewright explain gateway/prod-web
   spokewright explain httproute/shop/cart --cluster eu-1
-  spokewright explain ratelimitpolicy/infra/global      its reach, and what would change without it";
 
-/// Every effective policy and every policy's predicted status
+  Its reach, and what would change without it:
+  spokewright explain ratelimitpolicy/infra/global";
+
+/// List effective policies, and every policy's predicted status
 #[derive(Debug, Args)]
 #[command(after_help = POLICIES_AFTER_HELP)]
 pub(crate) struct Policies {
@@ -38,7 +41,7 @@ pub(crate) struct Policies {
     report: Report,
 }
 
-/// Which policies affect an object, with what settings, from which file and line
+/// Say which policies affect an object, from which file and line
 #[derive(Debug, Args)]
 #[command(after_help = EXPLAIN_AFTER_HELP)]
 pub(crate) struct Explain {
@@ -88,7 +91,11 @@ impl Policies {
         let data = show::report(self.report.output, &report, |report| {
             policies_text(report, show::width())
         });
-        finish(&loaded, findings, &data, &self.options)
+        let status = finish(&loaded, findings, &data, &self.options)?;
+        if report.policies.is_empty() {
+            next::without_policies(&loaded, self.options.speech);
+        }
+        Ok(status)
     }
 }
 
@@ -166,9 +173,14 @@ fn find<'a>(loaded: &'a Loaded, cluster: Option<&str>, text: &str) -> Result<&'a
         [kind, name] => (*kind, None, *name),
         [kind, namespace, name] => (*kind, Some(*namespace), *name),
         _ => {
-            return Err(format!(
-                "error: `{text}` names no object\nhelp: write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web"
-            ));
+            // Whoever leaves out the kind means one of a few.
+            let name = parts.last().copied().unwrap_or_default();
+            let called = loaded.hub.objects.iter().find(|object| object.name == name);
+            let help = called.map_or_else(
+                || "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned(),
+                |object| format!("did you mean `{}/{}`?", object.kind.to_lowercase(), object.key()),
+            );
+            return Err(format!("error: `{text}` names no object\nhelp: {help}"));
         }
     };
     let local = cluster.and_then(|cluster| loaded.hub.spokes.get(cluster));
@@ -213,7 +225,7 @@ fn find<'a>(loaded: &'a Loaded, cluster: Option<&str>, text: &str) -> Result<&'a
             let names = of_kind.iter().map(|object| object.name.as_str());
             let near = nearest(&wanted, keys.iter().map(String::as_str)).or_else(|| nearest(name, names));
             let help = near.map_or_else(
-                || format!("help: there are: {}", keys.join(", ")),
+                || format!("help: there are: {}", some_of(&keys)),
                 |near| format!("help: did you mean `{kind}/{near}`?"),
             );
             Err(format!("error: there is no {kind} `{wanted}`\n{help}"))
@@ -234,6 +246,18 @@ fn find<'a>(loaded: &'a Loaded, cluster: Option<&str>, text: &str) -> Result<&'a
                 names.join(", ")
             ))
         }
+    }
+}
+
+/// So many that they can be read.
+fn some_of(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let more = names.len().saturating_sub(MOST);
+    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if more == 0 {
+        shown
+    } else {
+        format!("{shown}, and {more} more")
     }
 }
 

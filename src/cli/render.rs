@@ -8,23 +8,26 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity};
 use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
-use spokewright::pipeline::{self, Detail, Rendered};
+use spokewright::pipeline::{self, Detail, Rendered, Request};
 use spokewright::report::RenderReport;
 
+use super::next;
 use super::options::ReadOptions;
 use super::show;
-use super::status::Status;
+use super::status::{Refusal, Status};
+use super::watch::watch;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright render hub -o rendered             write the tree
-  spokewright render hub -o rendered --check     exit 1 when the tree is not up to date, and write nothing
-  spokewright render hub -o - > works.yaml       one stream for kubectl or Argo CD
-  spokewright render --clusters 'eu-*'           only these clusters; the files of all others stay as they are
-  spokewright render --shard 1/4                 the first of four parts, one after the other into one directory
-  spokewright render --exit-code                 in a hook: exit 1 when something was written
-  spokewright render --inputs git-index          what is staged, whatever stands in the work tree
-  spokewright render --report report.json        also say where every object came from, and what was withheld";
+  spokewright render hub -o rendered       write the tree
+  spokewright render --check               exit 1 when it is not up to date
+  spokewright render hub -o - > all.yaml   one stream for kubectl or Argo CD
+  spokewright render --clusters 'eu-*'     only these; other files stay
+  spokewright render --shard 1/4           the first of four parts
+  spokewright render --exit-code           in a hook: exit 1 when it wrote
+  spokewright render --watch               while you edit, at every change
+  spokewright render --inputs git-index    what is staged, for a commit
+  spokewright render --report report.json  where every object came from";
 
 /// Render the input into one directory per cluster of ManifestWorks
 #[derive(Debug, Args)]
@@ -44,6 +47,10 @@ pub(crate) struct Render {
     /// Exit 1 when something was written or deleted: a hook that changes files has to fail
     #[arg(long, conflicts_with = "check", help_heading = "Output")]
     exit_code: bool,
+
+    /// Render again whenever the input changes, until Ctrl-C
+    #[arg(long, conflicts_with = "exit_code", help_heading = "Input")]
+    watch: bool,
 
     /// Write nothing; exit 1 when something would change
     #[arg(long, help_heading = "Output")]
@@ -81,15 +88,39 @@ enum WorkKind {
 
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
+        if !self.watch {
+            return self.once();
+        }
+        if self.output.as_deref() == Some(Path::new("-")) {
+            return Err(Refusal::new(
+                Status::Usage,
+                "`--watch` writes a directory, and not one stream after another",
+                "name a directory: `-o rendered`",
+            )
+            .into());
+        }
+        self.options.check_watchable()?;
+        let request = self.request()?;
+        watch(&request, self.options.speech, "rendering", &mut || self.once())
+    }
+
+    fn request(&self) -> anyhow::Result<Request> {
+        let mut request = self.options.request()?;
+        request.output.clone_from(&self.output);
+        request.shard = self.shard;
+        // What we write beside the output is not input, wherever it stands.
+        request.skip.extend(self.report.clone());
+        Ok(request)
+    }
+
+    fn once(&self) -> anyhow::Result<Status> {
         let start = Instant::now();
         if self.work_kind == WorkKind::ReplicaSet {
             show::line("error: `--work-kind replica-set` is not supported yet");
             show::line("help: leave it out: ManifestWorks need no feature gate and no Placement on the hub");
             return Ok(Status::Usage);
         }
-        let mut request = self.options.request()?;
-        request.output.clone_from(&self.output);
-        request.shard = self.shard;
+        let request = self.request()?;
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
@@ -146,7 +177,7 @@ impl Render {
             force: self.force,
             check: self.check,
         };
-        match output::write(&loaded.output, layout, options) {
+        match output::write_observed(&loaded.output, layout, options, &loaded.progress) {
             Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
@@ -162,6 +193,9 @@ impl Render {
                     summary.deleted,
                     elapsed(start)
                 ));
+                if !self.exit_code {
+                    next::after_first_render(loaded, &summary, self.options.speech);
+                }
                 if self.exit_code && !summary.differing.is_empty() {
                     self.say("exit status 1 because of --exit-code: add what was written, and try again");
                     return Ok(Status::Differs);

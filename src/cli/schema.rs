@@ -1,6 +1,6 @@
 //! `spokewright schema`: JSON Schemas of the configuration and of GatewayClass parameters.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -38,10 +38,15 @@ impl Schema {
                 }
             },
         };
+        let is_list = self.name.is_none();
         std::io::stdout()
             .lock()
             .write_all(text.as_bytes())
             .context("cannot write to stdout")?;
+        // Scripts want the names; people, how to go on.
+        if is_list && std::io::stdout().is_terminal() {
+            show::line("next: `spokewright schema config > config.schema.json`");
+        }
         Ok(Status::Done)
     }
 }

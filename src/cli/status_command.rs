@@ -13,6 +13,7 @@ use spokewright::policy::affected::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 use spokewright::yaml;
 
+use super::next;
 use super::options::ReadOptions;
 use super::placement::Format;
 use super::show;
@@ -20,13 +21,14 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright status                             what every status would say once all is applied
-  spokewright status -o json                     the same with effectivePolicy, ancestors, Affected conditions
-  spokewright status -o yaml                     an EffectivePolicy document for each target
-  kubectl get manifestwork -A -o yaml | spokewright status hub --works -
-                                                 what the clusters report, as the status of the hub objects";
+  spokewright status            what every status would say once all is applied
+  spokewright status -o json    with effectivePolicy and Affected conditions
+  spokewright status -o yaml    an EffectivePolicy document for each target
 
-/// Say what the status of Gateways and policies is: predicted, or aggregated from what the clusters report
+  What the clusters report, as the status of the hub objects:
+  kubectl get manifestwork -A -o yaml | spokewright status hub --works -";
+
+/// Say what statuses will be, or are by what the clusters report
 #[derive(Debug, Args)]
 #[command(name = "status", after_help = AFTER_HELP)]
 pub(crate) struct StatusCommand {
@@ -63,8 +65,11 @@ impl StatusCommand {
             .skip
             .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
         let mut findings = Findings::new();
-        let (loaded, data) = match works {
-            Some(path) => self.aggregated(&request, path, works_on_stdin, &mut findings)?,
+        let (loaded, data, has_none) = match works {
+            Some(path) => {
+                let (loaded, data) = self.aggregated(&request, path, works_on_stdin, &mut findings)?;
+                (loaded, data, false)
+            }
             None => self.predicted(&request, &mut findings)?,
         };
         loaded.finish(&mut findings);
@@ -73,12 +78,21 @@ impl StatusCommand {
             .write_all(data.as_bytes())
             .context("cannot write to stdout")?;
         show::findings(&findings, &loaded.sources, self.options.speech);
+        if has_none {
+            next::without_statuses(&loaded, self.options.speech);
+        }
         Ok(Status::of(&findings))
     }
 
-    fn predicted(&self, request: &Request, findings: &mut Findings) -> anyhow::Result<(Loaded, String)> {
+    /// The input, the report, and whether it is empty.
+    fn predicted(
+        &self,
+        request: &Request,
+        findings: &mut Findings,
+    ) -> anyhow::Result<(Loaded, String, bool)> {
         let loaded = self.options.load(request)?;
         let predicted = pipeline::predict(&loaded, findings);
+        let has_none = predicted.statuses.is_empty();
         let data = if self.output == Format::Yaml {
             let view = &predicted.view;
             let documents = effective_policy_documents(&view.attachments, &view.effective);
@@ -88,7 +102,8 @@ impl StatusCommand {
             let report = StatusReport::predicted(&predicted.statuses);
             show::report(self.output, &report, |report| status_text(report, width()))
         };
-        Ok((loaded, data))
+        drop(predicted);
+        Ok((loaded, data, has_none))
     }
 
     fn aggregated(

@@ -11,6 +11,7 @@ use super::kinds::KindTable;
 use crate::api::crd::Crd;
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{ApiVersion, GroupKind, Identity, Object, Origin};
+use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room};
 
 /// What the user said about the input.
@@ -18,6 +19,8 @@ use crate::source::{Document, Room};
 pub struct Options {
     /// `--namespace`: for namespaced objects that name none.
     pub namespace: Option<String>,
+    /// Who hears how far it is.
+    pub progress: Progress,
 }
 
 /// Builds the hub. What an API server would refuse is a finding and left out.
@@ -32,15 +35,18 @@ pub fn build(documents: Vec<Document>, options: &Options, findings: &mut Finding
         drafts.flatten(document.value, origin, &document.room, findings);
     }
     let (kinds, crds) = learn_kinds(&drafts.objects, findings);
+    let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Option<Object>, Vec<Finding>)> = drafts
         .objects
         .into_par_iter()
         .map(|(room, object)| {
             let (object, wrong) = check(object, &kinds, &crds, options);
+            steps.advance(1);
             (room, object, wrong)
         })
         .collect();
+    drop(steps);
     let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
     for (room, object, wrong) in checked {
         findings.extend(wrong);
@@ -218,7 +224,7 @@ fn incomplete(origin: &Origin, kind: &str) -> Finding {
         format!("this looks like a Kubernetes object, but has no `{missing}`"),
     )
     .help(format!(
-        "add `{missing}`, or exclude the file in spokewright.yaml"
+        "add `{missing}`, or list the file under `exclude` in spokewright.yaml"
     ))
 }
 

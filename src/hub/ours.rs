@@ -94,6 +94,8 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
     .label("no GatewayClass of this name");
     match nearest(name, known.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding.help("add the GatewayClass to the input, so that it is known whose Gateway this is"),
+        None => finding.help(format!(
+            "add the GatewayClass to the input (`kubectl get gatewayclass {name} -o yaml`): it says whose Gateway this is"
+        )),
     }
 }

@@ -14,6 +14,7 @@ use super::inventory::{Hash, INVENTORY, PLAN, write_line};
 use super::scan::{FILES_PER_TASK, Scan, State};
 use super::storage::{Storage, replace};
 use super::tree::{Tree, prefixes};
+use crate::progress::{Progress, Stage};
 
 /// How much of a plan is collected before it is written.
 const CHUNK: usize = 64 * 1024;
@@ -24,14 +25,18 @@ pub(super) fn apply(
     root: &Path,
     tree: &dyn Tree,
     scan: &Scan,
+    progress: &Progress,
 ) -> Result<(), OutputError> {
     create_root(storage, root)?;
     delete(storage, root, &scan.leftovers)?;
     let mut carried_on = [scan.older_plan.as_slice(), &scan.kept].concat();
     carried_on.sort_unstable();
     write_plan(storage, root, tree, scan, &carried_on)?;
-    write_files(storage, root, tree, scan)?;
-    delete(storage, root, &scan.stale)?;
+    write_files(storage, root, tree, scan, progress)?;
+    if !scan.stale.is_empty() {
+        let _deleting = progress.begin(Stage::Deleting);
+        delete(storage, root, &scan.stale)?;
+    }
     remove_emptied(storage, root, scan)?;
     if !scan.older_plan.is_empty() {
         write_plan(storage, root, tree, scan, &scan.kept)?;
@@ -127,7 +132,15 @@ fn first(errors: Vec<OutputError>) -> Result<(), OutputError> {
     errors.into_iter().min_by_key(path).map_or(Ok(()), Err)
 }
 
-fn write_files(storage: &dyn Storage, root: &Path, tree: &dyn Tree, scan: &Scan) -> Result<(), OutputError> {
+fn write_files(
+    storage: &dyn Storage,
+    root: &Path,
+    tree: &dyn Tree,
+    scan: &Scan,
+    progress: &Progress,
+) -> Result<(), OutputError> {
+    let is_wanting = |state: &&State| matches!(state, State::Missing | State::Changed);
+    let steps = progress.count(Stage::Writing, scan.states.iter().filter(is_wanting).count());
     let failures = Failures::default();
     let differs = |index: &usize| matches!(scan.states.get(*index), Some(State::Missing | State::Changed));
     let errors = scan
@@ -150,7 +163,7 @@ fn write_files(storage: &dyn Storage, root: &Path, tree: &dyn Tree, scan: &Scan)
                 .par_chunks(FILES_PER_TASK)
                 .filter_map(|indices| {
                     let mut content = Vec::new();
-                    indices.iter().find_map(|&index| {
+                    let failure = indices.iter().find_map(|&index| {
                         failures.run(|| {
                             content.clear();
                             tree.content(index, &mut content);
@@ -158,7 +171,9 @@ fn write_files(storage: &dyn Storage, root: &Path, tree: &dyn Tree, scan: &Scan)
                                 storage.write(file, &content)
                             })
                         })
-                    })
+                    });
+                    steps.advance(indices.len());
+                    failure
                 })
                 .collect()
         })

@@ -41,4 +41,4 @@ pub use selection::{Selection, Shard, ShardError};
 pub use storage::TEMPORARY_PREFIX;
 pub use stream::stream;
 pub use tree::{FileKind, Tree};
-pub use write::{Change, ChangeKind, Options, Summary, write};
+pub use write::{Change, ChangeKind, Options, Summary, write, write_observed};

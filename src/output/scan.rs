@@ -20,6 +20,7 @@ use super::others::kept;
 use super::record::Record;
 use super::storage::{mark, mark_of};
 use super::tree::{Tree, directory_of, name_of, prefixes};
+use crate::progress::{Progress, Stage, Steps};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
 /// directory between threads.
@@ -101,7 +102,9 @@ pub(super) fn scan(
     tree: &dyn Tree,
     record: &Record,
     directories: Directories,
+    progress: &Progress,
 ) -> Scan {
+    let steps = progress.count(Stage::Comparing, tree.len());
     let mut stale_paths = stale(tree, record.inventory());
     let is_stale_listed = !stale_paths.is_empty();
     stale_paths.extend(stale(tree, record.plan()));
@@ -111,11 +114,13 @@ pub(super) fn scan(
         root_exists,
         tree,
         record,
+        steps: &steps,
     };
     let parts = directories
         .par_iter()
         .map(|directory| comparison.directory(directory))
         .collect::<Vec<_>>();
+    drop(steps);
 
     let mut scan = Scan {
         hashes: vec![[0; 32]; tree.len()],
@@ -194,6 +199,7 @@ struct Comparison<'a> {
     root_exists: bool,
     tree: &'a dyn Tree,
     record: &'a Record,
+    steps: &'a Steps<'a>,
 }
 
 impl Comparison<'_> {
@@ -226,7 +232,11 @@ impl Comparison<'_> {
         let compared = directory
             .wanted
             .par_chunks(FILES_PER_TASK)
-            .map(|indices| self.wanted(indices, &listing))
+            .map(|indices| {
+                let part = self.wanted(indices, &listing);
+                self.steps.advance(indices.len());
+                part
+            })
             .collect::<Vec<_>>();
         for more in compared {
             part.absorb(more);

@@ -57,6 +57,7 @@ use super::record::Record;
 use super::scan::{Scan, State, scan};
 use super::storage::{Disk, Storage};
 use super::tree::Tree;
+use crate::progress::Progress;
 
 /// How to write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,14 +115,38 @@ pub struct Summary {
 /// rules, or something stands in the way (all of it is named). Later: the operating system refuses to write or
 /// delete, such as on a full disk; every file is whole then, and a next run completes the work.
 pub fn write(root: &Path, tree: &dyn Tree, options: Options) -> Result<Summary, OutputError> {
-    write_with(&Disk, root, tree, options)
+    write_observed(root, tree, options, &Progress::default())
 }
 
+/// The same, and says how far it is.
+///
+/// # Errors
+/// Those of [`write()`].
+pub fn write_observed(
+    root: &Path,
+    tree: &dyn Tree,
+    options: Options,
+    progress: &Progress,
+) -> Result<Summary, OutputError> {
+    run(&Disk, root, tree, options, progress)
+}
+
+#[cfg(test)]
 pub(super) fn write_with(
     storage: &dyn Storage,
     root: &Path,
     tree: &dyn Tree,
     options: Options,
+) -> Result<Summary, OutputError> {
+    run(storage, root, tree, options, &Progress::default())
+}
+
+fn run(
+    storage: &dyn Storage,
+    root: &Path,
+    tree: &dyn Tree,
+    options: Options,
+    progress: &Progress,
 ) -> Result<Summary, OutputError> {
     // A final `/` would make the system follow a link before anybody has looked at it.
     let root = &root.components().collect::<PathBuf>();
@@ -137,7 +162,7 @@ pub(super) fn write_with(
         },
     );
     let (directories, record) = (directories?, record?);
-    let mut scan = scan(root, root_exists, tree, &record, directories);
+    let mut scan = scan(root, root_exists, tree, &record, directories, progress);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {
@@ -150,7 +175,7 @@ pub(super) fn write_with(
     if options.check {
         summary.offenders = scan.offenders;
     } else if !summary.differing.is_empty() {
-        apply(storage, root, tree, &scan)?;
+        apply(storage, root, tree, &scan, progress)?;
     }
     Ok(summary)
 }

@@ -11,7 +11,8 @@ use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
-use crate::source::{self, FileTree, Files, Sources};
+use crate::progress::Progress;
+use crate::source::{self, FileTree, Files, Sources, Watched};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
@@ -57,6 +58,8 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Files and directories that are no input although they may lie inside: exported works.
     pub skip: Vec<PathBuf>,
+    /// Who hears how far the run is.
+    pub progress: Progress,
 }
 
 /// The input of a run.
@@ -78,6 +81,8 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
+    /// Who hears how far the run is.
+    pub progress: Progress,
     /// Whether the result is one stream, and no part of a directory.
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
@@ -171,44 +176,18 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     config.placement_mode = request.mode.unwrap_or(config.placement_mode);
     config.secrets = request.secrets.unwrap_or(config.secrets);
     config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
-    let hub_paths = if let Some(hub) = &request.hub {
-        hub.iter().map(|path| places.root.join(path)).collect()
-    } else if places.configured_inputs {
-        config.hub.iter().map(|path| places.root.join(path)).collect()
-    } else {
-        request.paths.clone()
-    };
     let configured_output = places.root.join(&config.output);
     let output = match &request.output {
         Some(output) if output.as_os_str() != "-" => output.clone(),
         _ if has_config => configured_output.clone(),
         _ => PathBuf::from(DEFAULT_OUTPUT),
     };
-    let spokes = request
-        .spokes
-        .clone()
-        .unwrap_or_else(|| places.root.join(&config.spokes));
+    let wanted = wanted(request, places, &config, &output);
     if let Some(tree) = staged {
-        findings.extend(hub_paths.iter().filter_map(|path| not_staged(tree, path)));
+        findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
     } else if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
         findings.push(no_such_spokes(missing));
     }
-    let wanted = source::Request {
-        hub: hub_paths,
-        spokes: Some(spokes),
-        skip: [
-            output.clone(),
-            configured_output.clone(),
-            PathBuf::from(DEFAULT_OUTPUT),
-        ]
-        .into_iter()
-        .chain(places.config_file)
-        .chain(request.skip.iter().cloned())
-        .collect(),
-        exclude: config.exclude.clone(),
-        root: places.root,
-        boundary: request.boundary.clone(),
-    };
     if purpose == Purpose::Write || matches!(files, Files::Disk) {
         check_output(request, &output, &wanted, &configured_output, &mut findings);
     }
@@ -219,6 +198,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
         namespace: request.namespace.clone(),
+        progress: request.progress.clone(),
     };
     let hub = hub::build(documents, &options, &mut findings);
     Loaded {
@@ -234,8 +214,57 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             clusters,
             shard: request.shard,
         },
+        progress: request.progress.clone(),
         is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
+    }
+}
+
+/// The input as it stands on disk, for whoever waits until it changes. A configuration that cannot be read counts as
+/// none: the run says what is wrong with it.
+#[must_use]
+pub fn watched(request: &Request) -> Watched {
+    let places = whereabouts(request, Files::Disk);
+    let config_file = places.config_file.clone();
+    let (mut sources, mut findings) = (Sources::default(), Findings::new());
+    let config = read_config(&places, Files::Disk, &mut sources, &mut findings).unwrap_or_default();
+    // The output is skipped where it is, and where it would be without a configuration.
+    let output = match &request.output {
+        Some(output) if output.as_os_str() != "-" => output.clone(),
+        _ => places.root.join(&config.output),
+    };
+    Watched::look(&wanted(request, places, &config, &output), config_file.as_deref())
+}
+
+/// What to read, and what not.
+fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output: &Path) -> source::Request {
+    let hub = if let Some(hub) = &request.hub {
+        hub.iter().map(|path| places.root.join(path)).collect()
+    } else if places.configured_inputs {
+        config.hub.iter().map(|path| places.root.join(path)).collect()
+    } else {
+        request.paths.clone()
+    };
+    let spokes = request
+        .spokes
+        .clone()
+        .unwrap_or_else(|| places.root.join(&config.spokes));
+    source::Request {
+        hub,
+        spokes: Some(spokes),
+        skip: [
+            output.to_owned(),
+            places.root.join(&config.output),
+            PathBuf::from(DEFAULT_OUTPUT),
+        ]
+        .into_iter()
+        .chain(places.config_file)
+        .chain(request.skip.iter().cloned())
+        .collect(),
+        exclude: config.exclude.clone(),
+        root: places.root,
+        boundary: request.boundary.clone(),
+        progress: request.progress.clone(),
     }
 }
 
@@ -254,11 +283,15 @@ pub fn load_works(loaded: &mut Loaded, path: &Path, stdin: Option<&[u8]>, findin
             vec![path.to_owned()]
         },
         root: path.to_owned(),
+        progress: loaded.progress.clone(),
         ..source::Request::default()
     };
-    let files = source::discover(&wanted, findings);
-    let documents = source::load(&files, stdin, &mut loaded.sources, findings);
-    hub::build(documents, &hub::Options::default(), findings)
+    let options = hub::Options {
+        progress: loaded.progress.clone(),
+        ..hub::Options::default()
+    };
+    let documents = Files::Disk.documents(&wanted, stdin, &mut loaded.sources, findings);
+    hub::build(documents, &options, findings)
 }
 
 fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {

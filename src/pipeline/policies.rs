@@ -15,6 +15,7 @@ use crate::policy::{
     Ages, Attachments, Clusters, EffectivePolicies, Locals, Node, Options, PolicyView, Profiles, Statuses,
     Synced,
 };
+use crate::progress::{Progress, Stage};
 
 /// What is attached, and what lives on each cluster.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Attached<'a> {
     pub locals: BTreeMap<&'a str, Locals<'a>>,
     /// Which kinds go with which Gateway of ours.
     pub synced: Synced,
+    /// Who hears how far their evaluation is.
+    progress: &'a Progress,
 }
 
 /// Attaches every policy, and reports what meets on one target. On a cluster, what lives there is attached as well.
@@ -35,6 +38,7 @@ pub fn attach<'a>(
     cluster: Option<&'a str>,
     findings: &mut Findings,
 ) -> Attached<'a> {
+    let _attaching = loaded.progress.begin(Stage::Attaching);
     let hub = &loaded.hub;
     let profiles = profiles(loaded, findings);
     let kinds: BTreeSet<GroupKind> = ours
@@ -72,6 +76,7 @@ pub fn attach<'a>(
         attachments,
         locals,
         synced,
+        progress: &loaded.progress,
     }
 }
 
@@ -111,8 +116,10 @@ impl<'a> PolicyView<'a> {
             attachments,
             locals,
             synced,
+            progress,
         } = attached;
-        let effective = EffectivePolicies::of(&attachments, |gateway| match cluster {
+        let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
+        let wanted = |gateway| match cluster {
             None => true,
             Some(cluster) => {
                 let placed = synced
@@ -124,6 +131,10 @@ impl<'a> PolicyView<'a> {
                     .is_some_and(|gateway| gateway.local);
                 local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
             }
+        };
+        let effective = EffectivePolicies::of(&attachments, |gateway| {
+            steps.advance(1);
+            wanted(gateway)
         });
         let statuses = Statuses::new(&attachments, &effective);
         outcomes(&attachments, &effective, &statuses, findings);

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::Loaded;
+use super::nothing::nothing_rendered;
 use super::policies::{Attached, attach, receives};
 use crate::api::ocm_work::WorkValidation;
-use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Objects, Ours};
 use crate::placement;
 use crate::policy::PolicyView;
 use crate::policy::shipping::nodes_of_gateway;
 use crate::policy::{Clusters, Consignments, Node, report_unsynced, report_unused};
+use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
@@ -120,6 +122,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
         },
+        progress: &loaded.progress,
     };
     let mut plan = render::render(&input, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
@@ -288,6 +291,7 @@ fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Finding
 }
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
+    let _placing = loaded.progress.begin(Stage::Placing);
     let inventory = placement::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
     placement::place(
@@ -350,42 +354,4 @@ fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
             )
         })
         .collect()
-}
-
-/// Says which link of the chain from files to clusters is missing.
-fn nothing_rendered(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Finding {
-    let finding = Finding::new(
-        Code::EMPTY_NOTHING_RENDERED,
-        Place::Run,
-        "no cluster would receive anything",
-    );
-    let finding = finding.note("an empty result makes Argo CD delete everything that was applied before");
-    if loaded.hub.objects.is_empty() {
-        finding.help(
-            "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`",
-        )
-    } else if ours.classes.is_empty() {
-        finding.help(format!(
-            "no GatewayClass has the controllerName `{}`: add one, or set `controllerName` in spokewright.yaml",
-            loaded.config.controller_name
-        ))
-    } else if ours.gateways.is_empty() {
-        finding.help("no Gateway has a class of ours with usable parameters")
-    } else if let Some(shard) = loaded.selection.shard
-        && all_clusters
-            .iter()
-            .any(|cluster| loaded.selection.matches(cluster))
-    {
-        finding.help(format!(
-            "shard {shard} holds none of: {}; write fewer shards, or pass --allow-empty",
-            all_clusters.join(", ")
-        ))
-    } else if !all_clusters.is_empty() {
-        finding.help(format!(
-            "`--clusters` matches none of: {}",
-            all_clusters.join(", ")
-        ))
-    } else {
-        finding.help("no Gateway is placed on any cluster; pass --allow-empty if that is what you mean")
-    }
 }

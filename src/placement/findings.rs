@@ -192,7 +192,7 @@ impl Evaluation<'_> {
                 );
                 findings.push(
                     Finding::new(Code::PLACEMENT_UNKNOWN_CLUSTER, place, message)
-                        .help("add the ManagedCluster, or remove the decision"),
+                        .help("add the ManagedCluster (`kubectl get managedcluster -o yaml`), or remove the decision"),
                 );
             }
         }

@@ -102,7 +102,9 @@ fn cluster_names(object: &Object, managed: &[&str], findings: &mut Findings) -> 
             .label("decided for all the same");
             let finding = match nearest(name, managed.iter().copied()) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help("add the ManagedCluster, or correct the decision"),
+                None => finding.help(
+                    "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
+                ),
             };
             reading.wrong(finding);
         }

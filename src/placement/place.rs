@@ -157,10 +157,14 @@ impl Placing<'_> {
             Some((elsewhere, _)) => finding
                 .note(format!("namespace `{elsewhere}` has a placement of that name; it does not count here"))
                 .help("move the placement or the Gateway: both live in one namespace"),
-            None if decisions_only => finding.help(
-                "add the PlacementDecision (`kubectl get placementdecision -o yaml`), or use `--placement auto`",
-            ),
-            None => finding.help("add the Placement or its PlacementDecisions to the input, or correct the label"),
+            None if decisions_only => finding.help(format!(
+                "add the PlacementDecisions (`kubectl get placementdecision -n {namespace} -o yaml`), or use \
+                 `--placement auto`"
+            )),
+            None => finding.help(format!(
+                "correct the label, or add the Placement (`kubectl get placement {name} -n {namespace} -o yaml`) or \
+                 its PlacementDecisions to the input"
+            )),
         }
     }
 }
@@ -193,5 +197,5 @@ fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
         format!("the decisions for placement `{placement}` name no cluster"),
     )
     .label(format!("{} is placed nowhere", gateway.object.identity()))
-    .help("check why the Placement selects nothing")
+    .help("`spokewright placement --why CLUSTER` says what speaks against a cluster")
 }

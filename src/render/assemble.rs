@@ -20,6 +20,7 @@ use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::{Grants, Hub};
 use crate::object::{Identity, Object};
+use crate::progress::{Progress, Stage};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +46,8 @@ pub struct Input<'a> {
     pub withheld: &'a [&'a Object],
     /// The configuration.
     pub settings: Settings,
+    /// Who hears how far it is.
+    pub progress: &'a Progress,
 }
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
@@ -57,9 +60,12 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
     };
     let copies = assembly.copies(findings);
     assembly.own_works(&copies, findings);
+    let steps = input.progress.count(Stage::Rendering, input.gateways.len());
     for (index, gateway) in input.gateways.iter().enumerate() {
         assembly.gateway_works(index, gateway, &copies, findings);
+        steps.advance(1);
     }
+    drop(steps);
     assembly.rbac_works();
     let mut plan = assembly.plan;
     let names: Vec<&str> = plan.works.iter().map(|work| work.name.as_str()).collect();
@@ -521,5 +527,5 @@ fn substitution(object: &Object, name: &str) -> Finding {
     )
     .label("this object's work")
     .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is")
-    .help("nothing to do; set the finding to `off` in spokewright.yaml once you know")
+    .help("nothing to do; `findings: {work/substitution: off}` in spokewright.yaml silences it")
 }

@@ -160,7 +160,7 @@ impl<'w> Feedback<'w> {
             format!("/status/resourceStatus/manifests/{manifest}/statusFeedback/values/{value}/fieldValue");
         Finding::new(Code::OBJECT_SCHEMA, object.place(&pointer), message)
             .label(format!("feedback `{}`", self.name))
-            .help("export the works again; if it stays so, look at the feedback rule of this name")
+            .help("export the works again, `kubectl get manifestwork -A -o yaml`; if it stays so, look at the feedback rule of this name")
     }
 }
 

@@ -9,6 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::progress::Progress;
 
 /// The name of the list of files that an output tree carries. A directory that holds one is output, never
 /// input, whatever it is called.
@@ -30,6 +31,8 @@ pub struct Request {
     /// The repository, where nothing outside may be read whatever an input is called: in Argo CD's sidecar stand
     /// the checkouts of other Applications beside it.
     pub boundary: Option<PathBuf>,
+    /// Who hears how far reading is.
+    pub progress: Progress,
 }
 
 /// Where a file belongs.
@@ -54,14 +57,29 @@ pub struct Discovered {
 
 /// Lists the input files, sorted by room and relative path, each file once whatever paths lead to it.
 pub fn discover(request: &Request, findings: &mut Findings) -> Vec<Discovered> {
+    explore(request, findings).files
+}
+
+/// What a walk came across.
+#[derive(Debug, Default)]
+pub(super) struct Explored {
+    /// The files that will be read.
+    pub(super) files: Vec<Discovered>,
+    /// The directories that were walked: where a new file would be input.
+    pub(super) directories: Vec<PathBuf>,
+}
+
+/// [`discover()`], with the directories.
+pub(super) fn explore(request: &Request, findings: &mut Findings) -> Explored {
     let walk = Walk::new(request, findings);
-    let mut files = Vec::new();
+    let mut found = Explored::default();
     for path in &request.hub {
-        walk.input(path, &Room::Hub, &mut files, findings);
+        walk.input(path, &Room::Hub, &mut found, findings);
     }
     if let Some(spokes) = request.spokes.as_deref().filter(|path| path.is_dir()) {
-        walk.spokes(spokes, &mut files, findings);
+        walk.spokes(spokes, &mut found, findings);
     }
+    let files = &mut found.files;
     files.sort();
     let mut seen = BTreeSet::new();
     files.retain(|file| {
@@ -70,7 +88,7 @@ pub fn discover(request: &Request, findings: &mut Findings) -> Vec<Discovered> {
             fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone()),
         ))
     });
-    files
+    found
 }
 
 /// What is not input, for the whole walk.
@@ -141,14 +159,14 @@ impl<'a> Walk<'a> {
     }
 
     /// One input path: a file is read whatever its name, a directory is walked.
-    fn input(&self, path: &Path, room: &Room, files: &mut Vec<Discovered>, findings: &mut Findings) {
+    fn input(&self, path: &Path, room: &Room, found: &mut Explored, findings: &mut Findings) {
         if !self.is_inside_boundary(path) {
             findings.push(beyond_boundary(path));
             return;
         }
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.directory(path, room, files, findings),
-            Ok(_) => files.push(self.discovered(path, room)),
+            Ok(metadata) if metadata.is_dir() => self.directory(path, room, found, findings),
+            Ok(_) => found.files.push(self.discovered(path, room)),
             Err(error) => findings.push(
                 Finding::new(
                     Code::INPUT_UNREADABLE,
@@ -171,7 +189,7 @@ impl<'a> Walk<'a> {
         path.starts_with(boundary)
     }
 
-    fn directory(&self, root: &Path, room: &Room, files: &mut Vec<Discovered>, findings: &mut Findings) {
+    fn directory(&self, root: &Path, room: &Room, found: &mut Explored, findings: &mut Findings) {
         let canonical_root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         // Without a repository around it, what stands above the input is not part of it.
         let inside_git = self.request.boundary.is_some()
@@ -198,7 +216,10 @@ impl<'a> Walk<'a> {
             .build();
         for entry in walk {
             match entry {
-                Ok(entry) if is_input_file(&entry) => files.push(self.discovered(entry.path(), room)),
+                Ok(entry) if is_input_file(&entry) => found.files.push(self.discovered(entry.path(), room)),
+                Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {
+                    found.directories.push(entry.into_path());
+                }
                 Ok(_) => {}
                 Err(error) => findings.push(unreadable_entry(root, &error)),
             }
@@ -208,16 +229,17 @@ impl<'a> Walk<'a> {
     }
 
     /// Each directory below `spokes` is a cluster; files directly in it belong to none.
-    fn spokes(&self, spokes: &Path, files: &mut Vec<Discovered>, findings: &mut Findings) {
+    fn spokes(&self, spokes: &Path, found: &mut Explored, findings: &mut Findings) {
         if !self.is_inside_boundary(spokes) {
             findings.push(beyond_boundary(spokes));
             return;
         }
-        let mut all = Vec::new();
+        let mut all = Explored::default();
         self.directory(spokes, &Room::Spoke(String::new()), &mut all, findings);
-        for file in all {
+        found.directories.extend(all.directories);
+        for file in all.files {
             if let Some(room) = spoke_of(&file.path, spokes) {
-                files.push(Discovered { room, ..file });
+                found.files.push(Discovered { room, ..file });
             }
         }
     }
@@ -269,7 +291,8 @@ pub(super) fn discovered(root: &Path, path: &Path, room: &Room) -> Discovered {
     }
 }
 
-fn without_dots(path: &Path) -> PathBuf {
+/// `./a.yaml` and `a.yaml` are one file.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     path.components()
         .filter(|part| *part != Component::CurDir)
         .collect()
@@ -307,7 +330,7 @@ fn unreadable_entry(root: &Path, error: &ignore::Error) -> Finding {
         Place::Path(show(root)),
         format!("cannot read all of `{}`: {error}", show(root)),
     )
-    .help("check the permissions, or exclude the path in spokewright.yaml")
+    .help("check the permissions, or list the path under `exclude` in spokewright.yaml")
 }
 
 /// A path for people and reports: `/` between components, whatever the platform.

@@ -12,6 +12,7 @@ use super::discover_tree::Held;
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::{FileTree, TreeError};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
+use crate::progress::{Progress, Stage};
 use crate::yaml;
 
 /// One document that is not empty.
@@ -45,9 +46,20 @@ pub fn load(
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
+    load_files(files, stdin, &Progress::default(), sources, findings)
+}
+
+/// The same, and says how far it is.
+pub(super) fn load_files(
+    files: &[Discovered],
+    stdin: Option<&[u8]>,
+    progress: &Progress,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
     let mut inputs: Vec<Input<'_>> = files.iter().map(|file| input(file, None)).collect();
     inputs.extend(stdin.map(stdin_input));
-    read_inputs(inputs, sources, findings)
+    read_inputs(inputs, progress, sources, findings)
 }
 
 /// The same for files of a tree that is not on disk.
@@ -55,6 +67,7 @@ pub(super) fn load_tree(
     files: &[Held],
     tree: &dyn FileTree,
     stdin: Option<&[u8]>,
+    progress: &Progress,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
@@ -70,7 +83,7 @@ pub(super) fn load_tree(
         .map(|(file, bytes)| input(file, Some(bytes)))
         .collect();
     inputs.extend(stdin.map(stdin_input));
-    read_inputs(inputs, sources, findings)
+    read_inputs(inputs, progress, sources, findings)
 }
 
 fn tree_unreadable(tree: &dyn FileTree, path: &Path, error: &TreeError) -> Finding {
@@ -90,7 +103,13 @@ fn stdin_input(bytes: &[u8]) -> Input<'_> {
     (Room::Hub, STDIN, Path::new(STDIN), Some(bytes))
 }
 
-fn read_inputs(inputs: Vec<Input<'_>>, sources: &mut Sources, findings: &mut Findings) -> Vec<Document> {
+fn read_inputs(
+    inputs: Vec<Input<'_>>,
+    progress: &Progress,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    let steps = progress.count(Stage::Reading, inputs.len());
     let limits = yaml::Limits::default();
     let first = sources.files().len();
     let read: Vec<(SourceFile, Vec<Document>, Vec<Finding>)> = inputs
@@ -117,9 +136,11 @@ fn read_inputs(inputs: Vec<Input<'_>>, sources: &mut Sources, findings: &mut Fin
             };
             let (file, documents, mut wrong) = read_documents(id, text, &limits);
             wrong.extend(unreadable);
+            steps.advance(1);
             (file, documents, wrong)
         })
         .collect();
+    drop(steps);
     let mut documents = Vec::new();
     for (file, more, wrong) in read {
         sources.push(file);
@@ -208,7 +229,7 @@ fn read_file(path: &Path, shown: &str, limits: &yaml::Limits) -> Result<Arc<str>
                 Place::Path(shown.to_owned()),
                 format!("cannot read `{shown}`: {}", reason(error)),
             )
-            .help("check the permissions, or exclude the file in spokewright.yaml"),
+            .help("check the permissions, or list the file under `exclude` in spokewright.yaml"),
         )
     };
     let length = fs::metadata(path).map_err(|error| unreadable(&error))?.len();
@@ -230,7 +251,7 @@ fn check_length(length: u64, shown: &str, limits: &yaml::Limits) -> Result<(), B
                 limits.document_bytes
             ),
         )
-        .help("split the file, or exclude it in spokewright.yaml"),
+        .help("split the file, or list it under `exclude` in spokewright.yaml"),
     ))
 }
 

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::discover_tree::discover_tree;
-use super::documents::{load_tree, read_tree_text};
+use super::documents::{load_files, load_tree, read_tree_text};
 use super::tree::{FileTree, Lead, TreeEntry, inside, resolve};
-use super::{Document, Request, Sources, discover, load, read_text};
+use super::{Document, Request, Sources, discover, read_text};
 use crate::diagnostic::{DocumentId, Findings};
+use crate::progress::Stage;
 
 /// A choice of files; paths mean the same in each.
 #[derive(Clone, Copy)]
@@ -63,7 +64,7 @@ impl Files<'_> {
         read_text(path, sources, findings)
     }
 
-    /// The documents of all input files: [`discover()`], then [`load`].
+    /// The documents of all input files: [`discover()`], then [`load`](super::load).
     pub fn documents(
         self,
         request: &Request,
@@ -72,10 +73,17 @@ impl Files<'_> {
         findings: &mut Findings,
     ) -> Vec<Document> {
         match self {
-            Self::Disk => load(&discover(request, findings), stdin, sources, findings),
+            Self::Disk => {
+                let finding = request.progress.begin(Stage::Finding);
+                let files = discover(request, findings);
+                drop(finding);
+                load_files(&files, stdin, &request.progress, sources, findings)
+            }
             Self::Tree(tree) => {
+                let finding = request.progress.begin(Stage::Finding);
                 let files = discover_tree(request, tree, findings);
-                load_tree(&files, tree, stdin, sources, findings)
+                drop(finding);
+                load_tree(&files, tree, stdin, &request.progress, sources, findings)
             }
         }
     }

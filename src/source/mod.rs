@@ -16,6 +16,7 @@ mod git;
 mod git_index;
 mod texts;
 mod tree;
+mod watched;
 
 #[cfg(test)]
 mod tests;
@@ -29,3 +30,4 @@ pub use git::{GitError, GitTree};
 pub use git_index::{IndexError, IndexTree};
 pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, TreeEntry, TreeError};
+pub use watched::{Change, Debounce, Watched};

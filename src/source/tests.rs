@@ -189,8 +189,8 @@ fn a_tree_gives_the_files_that_the_disk_gives() {
         spokes: Some(hub.join("spokes")),
         skip: vec![hub.join("rendered")],
         exclude: vec!["charts/**".to_owned()],
-        boundary: None,
         root: hub.clone(),
+        ..Request::default()
     };
     let file_twice = Request {
         hub: vec![

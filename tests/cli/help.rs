@@ -31,6 +31,25 @@ fn every_command_prints_help_with_an_example() {
     }
 }
 
+/// Text that a person laid out is broken where it was not meant to be when it is wider than the terminal.
+#[test]
+fn no_example_is_wider_than_80_columns() {
+    let scratch = Scratch::new();
+    let mut commands: Vec<Vec<&str>> = COMMANDS.iter().map(|command| vec![*command]).collect();
+    commands.extend([vec![], vec!["status"]]);
+    commands.extend(["generate", "parameters", "plugin"].map(|part| vec!["argocd", part]));
+    for command in commands {
+        for help in ["-h", "--help"] {
+            let run = scratch.run(&[&command[..], &[help]].concat());
+            run.exits(0);
+            let (_, examples) = run.stdout.split_once("Examples:").expect("examples");
+            for line in examples.lines() {
+                assert!(line.chars().count() <= 80, "{command:?}: {line}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_misspelled_command_or_option_is_a_usage_error_with_a_hint() {
     let scratch = Scratch::new();

@@ -7,6 +7,7 @@ mod codes;
 mod deterministic;
 mod diff;
 mod examples;
+mod first_steps;
 mod git_index;
 mod graph;
 mod help;
@@ -17,8 +18,12 @@ mod placement;
 mod policies;
 #[cfg(unix)]
 mod pre_commit;
+#[cfg(unix)]
+mod progress;
 mod real_crds;
 mod rendering;
 mod scratch;
 mod status;
+#[cfg(feature = "watch")]
+mod watch;
 mod worked_example;

@@ -137,7 +137,7 @@ pub fn configure(
         };
         findings.push(
             Finding::new(Code::CONFIG_INVALID, place_of(position), wrong)
-                .help("the README lists the fields of a profile, with an example"),
+                .help("`spokewright schema config` has the fields of a profile, the README an example"),
         );
     }
 }

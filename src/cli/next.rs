@@ -1,0 +1,154 @@
+//! What somebody types next: after a first success, and where there was nothing to show.
+//!
+//! Owns: these lines, and when they help: once, to people, never to scripts. What is wrong says so by itself: every
+//! finding has a help line.
+//! Flows in: what a command found. Flows out: calm lines on stderr.
+//! Must not know: how anything is decided.
+
+use std::path::{Path, PathBuf};
+
+use spokewright::output::{self, ChangeKind, Summary};
+use spokewright::pipeline::{CONFIG_NAME, Loaded};
+use spokewright::placement;
+
+use super::options::Speech;
+use super::show;
+
+/// After a directory was rendered for the first time.
+pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Speech) {
+    let is_first = summary
+        .differing
+        .iter()
+        .any(|change| change.path == output::INVENTORY && change.kind == ChangeKind::Missing);
+    if !is_first {
+        return;
+    }
+    let directory = word(&loaded.output);
+    show::calm(
+        &format!(
+            "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub\n      \
+             `spokewright diff` then says what a change does to every cluster"
+        ),
+        speech,
+    );
+}
+
+/// After nothing was wrong in an input that was never rendered.
+pub(crate) fn after_clean_check(loaded: &Loaded, paths: &[PathBuf], speech: Speech) {
+    // Whoever has a configuration knows how to go on, or lets Argo CD render.
+    let first = loaded.sources.files().first();
+    let is_configured = first.is_some_and(|file| file.relative == CONFIG_NAME);
+    let is_stream = paths.iter().any(|path| path.as_os_str() == "-");
+    if is_configured || is_stream || output::is_tree(&loaded.output) {
+        return;
+    }
+    show::calm(
+        &format!(
+            "next: `{}` writes one directory per cluster into {}",
+            command("render", paths),
+            word(&loaded.output)
+        ),
+        speech,
+    );
+}
+
+/// Where the input has no Placement.
+pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
+    let decisions = loaded
+        .hub
+        .objects
+        .of_kind(placement::CLUSTER_GROUP, "PlacementDecision");
+    let line = if decisions.is_empty() {
+        "next: add what the hub decides by:\n      \
+         `kubectl get placement,managedcluster,managedclusterset,managedclustersetbinding -A -o yaml`"
+    } else {
+        "the PlacementDecisions of the input hold as they are; `spokewright render` takes them\n\
+         next: to evaluate, add the Placements: `kubectl get placement -A -o yaml`"
+    };
+    say(loaded, "placement", line, speech);
+}
+
+/// Where the input has no policy.
+pub(crate) fn without_policies(loaded: &Loaded, speech: Speech) {
+    say(
+        loaded,
+        "policies",
+        "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in the input",
+        speech,
+    );
+}
+
+/// Where nothing in the input has a status that could be predicted.
+pub(crate) fn without_statuses(loaded: &Loaded, speech: Speech) {
+    say(
+        loaded,
+        "status",
+        "next: `spokewright check` says what is missing for a rendering",
+        speech,
+    );
+}
+
+/// Where nothing can be drawn.
+pub(crate) fn without_nodes(loaded: &Loaded, speech: Speech) {
+    say(
+        loaded,
+        "graph",
+        "nothing to draw: the input has no GatewayClass, Gateway, route or policy\n\
+         next: `spokewright check` says what is missing for a rendering",
+        speech,
+    );
+}
+
+/// `line`, or what explains more: that nothing at all was read.
+fn say(loaded: &Loaded, command: &str, line: &str, speech: Speech) {
+    if loaded.hub.objects.is_empty() {
+        show::calm(
+            &format!(
+                "no Kubernetes object was read\n\
+                 next: name the directory of the hub, as in `spokewright {command} hub`; `-v` says which files were read"
+            ),
+            speech,
+        );
+    } else {
+        show::calm(line, speech);
+    }
+}
+
+/// A command over the same input.
+fn command(name: &str, paths: &[PathBuf]) -> String {
+    let mut words = vec!["spokewright".to_owned(), name.to_owned()];
+    let named = paths.iter().filter(|path| path.as_os_str() != ".");
+    words.extend(named.map(|path| word(path)));
+    words.join(" ")
+}
+
+/// A path as a shell takes it.
+fn word(path: &Path) -> String {
+    let text = path
+        .components()
+        .filter(|part| *part != std::path::Component::CurDir)
+        .collect::<PathBuf>()
+        .display()
+        .to_string();
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./~@:=+,".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_as_it_stands() {
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(command("render", &paths(&["."])), "spokewright render");
+        assert_eq!(
+            command("render", &paths(&["./hub", "my hub", "it's"])),
+            "spokewright render hub 'my hub' 'it'\\''s'"
+        );
+    }
+}

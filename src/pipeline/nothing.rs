@@ -1,0 +1,86 @@
+//! What to say when nothing is rendered: which link of the chain from files to clusters is missing, and what adds it.
+//!
+//! It is the first error of many a beginner. So the help names the one thing to do next, in words to type.
+
+use std::collections::BTreeSet;
+
+use super::Loaded;
+use crate::api::gateway::{GROUP, PLACEMENT_LABEL};
+use crate::diagnostic::{Code, Finding, Place};
+use crate::hub::Ours;
+
+/// At most so many names in a row.
+const MOST: usize = 5;
+
+/// The error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet.
+pub(super) fn nothing_rendered(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Finding {
+    Finding::new(
+        Code::EMPTY_NOTHING_RENDERED,
+        Place::Run,
+        "no cluster would receive anything",
+    )
+    .note("an empty result makes Argo CD delete everything that was applied before")
+    .help(next_step(loaded, ours, all_clusters))
+}
+
+fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
+    let objects = &loaded.hub.objects;
+    if objects.is_empty() {
+        return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
+                `-v` says which files were read"
+            .to_owned();
+    }
+    if ours.classes.is_empty() {
+        return no_class(loaded);
+    }
+    if ours.gateways.is_empty() {
+        let classes = list(ours.classes.keys().copied());
+        return if objects.of_kind(GROUP, "Gateway").is_empty() {
+            format!("the input has no Gateway: add one with `gatewayClassName: {classes}`")
+        } else {
+            format!("no Gateway of the input is of a class of ours: write `gatewayClassName: {classes}`")
+        };
+    }
+    if let Some(shard) = loaded.selection.shard
+        && all_clusters
+            .iter()
+            .any(|cluster| loaded.selection.matches(cluster))
+    {
+        return format!(
+            "shard {shard} holds none of: {}; write fewer shards, or pass --allow-empty",
+            all_clusters.join(", ")
+        );
+    }
+    if !all_clusters.is_empty() {
+        return format!("`--clusters` matches none of: {}", all_clusters.join(", "));
+    }
+    format!(
+        "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
+         PlacementDecisions; or pass --allow-empty if nothing is what you mean"
+    )
+}
+
+/// No class is ours: whose are they?
+fn no_class(loaded: &Loaded) -> String {
+    let ours = &loaded.config.controller_name;
+    let controllers: BTreeSet<&str> = loaded
+        .hub
+        .objects
+        .of_kind(GROUP, "GatewayClass")
+        .iter()
+        .filter_map(|class| class.root().get("spec").get("controllerName").str())
+        .collect();
+    if controllers.is_empty() {
+        return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");
+    }
+    format!(
+        "no GatewayClass has the controllerName `{ours}`: change one, or say whose classes are meant in \
+         spokewright.yaml: `controllerName: {}`",
+        list(controllers.into_iter())
+    )
+}
+
+/// `a`, or `a` or `b`: inside of one pair of backticks.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.take(MOST).collect::<Vec<_>>().join("` or `")
+}

@@ -1,0 +1,244 @@
+//! How far a run is: stages that begin, count and end, told to whoever wants to show them.
+//!
+//! Owns: the stages, and that they never overlap or count past their end.
+//! Flows in: what a stage of the pipeline does, in coarse steps. Flows out: calls of an [`Observer`].
+//! Must not know: terminals, clocks, or what any stage is about.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What a run is doing, in the order in which a run comes to it. A run that reads twice, as `diff` does, begins again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Finding out which files are input.
+    Finding,
+    /// Reading and parsing files.
+    Reading,
+    /// Checking objects against their kinds and schemas.
+    Checking,
+    /// Deciding which clusters each Gateway goes to.
+    Placing,
+    /// Attaching policies to what they target.
+    Attaching,
+    /// Planning the works of each Gateway.
+    Rendering,
+    /// Working out effective policies, Gateway by Gateway.
+    Policies,
+    /// Comparing the two sides of a difference.
+    Differences,
+    /// Comparing files with what they should hold.
+    Comparing,
+    /// Writing files.
+    Writing,
+    /// Deleting files that are no longer wanted.
+    Deleting,
+}
+
+impl Stage {
+    /// What it does, in words that end before what is counted.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Finding => "finding files",
+            Self::Reading => "reading files",
+            Self::Checking => "checking objects",
+            Self::Placing => "placing Gateways",
+            Self::Attaching => "attaching policies",
+            Self::Rendering => "rendering Gateways",
+            Self::Policies => "evaluating policies",
+            Self::Differences => "finding differences",
+            Self::Comparing => "comparing files",
+            Self::Writing => "writing files",
+            Self::Deleting => "deleting files",
+        }
+    }
+}
+
+/// Who wants to know. Called from any thread, never for two stages at once.
+pub trait Observer: Send + Sync {
+    /// A stage begins; `total` is how much there is to count, where that is known.
+    fn begin(&self, stage: Stage, total: Option<usize>);
+
+    /// So much more of the stage is done. The sum never exceeds `total`.
+    fn advance(&self, by: usize);
+
+    /// The stage is over, whether or not all of it was done.
+    fn end(&self);
+}
+
+/// An observer, or none: then it costs nothing. Copies tell the same observer.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<Told>>);
+
+struct Told {
+    observer: Arc<dyn Observer>,
+    /// Whether a stage is under way. One that begins meanwhile, where two inputs are read at once, is not told.
+    is_busy: AtomicBool,
+}
+
+impl Progress {
+    /// Tells this observer.
+    #[must_use]
+    pub fn to(observer: Arc<dyn Observer>) -> Self {
+        Self(Some(Arc::new(Told {
+            observer,
+            is_busy: AtomicBool::new(false),
+        })))
+    }
+
+    /// Begins a stage with so much to count. It ends when the result is dropped.
+    pub fn count(&self, stage: Stage, total: usize) -> Steps<'_> {
+        self.start(stage, Some(total))
+    }
+
+    /// Begins a stage where nothing can be counted. It ends when the result is dropped.
+    pub fn begin(&self, stage: Stage) -> Steps<'_> {
+        self.start(stage, None)
+    }
+
+    fn start(&self, stage: Stage, total: Option<usize>) -> Steps<'_> {
+        let told = self
+            .0
+            .as_deref()
+            .filter(|told| !told.is_busy.swap(true, Ordering::AcqRel));
+        if let Some(told) = told {
+            told.observer.begin(stage, total);
+        }
+        Steps {
+            told,
+            left: AtomicUsize::new(total.unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() {
+            "Progress"
+        } else {
+            "Progress(none)"
+        })
+    }
+}
+
+/// A stage that is under way.
+#[must_use = "the stage ends when this is dropped"]
+pub struct Steps<'a> {
+    told: Option<&'a Told>,
+    left: AtomicUsize,
+}
+
+impl Steps<'_> {
+    /// So much more is done; what exceeds the total is not told.
+    pub fn advance(&self, by: usize) {
+        let Some(told) = self.told else { return };
+        let before = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                Some(left.saturating_sub(by))
+            });
+        let step = by.min(before.unwrap_or_default());
+        if step > 0 {
+            told.observer.advance(step);
+        }
+    }
+}
+
+impl Drop for Steps<'_> {
+    fn drop(&mut self) {
+        if let Some(told) = self.told {
+            told.observer.end();
+            told.is_busy.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl fmt::Debug for Steps<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Steps").field(&self.left).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl Heard {
+        fn hear(&self, text: String) {
+            self.0.lock().unwrap().push(text);
+        }
+    }
+
+    impl Observer for Heard {
+        fn begin(&self, stage: Stage, total: Option<usize>) {
+            self.hear(format!("begin {stage:?} {total:?}"));
+        }
+
+        fn advance(&self, by: usize) {
+            self.hear(format!("advance {by}"));
+        }
+
+        fn end(&self) {
+            self.hear("end".to_owned());
+        }
+    }
+
+    #[test]
+    fn a_stage_ends_when_it_is_dropped_also_half_way() {
+        let heard = Arc::new(Heard::default());
+        let progress = Progress::to(heard.clone());
+        progress.count(Stage::Reading, 3).advance(1);
+        drop(progress.begin(Stage::Placing));
+        assert_eq!(
+            *heard.0.lock().unwrap(),
+            [
+                "begin Reading Some(3)",
+                "advance 1",
+                "end",
+                "begin Placing None",
+                "end"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stage_that_begins_inside_of_another_is_not_told() {
+        let heard = Arc::new(Heard::default());
+        let progress = Progress::to(heard.clone());
+        let outer = progress.begin(Stage::Reading);
+        let inner = progress.clone();
+        let inner = inner.count(Stage::Placing, 2);
+        inner.advance(1);
+        drop(outer);
+        drop(inner);
+        drop(progress.begin(Stage::Writing));
+        assert_eq!(
+            *heard.0.lock().unwrap(),
+            ["begin Reading None", "end", "begin Writing None", "end"]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_told_never_exceeds_the_total_and_reaches_it(total in 0_usize..50, steps in prop::collection::vec(0_usize..20, 0..20)) {
+            let heard = Arc::new(Heard::default());
+            let counted = Progress::to(heard.clone());
+            let counting = counted.count(Stage::Writing, total);
+            std::thread::scope(|scope| {
+                for by in &steps {
+                    scope.spawn(|| counting.advance(*by));
+                }
+            });
+            let told: usize = heard.0.lock().unwrap().iter().filter_map(|line| line.strip_prefix("advance ")?.parse::<usize>().ok()).sum();
+            prop_assert_eq!(told, total.min(steps.iter().sum()));
+        }
+    }
+}

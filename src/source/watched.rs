@@ -1,0 +1,467 @@
+//! What a run reads, as it stood at one moment, so that a later look says what changed.
+//!
+//! Owns: which directories are to be watched, which events deserve a second look, and what counts as a change. The
+//! second look walks the input again, by the very rules of reading it: what is not read (the output, `.git`, what
+//! is ignored or excluded) can never be a change, whatever happens to it.
+//! Flows in: a [`Request`] and the configuration's place. Flows out: [`Watched`], and [`Change`]s between two.
+//! Must not know: how events reach us, or what is done about a change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::discover::{Request, explore, show, without_dots};
+use crate::diagnostic::Findings;
+
+/// The input of one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Every file that a run would read, by the path that people see.
+    files: BTreeMap<String, Fingerprint>,
+    /// The real directories that were walked.
+    directories: BTreeSet<PathBuf>,
+    /// Real directories around the input: where it would appear again, and where a `.gitignore` counts.
+    around: BTreeSet<PathBuf>,
+    /// Where inputs are, or would be.
+    roots: BTreeSet<PathBuf>,
+    missing: Vec<PathBuf>,
+}
+
+/// What distinguishes two states of a file without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fingerprint {
+    modified: Option<Duration>,
+    length: u64,
+    identity: u64,
+    permissions: fs::Permissions,
+}
+
+/// How a file differs from what it was.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It is read now.
+    Added(String),
+    /// It is not read any more.
+    Removed(String),
+    /// It has other bytes, or may have.
+    Changed(String),
+}
+
+impl Change {
+    /// The file, as people see it.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Added(path) | Self::Removed(path) | Self::Changed(path) => path,
+        }
+    }
+}
+
+impl Watched {
+    /// Looks at everything that a run would read, and at `config`, the file that says what that is.
+    #[must_use]
+    pub fn look(request: &Request, config: Option<&Path>) -> Self {
+        // What is wrong with the input is for the run to say.
+        let explored = explore(request, &mut Findings::new());
+        let mut watched = Self::default();
+        let named = explored.files.iter().map(|file| file.path.as_path());
+        for path in named.chain(config) {
+            if let Some(fingerprint) = fingerprint(path) {
+                watched.files.insert(show(&without_dots(path)), fingerprint);
+            }
+        }
+        let real = |path: &PathBuf| fs::canonicalize(path).ok();
+        watched.directories = explored.directories.iter().filter_map(real).collect();
+        let roots = request.hub.iter().chain(&request.spokes);
+        for root in roots.map(PathBuf::as_path).chain(config) {
+            watched.root(root);
+        }
+        watched.missing = request
+            .hub
+            .iter()
+            .filter(|path| !path.exists())
+            .cloned()
+            .collect();
+        watched
+    }
+
+    /// Where this input is, and what has to be watched so that nothing that happens to it is missed.
+    fn root(&mut self, root: &Path) {
+        let Ok(absolute) = std::path::absolute(root) else {
+            return;
+        };
+        // A link on the way and what it leads to can go away separately.
+        let is_link = |path: &&Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        let links: Vec<&Path> = absolute.ancestors().filter(is_link).collect();
+        let real = fs::canonicalize(&absolute).ok();
+        for path in [absolute.as_path()]
+            .into_iter()
+            .chain(real.as_deref())
+            .chain(links)
+        {
+            let standing = path.ancestors().skip(1).find_map(|directory| {
+                let rest = path.strip_prefix(directory).ok()?;
+                Some((fs::canonicalize(directory).ok()?, rest))
+            });
+            if let Some((directory, rest)) = standing {
+                self.roots.insert(directory.join(rest));
+                self.around.insert(directory);
+            }
+        }
+        // Ignore files count up to the root of the repository.
+        let Some(real) = real else { return };
+        if let Some(repository) = real.ancestors().find(|directory| directory.join(".git").exists()) {
+            let above = real.ancestors().skip(1);
+            self.around.extend(
+                above
+                    .take_while(|directory| directory.starts_with(repository))
+                    .map(Path::to_owned),
+            );
+        }
+    }
+
+    /// The real directories to watch, each by itself: what stands below one that is not listed does not matter.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        let around = self.around.difference(&self.directories);
+        self.directories.iter().chain(around).map(PathBuf::as_path)
+    }
+
+    /// Inputs that were named and are not there.
+    #[must_use]
+    pub fn missing(&self) -> &[PathBuf] {
+        &self.missing
+    }
+
+    /// How many files a run would read.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether a run would read nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Whether something that happened to `path`, a real path, deserves a second look. A `no` is certain.
+    #[must_use]
+    pub fn concerns(&self, path: &Path) -> bool {
+        if self.directories.contains(path) || self.roots.iter().any(|root| root.starts_with(path)) {
+            return true;
+        }
+        let Some(parent) = path.parent() else { return false };
+        let name = path.file_name().unwrap_or_default();
+        if name == OsStr::new(".gitignore") {
+            return self.directories.contains(parent) || self.around.contains(parent);
+        }
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
+        !is_hidden && self.directories.contains(parent)
+    }
+
+    /// What is different from an earlier look, by path.
+    #[must_use]
+    pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for (path, fingerprint) in &self.files {
+            match earlier.files.get(path) {
+                None => changes.push(Change::Added(path.clone())),
+                Some(before) if before != fingerprint => changes.push(Change::Changed(path.clone())),
+                Some(_) => {}
+            }
+        }
+        let gone = earlier
+            .files
+            .keys()
+            .filter(|path| !self.files.contains_key(*path));
+        changes.extend(gone.cloned().map(Change::Removed));
+        changes.sort_by(|a, b| a.path().cmp(b.path()));
+        changes
+    }
+}
+
+fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    let metadata = fs::metadata(path).ok()?;
+    let modified = metadata.modified().ok();
+    Some(Fingerprint {
+        modified: modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()),
+        length: metadata.len(),
+        identity: identity(&metadata),
+        permissions: metadata.permissions(),
+    })
+}
+
+/// A file that another one took the place of may have its time and its length.
+#[cfg(unix)]
+fn identity(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> u64 {
+    0
+}
+
+/// When a burst of events is over: an editor saves with several, a checkout with thousands.
+///
+/// Times count from any fixed moment.
+///
+/// ```
+/// use std::time::Duration;
+/// use spokewright::source::Debounce;
+///
+/// let at = Duration::from_millis;
+/// let mut burst = Debounce::default();
+/// assert_eq!(burst.wait(at(0)), None, "nothing happened");
+/// burst.event(at(10));
+/// burst.event(at(60));
+/// assert_eq!(burst.wait(at(60)), Some(Debounce::QUIET));
+/// assert_eq!(burst.wait(at(60) + Debounce::QUIET), Some(Duration::ZERO), "over");
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Debounce {
+    first: Option<Duration>,
+    last: Duration,
+}
+
+impl Debounce {
+    /// So long nothing must happen for a burst to be over.
+    pub const QUIET: Duration = Duration::from_millis(100);
+    /// A burst that goes on is cut after this: something writes all the time, and people want to see something.
+    pub const LONGEST: Duration = Duration::from_secs(2);
+
+    /// Something happened.
+    pub fn event(&mut self, at: Duration) {
+        self.first.get_or_insert(at);
+        self.last = self.last.max(at);
+    }
+
+    /// How long to wait before the burst is over, unless more happens; `None` when nothing has happened.
+    #[must_use]
+    pub fn wait(&self, now: Duration) -> Option<Duration> {
+        let first = self.first?;
+        let quiet = self.last.saturating_add(Self::QUIET);
+        let latest = first.saturating_add(Self::LONGEST);
+        Some(quiet.min(latest).saturating_sub(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A hub in a repository, with an output that was rendered.
+    struct Place {
+        directory: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self {
+                directory: tempfile::tempdir().unwrap(),
+            };
+            for file in [
+                "repository/.git/HEAD",
+                "repository/hub/gateways/a.yaml",
+                "repository/hub/b.yaml",
+                "repository/hub/notes.txt",
+                "repository/rendered/.spokewright-inventory",
+                "repository/rendered/eu-1/work.yaml",
+            ] {
+                place.write(file, "a: 1\n");
+            }
+            place
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            fs::canonicalize(self.directory.path()).unwrap().join(path)
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+            fs::write(self.path(path), text).unwrap();
+        }
+
+        /// The whole repository is the input, unless a path in it is.
+        fn look(&self, below: &str) -> Watched {
+            let root = self.path("repository").join(below);
+            let request = Request {
+                hub: vec![root.clone()],
+                spokes: Some(root.join("spokes")),
+                root,
+                ..Request::default()
+            };
+            Watched::look(&request, None)
+        }
+
+        fn changes(&self, earlier: &Watched) -> Vec<String> {
+            let root = self.path("repository");
+            self.look("")
+                .changes_since(earlier)
+                .iter()
+                .map(|change| {
+                    let path = Path::new(change.path())
+                        .strip_prefix(&root)
+                        .unwrap()
+                        .display()
+                        .to_string();
+                    match change {
+                        Change::Added(_) => format!("+{path}"),
+                        Change::Removed(_) => format!("-{path}"),
+                        Change::Changed(_) => format!("~{path}"),
+                    }
+                })
+                .collect()
+        }
+    }
+
+    #[test]
+    fn a_change_is_of_what_would_be_read() {
+        let place = Place::new();
+        let before = place.look("");
+        assert_eq!(before.len(), 2);
+        for file in [
+            ".git/index.yaml",
+            "rendered/eu-1/work.yaml",
+            "rendered/eu-2/work.yaml",
+            "hub/notes.txt",
+            "hub/.b.yaml.swp",
+        ] {
+            place.write(&format!("repository/{file}"), "changed: 1\n");
+        }
+        assert_eq!(place.changes(&before), [""; 0]);
+        place.write("repository/hub/b.yaml", "longer: 1\n");
+        place.write("repository/hub/new/c.json", "{}");
+        fs::remove_file(place.path("repository/hub/gateways/a.yaml")).unwrap();
+        assert_eq!(
+            place.changes(&before),
+            ["~hub/b.yaml", "-hub/gateways/a.yaml", "+hub/new/c.json"]
+        );
+    }
+
+    #[test]
+    fn an_ignore_file_takes_files_away() {
+        let place = Place::new();
+        let before = place.look("");
+        place.write("repository/.gitignore", "b.yaml\n");
+        assert_eq!(place.changes(&before), ["-hub/b.yaml"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_takes_the_place_of_another_is_a_change_whatever_its_time() {
+        let place = Place::new();
+        let path = place.path("repository/hub/b.yaml");
+        let before = place.look("");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        place.write("repository/other", "b: 2\n");
+        let other = fs::File::options()
+            .write(true)
+            .open(place.path("repository/other"))
+            .unwrap();
+        other.set_modified(time).unwrap();
+        fs::rename(place.path("repository/other"), path).unwrap();
+        assert_eq!(place.changes(&before), ["~hub/b.yaml"]);
+    }
+
+    #[test]
+    fn every_directory_of_the_input_is_watched_and_none_of_the_output() {
+        let place = Place::new();
+        let input = place.look("hub");
+        let watched: Vec<PathBuf> = input.directories().map(Path::to_owned).collect();
+        assert_eq!(
+            watched,
+            ["repository/hub", "repository/hub/gateways", "repository"].map(|path| place.path(path))
+        );
+        let whole = place.look("");
+        let rendered = place.path("repository/rendered");
+        assert!(
+            whole
+                .directories()
+                .all(|directory| !directory.starts_with(&rendered))
+        );
+        assert!(whole.directories().all(|directory| !directory.ends_with(".git")));
+    }
+
+    #[test]
+    fn only_what_may_change_the_input_deserves_a_look() {
+        let place = Place::new();
+        let input = place.look("hub");
+        let concerns = |path: &str| input.concerns(&place.path(path));
+        for path in [
+            "repository/hub",
+            "repository/hub/b.yaml",
+            "repository/hub/new",
+            "repository/hub/gateways/.gitignore",
+            "repository/.gitignore",
+            "repository/hub/spokes",
+            "repository",
+        ] {
+            assert!(concerns(path), "{path}");
+        }
+        for path in [
+            "repository/hub/.b.yaml.swp",
+            "repository/README.md",
+            "repository/.git",
+            "repository/rendered/eu-1/work.yaml",
+            "elsewhere",
+        ] {
+            assert!(!concerns(path), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_on_the_way_is_watched_where_it_stands() {
+        let place = Place::new();
+        fs::create_dir(place.path("links")).unwrap();
+        std::os::unix::fs::symlink(place.path("repository"), place.path("links/current")).unwrap();
+        let request = Request {
+            hub: vec![place.path("links/current/hub")],
+            ..Request::default()
+        };
+        let input = Watched::look(&request, None);
+        assert!(
+            input
+                .directories()
+                .any(|directory| directory == place.path("links"))
+        );
+        assert!(input.concerns(&place.path("links/current")));
+        assert!(input.concerns(&place.path("repository/hub/b.yaml")));
+    }
+
+    #[test]
+    fn an_input_that_is_not_there_is_waited_for() {
+        let place = Place::new();
+        let input = place.look("a/b");
+        assert_eq!(input.missing(), [place.path("repository/a/b")]);
+        let watched: Vec<PathBuf> = input.directories().map(Path::to_owned).collect();
+        assert_eq!(watched, [place.path("repository")]);
+        assert!(input.concerns(&place.path("repository/a")));
+        assert!(!input.concerns(&place.path("repository/c")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_burst_is_over_when_nothing_happens_or_it_lasts_too_long(times in prop::collection::vec(0_u64..5000, 1..50)) {
+            let mut times = times;
+            times.sort_unstable();
+            let mut burst = Debounce::default();
+            for time in &times {
+                burst.event(Duration::from_millis(*time));
+            }
+            let (first, last) = (times[0], times[times.len() - 1]);
+            let wait = burst.wait(Duration::from_millis(last)).unwrap();
+            prop_assert!(wait <= Debounce::QUIET);
+            let over = Duration::from_millis(last) + wait;
+            prop_assert!(over <= Duration::from_millis(last.max(first)) + Debounce::QUIET);
+            prop_assert!(wait.is_zero() || over <= Duration::from_millis(first) + Debounce::LONGEST);
+            prop_assert!(wait.is_zero() || wait == Debounce::QUIET || over == Duration::from_millis(first) + Debounce::LONGEST);
+            prop_assert_eq!(burst.wait(over), Some(Duration::ZERO));
+        }
+    }
+}
