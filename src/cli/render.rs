@@ -249,13 +249,18 @@ impl Render {
     }
 }
 
-/// `2 clusters, 1 Gateway, 1 policy: 4 works`.
+/// `2 clusters, 1 Gateway, 1 policy: 4 works`; with routes `1 Gateway, 3 routes, 1 policy`.
 fn counts(rendered: &Rendered) -> String {
     let plan = &rendered.plan;
     format!(
-        "{}, {}, {}: {}",
+        "{}, {}, {}{}: {}",
         plural(plan.clusters.len(), "cluster"),
         plural(plan.gateways, "Gateway"),
+        if plan.routes == 0 {
+            String::new()
+        } else {
+            format!("{}, ", plural(plan.routes, "route"))
+        },
         if plan.policies == 1 {
             "1 policy".to_owned()
         } else {

@@ -13,13 +13,14 @@ use super::policy_status::policy_status;
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
-use super::{PlacedGateway, Shipment, hub_objects, rbac};
+use super::{Cargo, PlacedGateway, Shipment, hub_objects, rbac};
 use crate::api::config::{HubObjects, Secrets};
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::{Grants, Hub};
 use crate::object::{Identity, Object};
+use crate::policy::NamespaceLabels;
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,8 @@ pub struct Input<'a> {
     pub shipments: &'a [Shipment<'a>],
     /// The policies that are not, though their kind is synced.
     pub withheld: &'a [&'a Object],
+    /// Labels that the Namespaces of routes need on the spokes.
+    pub namespace_labels: &'a NamespaceLabels,
     /// The configuration.
     pub settings: Settings,
 }
@@ -57,8 +60,17 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
     };
     let copies = assembly.copies(findings);
     assembly.own_works(&copies, findings);
-    for (index, gateway) in input.gateways.iter().enumerate() {
-        assembly.gateway_works(index, gateway, &copies, findings);
+    let mut riding: Vec<Vec<&Copy>> = Vec::new();
+    riding.resize_with(input.gateways.len(), Vec::new);
+    for copy in copies.iter().flat_map(|shipment| &shipment.copies) {
+        if let Carrier::Gateway(index) = copy.carrier
+            && let Some(riding) = riding.get_mut(index)
+        {
+            riding.push(copy);
+        }
+    }
+    for (gateway, riding) in input.gateways.iter().zip(&riding) {
+        assembly.gateway_works(gateway, riding, findings);
     }
     assembly.rbac_works();
     let mut plan = assembly.plan;
@@ -102,14 +114,19 @@ impl<'a> Assembly<'a> {
             let Some(kind) = self.input.hub.kinds.kind(&object.api_version.group, &object.kind) else {
                 continue;
             };
-            let status = policy_status(&object.group_kind(), self.input.hub);
+            let is_policy = shipment.cargo == Cargo::Policy;
+            let status = is_policy.then(|| policy_status(&object.group_kind(), self.input.hub));
             if shipment.value.get("sops").is_some() {
                 findings.push(encrypted(shipment.object));
                 continue;
             }
             let copies = copies(shipment, kind, status, self.input.gateways);
             if !copies.is_empty() {
-                self.plan.policies = self.plan.policies.saturating_add(1);
+                let count = match shipment.cargo {
+                    Cargo::Policy => &mut self.plan.policies,
+                    Cargo::Route => &mut self.plan.routes,
+                };
+                *count = count.saturating_add(1);
             }
             all.push(Copies {
                 object: shipment.object,
@@ -118,17 +135,18 @@ impl<'a> Assembly<'a> {
             });
         }
         two_contents(&all, findings);
+        one_place(&all, findings);
         all
     }
 
-    /// Works of policies that do not ride with a Gateway.
+    /// Works of policies and routes that do not ride with a Gateway.
     fn own_works(&mut self, copies: &[Copies<'a>], findings: &mut Findings) {
         for shipment in copies {
             for copy in shipment.copies.iter().filter(|copy| copy.carrier == Carrier::Own) {
                 let Some(gateway) = self.input.gateways.get(copy.gateway) else {
                     continue;
                 };
-                let mut manifests = namespaces(&copy.manifests);
+                let mut manifests = namespaces(&copy.manifests, self.input.namespace_labels);
                 manifests.extend(copy.manifests.iter().cloned());
                 self.add(
                     shipment.object,
@@ -144,9 +162,8 @@ impl<'a> Assembly<'a> {
     /// The works of one Gateway: one content for all clusters where the same policies ride with it.
     fn gateway_works(
         &mut self,
-        index: usize,
         gateway: &PlacedGateway<'a>,
-        copies: &[Copies<'a>],
+        riding: &[&Copy],
         findings: &mut Findings,
     ) {
         if gateway.clusters.is_empty() {
@@ -163,29 +180,25 @@ impl<'a> Assembly<'a> {
         let Some(own) = gateway_manifest(gateway, &secrets, findings) else {
             return;
         };
-        let riding: Vec<&Copy> = copies
-            .iter()
-            .flat_map(|shipment| &shipment.copies)
-            .filter(|copy| copy.carrier == Carrier::Gateway(index))
-            .collect();
-        for (riders, clusters) in by_riders(&gateway.clusters, &riding) {
+        for (riders, clusters) in by_riders(&gateway.clusters, riding) {
             let mut passengers = vec![own.clone()];
             passengers.extend(secrets.manifests.iter().cloned());
-            let mut policies: Vec<&Manifest> = riders
+            let mut aboard: Vec<(Cargo, &Manifest)> = riders
                 .iter()
                 .filter_map(|rider| riding.get(*rider))
-                .flat_map(|copy| &copy.manifests)
+                .flat_map(|copy| copy.manifests.iter().map(|manifest| (copy.cargo, manifest)))
                 .collect();
-            policies.sort_by_key(|manifest| {
+            aboard.sort_by_key(|(cargo, manifest)| {
                 (
+                    *cargo,
                     &manifest.resource.group,
                     &manifest.kind,
                     &manifest.resource.namespace,
                     &manifest.resource.name,
                 )
             });
-            passengers.extend(policies.into_iter().cloned());
-            let mut manifests = namespaces(&passengers);
+            passengers.extend(aboard.into_iter().map(|(_, manifest)| manifest.clone()));
+            let mut manifests = namespaces(&passengers, self.input.namespace_labels);
             manifests.extend(passengers);
             self.add(object, manifests, gateway.params, &clusters, findings);
         }
@@ -307,8 +320,8 @@ fn gateway_manifest(
     })
 }
 
-/// The Namespaces of the manifests, each once.
-fn namespaces(manifests: &[Manifest]) -> Vec<Manifest> {
+/// The Namespaces of the manifests, each once, with the labels by which listeners select routes from them.
+fn namespaces(manifests: &[Manifest], labels: &NamespaceLabels) -> Vec<Manifest> {
     let names: BTreeSet<&str> = manifests
         .iter()
         .map(|manifest| manifest.resource.namespace.as_str())
@@ -324,7 +337,12 @@ fn namespaces(manifests: &[Manifest]) -> Vec<Manifest> {
                 name: name.to_owned(),
             },
             kind: "Namespace".to_owned(),
-            value: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
+            value: match labels.get(name) {
+                Some(labels) => {
+                    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+                }
+                None => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
+            },
             feedback: Vec::new(),
             origins: Vec::new(),
         })
@@ -502,6 +520,49 @@ fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
     }
 }
 
+/// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
+/// one follows a Gateway and a policy of the other stays with its route.
+fn one_place(all: &[Copies<'_>], findings: &mut Findings) {
+    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Copy)>> = BTreeMap::new();
+    for shipment in all {
+        for copy in &shipment.copies {
+            for manifest in &copy.manifests {
+                let place = by_place.entry(&manifest.resource).or_default();
+                place.push((shipment.object, copy));
+            }
+        }
+    }
+    for (place, copies) in by_place {
+        let Some((first, one)) = copies.first() else {
+            continue;
+        };
+        let other = copies.iter().find_map(|(object, copy)| {
+            let is_other = object.identity() != first.identity();
+            let mut shared = copy.clusters.iter().filter(|_| is_other);
+            let cluster = shared.find(|cluster| one.clusters.binary_search(cluster).is_ok())?;
+            Some((*object, cluster))
+        });
+        if let Some((object, cluster)) = other {
+            findings.push(
+                Finding::new(
+                    Code::WORK_NAME_TAKEN,
+                    object.place("/metadata/name"),
+                    format!(
+                        "{} and {} would both be `{}/{}` on cluster {cluster}",
+                        object.identity(),
+                        first.identity(),
+                        place.namespace,
+                        place.name
+                    ),
+                )
+                .label("this one")
+                .related(first.place("/metadata/name"), "and this one")
+                .help("rename one of the two"),
+            );
+        }
+    }
+}
+
 fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
     Finding::new(
         Code::WORK_TOO_LARGE,
@@ -510,7 +571,7 @@ fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
     )
     .label("this object's work")
     .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
-    .help("set `workPer: Object` to give each policy a work of its own, or raise `maxWorkBytes` in the parameters")
+    .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
 }
 
 fn substitution(object: &Object, name: &str) -> Finding {

@@ -24,7 +24,7 @@ pub use assemble::{Input, Settings, render};
 pub use names::downstream_namespace;
 pub use plan::{ManifestSummary, Plan, Work};
 pub use policy_status::{PolicyStatus, policy_status};
-pub use shipment::{Shipment, ShipmentTarget};
+pub use shipment::{Cargo, Home, Shipment, ShipmentTarget};
 pub use work::WorkText;
 
 use crate::api::gateway::Gateway;

@@ -18,6 +18,8 @@ pub struct Plan {
     pub gateways: usize,
     /// Policies that reach at least one cluster.
     pub policies: usize,
+    /// Routes that reach at least one cluster.
+    pub routes: usize,
 }
 
 /// One ManifestWork, for all clusters that get this content.

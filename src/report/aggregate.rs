@@ -21,7 +21,7 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::hub::{Hub, Objects, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId};
+use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId, SyncedRoutes};
 use crate::render::{Plan, policy_status};
 
 /// Everything that statuses are aggregated from.
@@ -39,6 +39,8 @@ pub struct Aggregation<'p, 'a> {
     pub attachments: &'p Attachments<'a>,
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: &'p BTreeMap<String, Vec<LocalEffect>>,
+    /// The routes that go to spokes.
+    pub routes: &'p SyncedRoutes<'a>,
 }
 
 /// What the works say.
@@ -86,6 +88,8 @@ enum Subject {
     /// Position in [`Ours::gateways`].
     Gateway(usize),
     Policy(PolicyId),
+    /// Number in the topology.
+    Route(u32),
 }
 
 impl Aggregation<'_, '_> {
@@ -116,6 +120,7 @@ impl Aggregation<'_, '_> {
                 objects.push(gateway_status(&ours.gateway, class, instances, findings));
             }
         }
+        objects.extend(self.routes(&instances));
         objects.extend(self.policies(&instances, admits));
         objects.sort_by(|a, b| (a.group, &a.object).cmp(&(b.group, &b.object)));
         Aggregated { objects, works }
@@ -175,7 +180,11 @@ impl Aggregation<'_, '_> {
             let object = policy.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
         });
-        gateways.chain(policies).collect()
+        let routes = self.routes.iter().map(|(number, route)| {
+            let origin = &route.object.origin;
+            ((origin.document, origin.pointer.as_str()), Subject::Route(number))
+        });
+        gateways.chain(policies).chain(routes).collect()
     }
 
     /// Works of ours, or of MGC, that the plan places nowhere.
@@ -199,6 +208,34 @@ impl Aggregation<'_, '_> {
                 state: WorkState::Stale,
                 message: None,
                 parent: work.parent().map(str::to_owned),
+            })
+            .collect()
+    }
+
+    /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
+    fn routes(&self, instances: &HashMap<Subject, Vec<Instance<'_>>>) -> Vec<ObjectStatus> {
+        let shipped = self.routes.iter();
+        shipped
+            .filter_map(|(number, route)| {
+                let instances = instances.get(&Subject::Route(number))?;
+                let reported = |kind: &&str| instances.iter().any(|instance| instance.reports(kind));
+                let conditions = ["Accepted", "ResolvedRefs", "Programmed"].into_iter();
+                let conditions: Vec<&str> = conditions.filter(reported).collect();
+                Some(ObjectStatus {
+                    shipped_to: instances
+                        .iter()
+                        .map(|instance| instance.cluster.to_owned())
+                        .collect(),
+                    works: instances
+                        .iter()
+                        .map(|instance| instance.carrier(&conditions))
+                        .collect(),
+                    conditions: conditions
+                        .into_iter()
+                        .map(|kind| policy_condition(kind, instances, &[]))
+                        .collect(),
+                    ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                })
             })
             .collect()
     }
