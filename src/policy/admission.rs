@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::attachment::Attachments;
+use super::listener::ListenerNode;
 use super::node::index;
 use super::routes::{SyncedParent, SyncedRoutes};
-use super::topology::{ListenerNode, NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
+use super::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
 use crate::api::gateway::Gateway;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings};
@@ -48,7 +49,10 @@ pub fn check_admission(
     };
     for (number, route) in routes.iter() {
         for parent in &route.parents {
-            let clusters = clusters.get(parent.gateway).map(Vec::as_slice).unwrap_or_default();
+            let clusters = clusters
+                .get(parent.gateway)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
             if !clusters.is_empty() {
                 check.parent((number, route.object), parent, clusters);
             }
@@ -105,7 +109,12 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             .collect();
         if taking.is_empty() {
             if let Some(first) = parent.listeners.first() {
-                self.refuse((parent.gateway, *first, Cause::Kind), (route, parent), &[], clusters);
+                self.refuse(
+                    (parent.gateway, *first, Cause::Kind),
+                    (route, parent),
+                    &[],
+                    clusters,
+                );
             }
             return;
         }
@@ -249,8 +258,7 @@ fn finding(
         (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
         (Cause::Namespace, Some(_)) => "takes routes of no namespace".to_owned(),
     };
-    let mut finding =
-        Finding::new(Code::ROUTE_NOT_ALLOWED, gateway.object.place(at), message).label(label);
+    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, gateway.object.place(at), message).label(label);
     finding = finding.related(first.place(pointer), "this route");
     for (route, pointer) in refused.routes.iter().skip(1).take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");
@@ -276,7 +284,9 @@ fn finding(
     Some(if namespaces.get("from").str() == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
         finding.help(if is_known {
-            format!("give Namespace `{own}` the labels, or write `allowedRoutes: {{namespaces: {{from: All}}}}`")
+            format!(
+                "give Namespace `{own}` the labels, or write `allowedRoutes: {{namespaces: {{from: All}}}}`"
+            )
         } else {
             format!(
                 "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \

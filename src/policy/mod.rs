@@ -31,6 +31,7 @@ mod contest;
 pub mod effective;
 pub mod findings;
 pub mod leaves;
+pub mod listener;
 pub mod local;
 mod locate;
 mod lookup;

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attachment::Attachments;
+use super::listener::ListenerNode;
 use super::node::{Node, number};
 use super::reach::Clusters;
 use super::shipping::nodes_of_route;
@@ -133,7 +134,10 @@ impl<'a> SyncedRoutes<'a> {
             (GROUP, "Gateway") => (ours.gateway(namespace, parent.name), false),
             (GROUP, "ListenerSet") => {
                 let set = topology.find_listener_set(namespace, parent.name, false);
-                (set.and_then(|(gateway, _)| synced.ours(Node::Gateway(gateway))), true)
+                (
+                    set.and_then(|(gateway, _)| synced.ours(Node::Gateway(gateway))),
+                    true,
+                )
             }
             _ => (None, false),
         };
@@ -147,7 +151,8 @@ impl<'a> SyncedRoutes<'a> {
             return Parent::NotOurs;
         };
         let number = synced.gateways.get(gateway).map(|(number, _)| *number);
-        let Some((number, known)) = number.and_then(|number| Some((number, topology.gateway(number)?))) else {
+        let Some((number, known)) = number.and_then(|number| Some((number, topology.gateway(number)?)))
+        else {
             return Parent::NotOurs;
         };
         let loose = |why| {
@@ -224,6 +229,7 @@ impl<'a> SyncedRoutes<'a> {
 
     /// The nodes of every route that goes anywhere, with the policy kinds that go along: those of the classes of its
     /// Gateways.
+    #[must_use]
     pub fn nodes<'s>(
         &'s self,
         attachments: &'s Attachments<'_>,
@@ -307,7 +313,7 @@ impl Loose<'_> {
 /// The Gateway's own listeners, with their positions.
 pub(super) fn own_listeners<'g, 'a>(
     gateway: &'g GatewayNode<'a>,
-) -> impl Iterator<Item = (u32, &'g super::topology::ListenerNode<'a>)> {
+) -> impl Iterator<Item = (u32, &'g ListenerNode<'a>)> {
     (0_u32..)
         .zip(&gateway.listeners)
         .filter(|(_, listener)| listener.set.is_none())
@@ -317,6 +323,6 @@ pub(super) fn own_listeners<'g, 'a>(
 fn meant<'g, 'a>(
     gateway: &'g GatewayNode<'a>,
     parent: &'g ParentRef<'_>,
-) -> impl Iterator<Item = (u32, &'g super::topology::ListenerNode<'a>)> {
+) -> impl Iterator<Item = (u32, &'g ListenerNode<'a>)> {
     own_listeners(gateway).filter(|(_, listener)| listener.is_meant(parent))
 }

@@ -7,13 +7,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::listener::ListenerNode;
 use super::local::is_synced_copy;
 use super::node::{index, number};
 use super::parents::{missing_parents, parent_cycles};
-use crate::api::gateway::{GROUP, Gateway, Listener, ListenerSet};
-use crate::api::route::{
-    Admission, AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, hostnames_meet, is_route, service_ports,
-};
+use crate::api::gateway::{GROUP, Gateway, ListenerSet};
+use crate::api::route::{AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
 use crate::object::{GroupKind, Identity, Object};
@@ -70,18 +69,6 @@ pub struct GatewayNode<'a> {
     pub attached: Vec<(u32, u32)>,
     /// The cluster that it lives on, when it does not come from the hub.
     pub local: bool,
-}
-
-/// A listener.
-#[derive(Debug, Clone)]
-pub struct ListenerNode<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The ListenerSet that it comes from.
-    pub set: Option<u32>,
-    hostname: Option<&'a str>,
-    port: Option<i64>,
-    admission: Admission,
 }
 
 /// A route.
@@ -291,7 +278,7 @@ impl<'a> Topology<'a> {
         let listeners = gateway
             .listeners
             .iter()
-            .map(|listener| listener_node(listener, None))
+            .map(|listener| ListenerNode::new(listener, None))
             .collect();
         self.gateways.push(GatewayNode {
             object,
@@ -335,7 +322,7 @@ impl<'a> Topology<'a> {
             let more = set
                 .listeners
                 .iter()
-                .map(|listener| listener_node(listener, Some(next)));
+                .map(|listener| ListenerNode::new(listener, Some(next)));
             owner.listeners.extend(more);
         }
     }
@@ -420,8 +407,8 @@ impl<'a> Topology<'a> {
                 && listener.is_meant(parent)
                 && listener.admits_kind(route.object)
                 && listener
-                    .admission
-                    .admits_namespace(home, own, |key| self.namespace_label(own, key))
+                    .namespaces()
+                    .admits(home, own, |key| self.namespace_label(own, key))
                 && listener.serves(route);
             if takes {
                 taken.push((number_of_gateway, number(position)));
@@ -476,43 +463,8 @@ impl<'a> Topology<'a> {
     }
 }
 
-impl ListenerNode<'_> {
-    /// Whether a parentRef to the listener's owner means this listener.
-    pub(super) fn is_meant(&self, parent: &ParentRef<'_>) -> bool {
-        parent.section_name.is_none_or(|section| section == self.name)
-            && (parent.port.is_none() || parent.port == self.port)
-    }
-
-    /// Whether it and a route have a hostname in common.
-    pub(super) fn serves(&self, route: &Route<'_>) -> bool {
-        hostnames_meet(self.hostname, &route.hostnames)
-    }
-
-    /// Whether it takes routes of this kind. Which kinds beside Gateway API's a protocol implies is its
-    /// implementation's business: only a list rules them out.
-    pub(super) fn admits_kind(&self, route: &Object) -> bool {
-        let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
-        self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds())
-    }
-
-    /// Which namespaces it takes routes from.
-    pub(super) fn namespaces(&self) -> &AdmittedNamespaces {
-        self.admission.namespaces()
-    }
-}
-
 /// What a route is known by.
 fn route_key(object: &Object) -> RouteKey<'_> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     (group, kind, object.namespace_or_empty(), &object.name)
-}
-
-fn listener_node<'a>(listener: &Listener<'a>, set: Option<u32>) -> ListenerNode<'a> {
-    ListenerNode {
-        name: listener.name,
-        set,
-        hostname: listener.hostname,
-        port: listener.port,
-        admission: Admission::read(listener),
-    }
 }

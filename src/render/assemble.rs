@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::copies::{Carrier, Copy, copies};
-use super::downstream::{MANAGED_LABEL, is_shipped, set_metadata, shipped};
+use super::collisions::{one_place, overwritten, two_contents};
+use super::copies::{Carrier, Copies, Copy, copies};
+use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, gateway_paths};
 use super::names::{downstream_namespace, work_name};
 use super::plan::{ManifestSummary, Plan, Work};
@@ -17,9 +18,9 @@ use super::{Cargo, PlacedGateway, Shipment, hub_objects, rbac};
 use crate::api::config::{HubObjects, Secrets};
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};
-use crate::object::{Identity, Object};
+use crate::object::Object;
 use crate::policy::NamespaceLabels;
 
 /// What the configuration says about rendering.
@@ -98,13 +99,6 @@ struct Assembly<'a> {
     names: WorkNames<'a>,
 }
 
-/// The copies of one shipment.
-struct Copies<'a> {
-    object: &'a Object,
-    sources: &'a [&'a Object],
-    copies: Vec<Copy>,
-}
-
 impl<'a> Assembly<'a> {
     /// The copies of every shipment.
     fn copies(&mut self, findings: &mut Findings) -> Vec<Copies<'a>> {
@@ -160,12 +154,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// The works of one Gateway: one content for all clusters where the same policies ride with it.
-    fn gateway_works(
-        &mut self,
-        gateway: &PlacedGateway<'a>,
-        riding: &[&Copy],
-        findings: &mut Findings,
-    ) {
+    fn gateway_works(&mut self, gateway: &PlacedGateway<'a>, riding: &[&Copy], findings: &mut Findings) {
         if gateway.clusters.is_empty() {
             return;
         }
@@ -443,124 +432,6 @@ fn namespace_too_long(object: &Object) -> Finding {
     .label(format!("{} characters", namespace.len()))
     .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")
     .help("move it to a namespace of at most 54 characters")
-}
-
-/// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
-/// an earlier run shipped, and somebody exported, are no such thing.
-fn overwritten(hub: &Hub, object: &Object, manifests: &[Manifest], clusters: &[String]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (cluster, local) in &hub.spokes {
-        if clusters.binary_search(cluster).is_err() {
-            continue;
-        }
-        for manifest in manifests
-            .iter()
-            .filter(|manifest| !manifest.resource.namespace.is_empty())
-        {
-            let resource = &manifest.resource;
-            let found = local.find(
-                &resource.group,
-                &manifest.kind,
-                Some(&resource.namespace),
-                &resource.name,
-            );
-            let Some(found) = found.filter(|found| !is_shipped(found)) else {
-                continue;
-            };
-            findings.push(
-                Finding::new(
-                    Code::SPOKE_NAME_TAKEN,
-                    found.place("/metadata/name"),
-                    format!("{} on cluster {cluster} would be overwritten", found.identity()),
-                )
-                .label("lives there already")
-                .related(object.place("/metadata/name"), "is shipped under the same name")
-                .help("rename one of the two"),
-            );
-        }
-    }
-    findings
-}
-
-/// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
-/// under one name: on a cluster that has both targets neither may be shipped.
-fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
-    let mut by_object: BTreeMap<Identity, Vec<&Copies<'_>>> = BTreeMap::new();
-    for copies in all {
-        by_object
-            .entry(copies.object.identity())
-            .or_default()
-            .push(copies);
-    }
-    for (identity, shipments) in by_object.into_iter().filter(|(_, shipments)| shipments.len() > 1) {
-        let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
-        let copies = shipments.iter().flat_map(|shipment| &shipment.copies);
-        let mut taken = copies.flat_map(|copy| {
-            copy.clusters.iter().flat_map(|cluster| {
-                copy.manifests
-                    .iter()
-                    .map(move |manifest| (cluster.as_str(), &manifest.resource))
-            })
-        });
-        let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
-            continue;
-        };
-        let object = shipments.first().map(|shipment| shipment.object);
-        findings.extend(object.map(|object| {
-            Finding::new(
-                Code::POLICY_SAME_TARGET,
-                object.place("/spec"),
-                format!("{identity} would have two contents on cluster {cluster}"),
-            )
-            .severity(Severity::Error)
-            .label("merged for one target, as written for another")
-            .note("a spoke has one object of this name")
-            .help("split it: one policy for each target")
-        }));
-    }
-}
-
-/// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
-/// one follows a Gateway and a policy of the other stays with its route.
-fn one_place(all: &[Copies<'_>], findings: &mut Findings) {
-    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Copy)>> = BTreeMap::new();
-    for shipment in all {
-        for copy in &shipment.copies {
-            for manifest in &copy.manifests {
-                let place = by_place.entry(&manifest.resource).or_default();
-                place.push((shipment.object, copy));
-            }
-        }
-    }
-    for (place, copies) in by_place {
-        let Some((first, one)) = copies.first() else {
-            continue;
-        };
-        let other = copies.iter().find_map(|(object, copy)| {
-            let is_other = object.identity() != first.identity();
-            let mut shared = copy.clusters.iter().filter(|_| is_other);
-            let cluster = shared.find(|cluster| one.clusters.binary_search(cluster).is_ok())?;
-            Some((*object, cluster))
-        });
-        if let Some((object, cluster)) = other {
-            findings.push(
-                Finding::new(
-                    Code::WORK_NAME_TAKEN,
-                    object.place("/metadata/name"),
-                    format!(
-                        "{} and {} would both be `{}/{}` on cluster {cluster}",
-                        object.identity(),
-                        first.identity(),
-                        place.namespace,
-                        place.name
-                    ),
-                )
-                .label("this one")
-                .related(first.place("/metadata/name"), "and this one")
-                .help("rename one of the two"),
-            );
-        }
-    }
 }
 
 fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {

@@ -44,6 +44,17 @@ pub struct Copy {
     pub clusters: Vec<String>,
 }
 
+/// The copies of one shipment.
+#[derive(Debug)]
+pub struct Copies<'a> {
+    /// The object whose name they carry.
+    pub object: &'a Object,
+    /// All objects they were made from.
+    pub sources: &'a [&'a Object],
+    /// The copies.
+    pub copies: Vec<Copy>,
+}
+
 /// What makes two clusters get the same copy: the targets that hold there, the Gateways through which they do, and
 /// their special content.
 type Variant = Vec<(usize, usize, Option<String>)>;
@@ -185,8 +196,12 @@ fn downstream_route(
     gateways: &[PlacedGateway<'_>],
 ) -> Value {
     let mut route = shipped(content, name, namespace);
-    let references = route.pointer_mut("/spec/parentRefs").and_then(Value::as_array_mut);
-    let Some(references) = references else { return route };
+    let references = route
+        .pointer_mut("/spec/parentRefs")
+        .and_then(Value::as_array_mut);
+    let Some(references) = references else {
+        return route;
+    };
     let mut index = 0_usize;
     references.retain_mut(|reference| {
         let pointer = format!("/spec/parentRefs/{index}");
@@ -199,7 +214,10 @@ fn downstream_route(
         let Some(parent) = parents.iter().find(|parent| parent.pointer == pointer) else {
             return false;
         };
-        let gateway = parent.gateways.first().and_then(|position| gateways.get(*position));
+        let gateway = parent
+            .gateways
+            .first()
+            .and_then(|position| gateways.get(*position));
         let home = gateway.and_then(|known| downstream_namespace(known.gateway.object.namespace_or_empty()));
         if let (Some(reference), Some(home)) = (reference.as_object_mut(), home) {
             reference.insert("namespace".to_owned(), json!(home));

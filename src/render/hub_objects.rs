@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::Cargo;
 use super::assemble::Input;
 use super::copies::Copy;
-use super::Cargo;
 use super::downstream::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};
 use crate::diagnostic::{Code, Finding, Findings};
@@ -96,12 +96,7 @@ pub fn annotated(
         places.sort();
         places.dedup();
         let mut value = authored(object);
-        set_metadata(
-            &mut value,
-            "annotations",
-            annotation,
-            &synced(&places),
-        );
+        set_metadata(&mut value, "annotations", annotation, &synced(&places));
         add(object, yaml::write_document(&value));
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()

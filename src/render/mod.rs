@@ -7,6 +7,7 @@
 //! Must not know: why a cluster or a policy was chosen, or where files go.
 
 mod assemble;
+mod collisions;
 mod copies;
 mod downstream;
 mod feedback;

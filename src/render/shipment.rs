@@ -120,7 +120,10 @@ impl<'a> Shipment<'a> {
                         let route = routes.get(route)?;
                         let gateways = route.gateways().into_iter();
                         let home = Home::Route(route.object.namespace_or_empty().to_owned());
-                        (gateways.filter(|gateway| synced.syncs(*gateway, kind)).collect(), home)
+                        (
+                            gateways.filter(|gateway| synced.syncs(*gateway, kind)).collect(),
+                            home,
+                        )
                     }
                     node => (vec![synced.ours(node)?], Home::Gateway),
                 };

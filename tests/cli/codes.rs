@@ -158,6 +158,39 @@ fn routes_that_are_each_others_parents() {
 }
 
 #[test]
+fn a_synced_route_that_no_listener_takes_and_one_that_a_spoke_would_refuse() {
+    let synced = |route: &str| {
+        let route = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r, namespace: gateways}}\n\
+             spec: {{parentRefs: [{{name: prod-web}}]{route}}}\n"
+        );
+        move |scratch: &Scratch| {
+            scratch.edit(
+                "hub/class.yaml",
+                "{\"downstreamClass\": \"istio\",",
+                "{\"downstreamClass\": \"istio\", \"resourcesToSync\": [{\"group\": \"gateway.networking.k8s.io\", \
+                 \"version\": \"v1\", \"resource\": \"httproutes\"}],",
+            );
+            scratch.write("hub/route.yaml", &route);
+        }
+    };
+    found(
+        synced(", hostnames: [a.example.org]"),
+        "warning",
+        "route/not-attached",
+        "hub/route.yaml:4:",
+        "correct `hostnames` of the route",
+    );
+    found(
+        synced(""),
+        "error",
+        "route/not-allowed",
+        "hub/gateway.yaml:14:",
+        "write `allowedRoutes: {namespaces: {from: All}}`",
+    );
+}
+
+#[test]
 fn a_spoke_folder_of_no_known_cluster() {
     found(
         |scratch| {

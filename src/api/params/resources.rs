@@ -172,7 +172,9 @@ impl Check<'_> {
             } => {
                 let wrong = match role {
                     Role::Policy if !has_target => Some((
-                        format!("{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is no policy"),
+                        format!(
+                            "{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is no policy"
+                        ),
                         if has_parents {
                             "it is a route: list it in `resourcesToSync`"
                         } else {

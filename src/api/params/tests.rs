@@ -15,10 +15,7 @@ impl ResourceCatalog for Catalog {
     fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
         // Kind, whether it is namespaced, has targets, has parents.
         let known: BTreeMap<_, _> = [
-            (
-                ("kuadrant.io", "authpolicies"),
-                ("AuthPolicy", true, true, false),
-            ),
+            (("kuadrant.io", "authpolicies"), ("AuthPolicy", true, true, false)),
             (("", "secrets"), ("Secret", true, false, false)),
             (("g.io", "httproutes"), ("HTTPRoute", true, false, true)),
             (("g.io", "gateways"), ("Gateway", true, false, false)),
@@ -260,7 +257,10 @@ fn routes_are_read_with_their_feedback_under_any_name() {
 
 #[test]
 fn what_is_no_route_is_refused_with_where_it_belongs() {
-    let (code, message, help) = only(&format!("resourcesToSync: [{}]", entry("kuadrant.io", "authpolicies")));
+    let (code, message, help) = only(&format!(
+        "resourcesToSync: [{}]",
+        entry("kuadrant.io", "authpolicies")
+    ));
     assert_eq!(code, Code::PARAMS_RESOURCE);
     assert!(message.contains("AuthPolicy is no route"), "{message}");
     assert_eq!(help, "it is a policy: list it in `policiesToSync`");
@@ -288,7 +288,10 @@ fn a_resource_is_listed_once_and_in_one_list() {
     let both = entry("g.io", "boths");
     let (code, message, help) = only(&format!("policiesToSync: [{both}]\nresourcesToSync: [{both}]"));
     assert_eq!(code, Code::PARAMS_INVALID);
-    assert!(message.contains("in policiesToSync and in resourcesToSync"), "{message}");
+    assert!(
+        message.contains("in policiesToSync and in resourcesToSync"),
+        "{message}"
+    );
     assert!(help.contains("keep the entry"), "{help}");
 }
 

@@ -147,7 +147,12 @@ fn the_table_answers_for_the_resources_of_parameters() {
             has_parents: false
         }
     );
-    for (plural, is_route) in [("httproutes", true), ("tcproutes", true), ("gateways", false), ("listenersets", false)] {
+    for (plural, is_route) in [
+        ("httproutes", true),
+        ("tcproutes", true),
+        ("gateways", false),
+        ("listenersets", false),
+    ] {
         let found = table.resource("gateway.networking.k8s.io", plural);
         assert!(
             matches!(found, ResourceLookup::Known { has_parents, .. } if has_parents == is_route),

@@ -289,7 +289,10 @@ impl Builder<'_, '_> {
             }
             Node::Route(route) | Node::Rule(route, _) => {
                 let route = self.view.routes.get(*route)?;
-                let mut gateways = route.parents.iter().filter_map(|parent| self.synced.get(&parent.number));
+                let mut gateways = route
+                    .parents
+                    .iter()
+                    .filter_map(|parent| self.synced.get(&parent.number));
                 Some(gateways.any(|kinds| kinds.contains(&policy.kind)))
             }
             // The hub reads those itself: nothing is synced.
