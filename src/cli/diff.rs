@@ -17,7 +17,7 @@ use spokewright::source::Sources;
 #[cfg(feature = "git")]
 use spokewright::source::{FileTree as _, Files, GitTree};
 
-use super::options::{MessageFormat, ReadOptions};
+use super::options::{Carrier, MessageFormat, ReadOptions};
 use super::render::plural;
 use super::show;
 use super::status::Status;
@@ -58,6 +58,9 @@ pub(crate) struct Diff {
     /// An empty result is what I mean: show everything as removed
     #[arg(long, help_heading = "Comparison")]
     allow_empty: bool,
+
+    #[command(flatten)]
+    carrier: Carrier,
 
     /// Form of the differences on stdout
     #[arg(
@@ -117,7 +120,8 @@ enum BaseSide {
 
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let request = self.options.request()?;
+        let mut request = self.options.request()?;
+        request.work_kind = self.carrier.work_kind(self.options.is_narrowed())?;
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)
         } else {

@@ -11,7 +11,7 @@ use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
 use spokewright::pipeline::{self, Detail, Rendered};
 use spokewright::report::RenderReport;
 
-use super::options::ReadOptions;
+use super::options::{Carrier, ReadOptions};
 use super::show;
 use super::status::Status;
 
@@ -24,6 +24,7 @@ Examples:
   spokewright render --shard 1/4                 the first of four parts, one after the other into one directory
   spokewright render --exit-code                 in a hook: exit 1 when something was written
   spokewright render --inputs git-index          what is staged, whatever stands in the work tree
+  spokewright render --work-kind replica-set     one ManifestWorkReplicaSet for each Gateway instead
   spokewright render --report report.json        also say where every object came from, and what was withheld";
 
 /// Render the input into one directory per cluster of ManifestWorks
@@ -61,33 +62,15 @@ pub(crate) struct Render {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
 
-    /// What carries the works
-    #[arg(
-        long,
-        value_name = "KIND",
-        default_value = "manifest-work",
-        help_heading = "Output"
-    )]
-    work_kind: WorkKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum WorkKind {
-    /// One ManifestWork for each cluster
-    ManifestWork,
-    /// One ManifestWorkReplicaSet for each Gateway (not supported yet)
-    ReplicaSet,
+    #[command(flatten)]
+    carrier: Carrier,
 }
 
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let start = Instant::now();
-        if self.work_kind == WorkKind::ReplicaSet {
-            show::line("error: `--work-kind replica-set` is not supported yet");
-            show::line("help: leave it out: ManifestWorks need no feature gate and no Placement on the hub");
-            return Ok(Status::Usage);
-        }
         let mut request = self.options.request()?;
+        request.work_kind = self.carrier.work_kind(self.options.is_narrowed() || self.shard.is_some())?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
         let loaded = self.options.load(&request)?;
@@ -266,7 +249,10 @@ fn counts(rendered: &Rendered) -> String {
         } else {
             format!("{} policies", plan.policies)
         },
-        plural(plan.work_count(), "work")
+        plan.replica_sets.as_ref().map_or_else(
+            || plural(plan.work_count(), "work"),
+            |sets| plural(sets.len(), "replica set")
+        )
     )
 }
 

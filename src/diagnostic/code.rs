@@ -53,6 +53,7 @@ codes! {
     PLACEMENT_NEEDS_NOW "placement/needs-now" Error "A time decides this placement: pass --now"
     PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning "A placement selects no cluster"
     PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
+    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error "A ManifestWorkReplicaSet cannot carry what differs from cluster to cluster"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
@@ -124,12 +125,13 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 7] = [
+        const FIXED: [Code; 8] = [
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
             Code::OBJECT_NO_NAME,
             Code::OBJECT_NO_NAMESPACE,
             Code::PLACEMENT_NEEDS_NOW,
+            Code::PLACEMENT_NOT_UNIFORM,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
         ];

@@ -11,6 +11,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
+use crate::render::WorkKind;
 use crate::source::{self, FileTree, Files, Sources};
 
 /// The configuration's name at the root of the input.
@@ -45,6 +46,8 @@ pub struct Request {
     pub secrets: Option<Secrets>,
     /// Instead of `hubObjects` of the configuration.
     pub hub_objects: Option<HubObjects>,
+    /// `--work-kind`.
+    pub work_kind: WorkKind,
     /// The repository, outside of which nothing may be read.
     pub boundary: Option<PathBuf>,
     /// What hub controllers other than the scheduler would add.
@@ -78,6 +81,8 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
+    /// `--work-kind`.
+    pub work_kind: WorkKind,
     /// Whether the result is one stream, and no part of a directory.
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
@@ -234,6 +239,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             clusters,
             shard: request.shard,
         },
+        work_kind: request.work_kind,
         is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
     }

@@ -136,6 +136,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
         settings: Settings {
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
+            work_kind: loaded.work_kind,
         },
     };
     let mut plan = render::render(&input, findings);

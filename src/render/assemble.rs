@@ -11,6 +11,7 @@ use super::feedback::{ResourceIdentifier, gateway_paths};
 use super::names::{downstream_namespace, work_name};
 use super::plan::{ManifestSummary, Plan, Work};
 use super::policy_status::policy_status;
+use super::replica_sets::{Draft, replica_sets};
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
@@ -30,6 +31,18 @@ pub struct Settings {
     pub secrets: Secrets,
     /// Whether annotated hub objects are written too.
     pub hub_objects: HubObjects,
+    /// What carries the works.
+    pub work_kind: WorkKind,
+}
+
+/// What carries the works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WorkKind {
+    /// A ManifestWork for each cluster.
+    #[default]
+    ManifestWork,
+    /// A ManifestWorkReplicaSet, from which the hub makes the works.
+    ReplicaSet,
 }
 
 /// Everything that rendering needs.
@@ -58,6 +71,7 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
         plan: Plan::default(),
         rbac: BTreeMap::new(),
         names: WorkNames::default(),
+        drafts: Vec::new(),
     };
     let copies = assembly.copies(findings);
     assembly.own_works(&copies, findings);
@@ -70,11 +84,22 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
             riding.push(copy);
         }
     }
-    for (gateway, riding) in input.gateways.iter().zip(&riding) {
-        assembly.gateway_works(gateway, riding, findings);
+    for (index, (gateway, riding)) in input.gateways.iter().zip(&riding).enumerate() {
+        assembly.gateway_works((index, gateway), riding, findings);
     }
-    assembly.rbac_works();
-    let mut plan = assembly.plan;
+    let mut plan = match input.settings.work_kind {
+        WorkKind::ManifestWork => {
+            assembly.rbac_works();
+            assembly.plan
+        }
+        WorkKind::ReplicaSet => {
+            let sets = replica_sets(input.gateways, &assembly.drafts, findings);
+            Plan {
+                replica_sets: Some(sets),
+                ..assembly.plan
+            }
+        }
+    };
     let names: Vec<&str> = plan.works.iter().map(|work| work.name.as_str()).collect();
     for works in plan.clusters.values_mut() {
         works.sort_by_key(|work| names.get(*work).copied());
@@ -97,6 +122,8 @@ struct Assembly<'a> {
     /// The custom resources shipped to each cluster.
     rbac: BTreeMap<String, rbac::Shipped>,
     names: WorkNames<'a>,
+    /// With [`WorkKind::ReplicaSet`], the works before they become sets.
+    drafts: Vec<Draft<'a>>,
 }
 
 impl<'a> Assembly<'a> {
@@ -137,24 +164,25 @@ impl<'a> Assembly<'a> {
     fn own_works(&mut self, copies: &[Copies<'a>], findings: &mut Findings) {
         for shipment in copies {
             for copy in shipment.copies.iter().filter(|copy| copy.carrier == Carrier::Own) {
-                let Some(gateway) = self.input.gateways.get(copy.gateway) else {
+                let gateway = copy.gateways.first();
+                let Some(gateway) = gateway.and_then(|first| self.input.gateways.get(*first)) else {
                     continue;
                 };
                 let mut manifests = namespaces(&copy.manifests, self.input.namespace_labels);
                 manifests.extend(copy.manifests.iter().cloned());
-                self.add(
-                    shipment.object,
-                    manifests,
-                    gateway.params,
-                    &copy.clusters,
-                    findings,
-                );
+                let goes = (copy.gateways.as_slice(), copy.clusters.as_slice());
+                self.add(shipment.object, manifests, gateway.params, goes, findings);
             }
         }
     }
 
     /// The works of one Gateway: one content for all clusters where the same policies ride with it.
-    fn gateway_works(&mut self, gateway: &PlacedGateway<'a>, riding: &[&Copy], findings: &mut Findings) {
+    fn gateway_works(
+        &mut self,
+        (index, gateway): (usize, &PlacedGateway<'a>),
+        riding: &[&Copy],
+        findings: &mut Findings,
+    ) {
         if gateway.clusters.is_empty() {
             return;
         }
@@ -189,7 +217,8 @@ impl<'a> Assembly<'a> {
             passengers.extend(aboard.into_iter().map(|(_, manifest)| manifest.clone()));
             let mut manifests = namespaces(&passengers, self.input.namespace_labels);
             manifests.extend(passengers);
-            self.add(object, manifests, gateway.params, &clusters, findings);
+            let goes = (&[index][..], clusters.as_slice());
+            self.add(object, manifests, gateway.params, goes, findings);
         }
     }
 
@@ -198,8 +227,8 @@ impl<'a> Assembly<'a> {
         &mut self,
         object: &'a Object,
         manifests: Vec<Manifest>,
-        params: &Params,
-        clusters: &[String],
+        params: &'a Params,
+        (gateways, clusters): (&[usize], &[String]),
         findings: &mut Findings,
     ) {
         findings.extend(overwritten(self.input.hub, object, &manifests, clusters));
@@ -231,10 +260,20 @@ impl<'a> Assembly<'a> {
             .collect();
         let position = self.plan.works.len();
         self.plan.works.push(Work {
-            name: parts.name,
+            name: parts.name.clone(),
             text: work,
             manifests: summaries(&parts.manifests),
         });
+        if self.input.settings.work_kind == WorkKind::ReplicaSet {
+            self.drafts.push(Draft {
+                object,
+                gateways: gateways.to_vec(),
+                clusters: clusters.to_vec(),
+                params,
+                custom: custom.clone(),
+                parts,
+            });
+        }
         for cluster in clusters {
             self.plan
                 .clusters
@@ -255,7 +294,7 @@ impl<'a> Assembly<'a> {
             by_content.entry(shipped).or_default().push(cluster);
         }
         for (shipped, clusters) in by_content {
-            let manifests = rbac::manifests(&shipped).into_iter().map(rbac_manifest).collect();
+            let manifests = rbac::manifests(rbac::ROLE_NAME, &shipped).into_iter().map(rbac_manifest).collect();
             let parts = WorkParts {
                 name: rbac::WORK_NAME.to_owned(),
                 parent: None,
@@ -338,7 +377,7 @@ fn namespaces(manifests: &[Manifest], labels: &NamespaceLabels) -> Vec<Manifest>
         .collect()
 }
 
-fn rbac_manifest(value: Value) -> Manifest {
+pub(super) fn rbac_manifest(value: Value) -> Manifest {
     let text = |pointer: &str| {
         value
             .pointer(pointer)
@@ -405,7 +444,7 @@ fn copies_by_object(copies: &[Copies<'_>]) -> BTreeMap<String, Vec<hub_objects::
     places
 }
 
-fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
+pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
     manifests
         .iter()
         .map(|manifest| ManifestSummary {

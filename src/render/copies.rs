@@ -36,8 +36,8 @@ pub struct Copy {
     pub cargo: Cargo,
     /// Where they ride.
     pub carrier: Carrier,
-    /// A Gateway that the copy is for: its class's parameters hold for a work of its own.
-    pub gateway: usize,
+    /// The Gateways that the copy is for, sorted: the parameters of the first one's class hold for a work of its own.
+    pub gateways: Vec<usize>,
     /// One manifest for each downstream namespace.
     pub manifests: Vec<Manifest>,
     /// The clusters, sorted.
@@ -92,7 +92,7 @@ pub fn copies(
             Some(Copy {
                 cargo: shipment.cargo,
                 carrier,
-                gateway,
+                gateways: present.into_iter().collect(),
                 manifests,
                 clusters,
             })

@@ -16,14 +16,15 @@ mod names;
 mod plan;
 mod policy_status;
 mod rbac;
+mod replica_sets;
 mod secrets;
 mod shipment;
 mod work;
 mod work_names;
 
-pub use assemble::{Input, Settings, render};
+pub use assemble::{Input, Settings, WorkKind, render};
 pub use names::downstream_namespace;
-pub use plan::{ManifestSummary, Plan, Work};
+pub use plan::{ManifestSummary, Plan, REPLICA_SETS, ReplicaSet, Work};
 pub use policy_status::{PolicyStatus, policy_status};
 pub use shipment::{Cargo, Home, Shipment, ShipmentTarget};
 pub use work::WorkText;
