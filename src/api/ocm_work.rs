@@ -29,6 +29,8 @@ pub const GROUP: &str = "work.open-cluster-management.io";
 pub const MANIFEST_WORK: &str = "ManifestWork";
 /// The kind from which the hub makes a work for each cluster of a Placement.
 pub const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+/// The label of a work that the hub made from a set: `<namespace>.<name>` of the set (OCM work 4).
+pub const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
 /// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes (OCM work 2).
 pub const WEBHOOK_LIMIT: u64 = 500 * 1024;
 

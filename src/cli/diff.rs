@@ -392,6 +392,7 @@ impl Diff {
                 .map(|path| path.display().to_string()),
         );
         words.extend(self.options.state_option().iter().map(|word| (*word).to_owned()));
+        words.extend(self.carrier.words().iter().map(|word| (*word).to_owned()));
         words.extend(option.iter().map(|word| (*word).to_owned()));
         let quote = |word: &String| {
             let is_plain =

@@ -161,6 +161,14 @@ enum WorkKind {
 }
 
 impl Carrier {
+    /// What selects the kind, when it is not the default.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self.work_kind {
+            WorkKind::ManifestWork => &[],
+            WorkKind::ReplicaSet => &["--work-kind", "replica-set"],
+        }
+    }
+
     /// The library's word. A set is for all clusters of its Placement: a part of them (`narrowed`) makes no sense.
     pub(crate) fn work_kind(self, narrowed: bool) -> anyhow::Result<render::WorkKind> {
         match self.work_kind {

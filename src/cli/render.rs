@@ -70,7 +70,9 @@ impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let start = Instant::now();
         let mut request = self.options.request()?;
-        request.work_kind = self.carrier.work_kind(self.options.is_narrowed() || self.shard.is_some())?;
+        request.work_kind = self
+            .carrier
+            .work_kind(self.options.is_narrowed() || self.shard.is_some())?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
         let loaded = self.options.load(&request)?;

@@ -294,7 +294,10 @@ impl<'a> Assembly<'a> {
             by_content.entry(shipped).or_default().push(cluster);
         }
         for (shipped, clusters) in by_content {
-            let manifests = rbac::manifests(rbac::ROLE_NAME, &shipped).into_iter().map(rbac_manifest).collect();
+            let manifests = rbac::manifests(rbac::ROLE_NAME, &shipped)
+                .into_iter()
+                .map(rbac_manifest)
+                .collect();
             let parts = WorkParts {
                 name: rbac::WORK_NAME.to_owned(),
                 parent: None,

@@ -23,7 +23,7 @@ mod work;
 mod work_names;
 
 pub use assemble::{Input, Settings, WorkKind, render};
-pub use names::downstream_namespace;
+pub use names::{MANIFEST_KEY_LABEL, downstream_namespace, manifest_key};
 pub use plan::{ManifestSummary, Plan, REPLICA_SETS, ReplicaSet, Work};
 pub use policy_status::{PolicyStatus, policy_status};
 pub use shipment::{Cargo, Home, Shipment, ShipmentTarget};

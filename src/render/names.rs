@@ -10,6 +10,9 @@ pub const DOWNSTREAM_PREFIX: &str = "kuadrant-";
 /// The annotation that names the work of an object, where the derived name is taken.
 pub const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
 
+/// The label of a work that names it, cut to fit.
+pub const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
+
 /// Longest namespace name: an RFC 1123 label.
 const MAX_NAMESPACE: usize = 63;
 
@@ -65,7 +68,10 @@ pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
     }
     let hash = short_hash(work_name);
     let plain = work_name.replace('.', "-");
-    match limit.checked_sub(HASH_SUFFIX).and_then(|room| plain.get(..room.min(plain.len()))) {
+    match limit
+        .checked_sub(HASH_SUFFIX)
+        .and_then(|room| plain.get(..room.min(plain.len())))
+    {
         Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
         _ => hash,
     }
@@ -143,11 +149,24 @@ mod tests {
         assert_ne!(dotted, replica_set_name("shop", "gateway-shop-a-b"));
         for namespace in 1..=54 {
             let namespace = "n".repeat(namespace);
-            for name in ["g", "gateway-web", &"w".repeat(180), &"w.".repeat(80), &format!("{}.x", "w".repeat(5))] {
+            for name in [
+                "g",
+                "gateway-web",
+                &"w".repeat(180),
+                &"w.".repeat(80),
+                &format!("{}.x", "w".repeat(5)),
+            ] {
                 let set = replica_set_name(&namespace, name);
                 let label = format!("{namespace}.{set}");
-                assert!(label.len() <= 63 && !set.contains('.') && !set.is_empty(), "{label}");
-                assert!(set.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{set}");
+                assert!(
+                    label.len() <= 63 && !set.contains('.') && !set.is_empty(),
+                    "{label}"
+                );
+                assert!(
+                    set.bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'),
+                    "{set}"
+                );
             }
         }
     }

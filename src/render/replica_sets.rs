@@ -64,8 +64,10 @@ pub(super) fn replica_sets(
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
     let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])> = BTreeMap::new();
     for drafts in by_work.values() {
-        let matched: Vec<Option<&PlacedGateway<'_>>> =
-            drafts.iter().map(|draft| whole_placement(gateways, draft)).collect();
+        let matched: Vec<Option<&PlacedGateway<'_>>> = drafts
+            .iter()
+            .map(|draft| whole_placement(gateways, draft))
+            .collect();
         if matched.iter().any(Option::is_none) {
             findings.extend(not_uniform(gateways, drafts));
             continue;
@@ -85,7 +87,13 @@ pub(super) fn replica_sets(
             } else {
                 draft.parts.name.clone()
             };
-            let set = set_of(&work, placement, &placed.clusters, &draft.parts, Some(draft.params));
+            let set = set_of(
+                &work,
+                placement,
+                &placed.clusters,
+                &draft.parts,
+                Some(draft.params),
+            );
             let key = (set.namespace.clone(), set.name.clone());
             match sets.get(&key) {
                 Some((owner, _)) => findings.push(taken(&set, draft.object, *owner)),
@@ -261,8 +269,12 @@ fn differences(usual: &[Manifest], other: &[Manifest]) -> String {
         let found = manifests.iter().find(|manifest| manifest.resource == *resource);
         found.map(|manifest| manifest.value.clone())
     };
-    let lacks = before.iter().filter(|(resource, _)| !after.contains_key(resource));
-    let has = after.iter().filter(|(resource, _)| !before.contains_key(resource));
+    let lacks = before
+        .iter()
+        .filter(|(resource, _)| !after.contains_key(resource));
+    let has = after
+        .iter()
+        .filter(|(resource, _)| !before.contains_key(resource));
     let changed = before.iter().filter(|(resource, _)| {
         after.contains_key(resource) && value_of(usual, resource) != value_of(other, resource)
     });
@@ -276,7 +288,12 @@ fn differences(usual: &[Manifest], other: &[Manifest]) -> String {
 fn listed<'s>(clusters: impl Iterator<Item = &'s String>) -> String {
     let all: Vec<&str> = clusters.map(String::as_str).collect();
     let rest = all.len().saturating_sub(MOST_CLUSTERS);
-    let named = all.iter().take(MOST_CLUSTERS).copied().collect::<Vec<_>>().join(", ");
+    let named = all
+        .iter()
+        .take(MOST_CLUSTERS)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
     if rest > 0 {
         format!("{named} and {rest} more")
     } else {
@@ -293,7 +310,10 @@ fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {
             set.namespace,
             set.name,
             object.identity(),
-            owner.map_or_else(|| "the RBAC of a Placement".to_owned(), |owner| owner.identity().to_string())
+            owner.map_or_else(
+                || "the RBAC of a Placement".to_owned(),
+                |owner| owner.identity().to_string()
+            )
         ),
     )
     .label("this one");

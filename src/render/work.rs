@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::feedback::{ResourceIdentifier, manifest_config};
-use super::names::manifest_key;
+use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::manifest_size;
 use crate::api::params::Params;
 use crate::object::Origin;
@@ -144,10 +144,7 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     labels.insert("kuadrant.io".to_owned(), json!("managed"));
     if let Some(parent) = &parts.parent {
         annotations.insert("kuadrant.io/parent".to_owned(), json!(parent));
-        labels.insert(
-            "kuadrant.io/manifestKey".to_owned(),
-            json!(manifest_key(&parts.name)),
-        );
+        labels.insert(MANIFEST_KEY_LABEL.to_owned(), json!(manifest_key(&parts.name)));
     }
     let guarded = spec.contains("${");
     if guarded {

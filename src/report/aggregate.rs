@@ -14,15 +14,15 @@ use serde::Serialize;
 
 use self::instance::Instance;
 use self::rules::{gateway_status, policy_condition};
-use super::exported::ExportedWork;
+use super::exported::{ExportedWork, RBAC_WORK};
 use super::predicted::class_status;
 use super::status::{Group, ObjectStatus, WorkState};
-use crate::api::ocm_work::{GROUP, MANIFEST_WORK};
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::hub::{Hub, Objects, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId, SyncedRoutes};
-use crate::render::{Plan, policy_status};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_status};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -95,13 +95,17 @@ enum Subject {
 impl Aggregation<'_, '_> {
     /// Aggregates. `admits` says which clusters are looked at.
     pub fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
+        let works_of_plan = self.plan.works.iter();
+        let by_key: HashMap<String, &str> = works_of_plan
+            .map(|work| (manifest_key(&work.name), work.name.as_str()))
+            .collect();
         let exported: BTreeMap<(&str, &str), ExportedWork<'_>> = self
             .works
             .of_kind(GROUP, MANIFEST_WORK)
             .iter()
             .filter(|object| admits(object.namespace_or_empty()))
             .map(|object| {
-                let key = (object.namespace_or_empty(), object.name.as_str());
+                let key = (object.namespace_or_empty(), planned_name(object, &by_key));
                 (key, ExportedWork::read(object, findings))
             })
             .collect();
@@ -298,6 +302,24 @@ impl Aggregation<'_, '_> {
         params
             .flat_map(|params| &params.policies_to_sync)
             .any(|resource| resource.group == policy.api_version.group && resource.kind == policy.kind)
+    }
+}
+
+/// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a random name, and the
+/// set's labels (OCM work 4).
+fn planned_name<'x>(work: &'x Object, by_key: &HashMap<String, &'x str>) -> &'x str {
+    let Some(set) = work.label(REPLICA_SET_LABEL) else {
+        return &work.name;
+    };
+    match work.label(MANIFEST_KEY_LABEL) {
+        Some(key) => by_key.get(key).copied().unwrap_or(&work.name),
+        None if set
+            .split_once('.')
+            .is_some_and(|(_, set)| set.starts_with(RBAC_WORK)) =>
+        {
+            RBAC_WORK
+        }
+        None => &work.name,
     }
 }
 

@@ -191,6 +191,24 @@ fn a_synced_route_that_no_listener_takes_and_one_that_a_spoke_would_refuse() {
 }
 
 #[test]
+fn a_replica_set_that_would_differ_between_clusters() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokes/us-1/limits.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: mine, namespace: kuadrant-gateways}\n\
+         spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web, sectionName: api}, \
+         limits: {x: {rates: [{limit: 5, window: 10s}]}}}\n",
+    );
+    scratch
+        .run(&["render", "hub", "-o", "rendered", "--work-kind", "replica-set"])
+        .exits(4)
+        .says("error[placement/not-uniform]")
+        .says("--> hub/gateway.yaml:4:")
+        .says("us-1")
+        .says("= help: leave out `--work-kind replica-set`");
+}
+
+#[test]
 fn a_spoke_folder_of_no_known_cluster() {
     found(
         |scratch| {

@@ -19,6 +19,7 @@ mod policies;
 mod pre_commit;
 mod real_crds;
 mod rendering;
+mod replica_sets;
 mod routes;
 mod scratch;
 mod status;

@@ -753,6 +753,36 @@ fn hub_objects_reports_graphs_and_statuses_know_shipped_routes() {
 }
 
 #[test]
+fn objects_without_a_namespace_get_the_one_of_the_command_line() {
+    let scratch = hub();
+    let route = route("cart", "NS", "{name: prod-web}").replace(", namespace: NS", "");
+    let limit = limit("cart", "NS", "kind: HTTPRoute, name: cart").replace(", namespace: NS", "");
+    scratch.write("hub/routes.yaml", &format!("{route}{limit}"));
+    scratch
+        .run(&["render", "hub", "-o", "rendered", "--namespace", "gateways"])
+        .exits(0);
+    let there = names(&manifests(&scratch, WORK));
+    assert_eq!(there[1..2], ["Namespace /kuadrant-gateways"]);
+    assert!(there.contains(&"HTTPRoute gateways/cart".to_owned()), "{there:?}");
+    assert!(
+        there.contains(&"RateLimitPolicy gateways/cart".to_owned()),
+        "{there:?}"
+    );
+}
+
+#[test]
+fn an_error_about_a_route_that_the_configuration_turns_down_ships_it() {
+    let scratch = without_allowed_routes();
+    scratch.write("hub/routes.yaml", &route("cart", "shop", OURS));
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nfindings: {route/not-allowed: warning}\n",
+    );
+    render(&scratch).exits(0).says("warning[route/not-allowed]");
+    assert!(names(&manifests(&scratch, WORK)).contains(&"HTTPRoute shop/cart".to_owned()));
+}
+
+#[test]
 fn a_listener_set_stays_on_the_hub_and_what_hangs_on_it_too() {
     let scratch = hub();
     scratch.edit(

@@ -85,9 +85,11 @@ impl<'a> Side<'a> {
         let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
         for file in files {
             // Sets stand a directory deeper than works: below that of their namespace.
-            let parts = match file.path.starts_with(REPLICA_SETS) {
-                true => file.path.rsplit_once('/').filter(|(directory, _)| *directory != REPLICA_SETS),
-                false => file.path.split_once('/'),
+            let parts = if file.path.starts_with(REPLICA_SETS) {
+                let deeper = file.path.rsplit_once('/');
+                deeper.filter(|(directory, _)| *directory != REPLICA_SETS)
+            } else {
+                file.path.split_once('/')
             };
             let Some((cluster, name)) = parts else {
                 continue;
