@@ -88,14 +88,15 @@ impl<'a> Route<'a> {
             .iter()
             .filter_map(|field| parent_ref(&mut reading, field))
             .collect();
+        // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
+        let is_known = is_route(&object.api_version.group, &object.kind);
+        if !is_known && reading.is_wrong() {
+            return None;
+        }
         let mut of_others = Findings::new();
-        let mut reading = if is_route(&object.api_version.group, &object.kind) {
+        let mut reading = if is_known {
             reading
         } else {
-            // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
-            if reading.is_wrong() {
-                return None;
-            }
             Reading::new(object, &mut of_others)
         };
         let hostnames = reading
@@ -109,10 +110,9 @@ impl<'a> Route<'a> {
             .iter()
             .map(|field| route_rule(&mut reading, field))
             .collect();
-        if object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
+        if is_known && object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
             rules.push(RouteRule::default());
         }
-        let is_known = is_route(&object.api_version.group, &object.kind);
         (!is_known || !reading.is_wrong()).then_some(Self {
             object,
             parents,

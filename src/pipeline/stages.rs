@@ -13,7 +13,7 @@ use crate::policy::shipping::nodes_of_gateway;
 use crate::policy::{Clusters, Consignments, Node, check_admission, report_unsynced, report_unused};
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
 use crate::report::{
-    Aggregated, Aggregation, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
+    Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
 };
 
 /// What a run would write, and what is said about it.
@@ -215,6 +215,13 @@ fn predictions(
         status.on_clusters.retain(|there| loaded.admits(&there.cluster));
         status.shipped_to.retain(|cluster| loaded.admits(cluster));
     }
+    // A route of which nothing was said but that it goes to other clusters.
+    statuses.retain(|status| {
+        status.group != Group::Route
+            || !(status.shipped_to.is_empty()
+                && status.conditions.is_empty()
+                && status.effective_policy.is_empty())
+    });
     statuses
 }
 

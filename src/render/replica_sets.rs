@@ -323,3 +323,34 @@ fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {
     };
     finding.help("give it another name with the annotation `spokewright.dev/work-name: NAME`")
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_cluster_ever_gets_one_cluster_role_from_two_placements(
+            keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
+        ) {
+            let clusters = ["eu-1".to_owned()];
+            let shipped: rbac::Shipped = [("g.io".to_owned(), "things".to_owned())].into();
+            let rights = keys
+                .iter()
+                .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))
+                .collect();
+            let sets = rbac_sets(&rights);
+            let roles: BTreeSet<&str> =
+                sets.iter().flat_map(|set| &set.manifests).map(|manifest| manifest.name.as_str()).collect();
+            prop_assert_eq!(roles.len(), keys.len());
+            let names: BTreeSet<(&str, &str)> =
+                sets.iter().map(|set| (set.namespace.as_str(), set.name.as_str())).collect();
+            prop_assert_eq!(names.len(), keys.len());
+            if keys.len() == 1 {
+                prop_assert!(roles.contains(rbac::ROLE_NAME));
+            }
+        }
+    }
+}

@@ -98,12 +98,12 @@ impl Prediction<'_, '_> {
 
     /// The routes that go to spokes. Nobody writes a condition of theirs on the hub.
     fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
-        self.routes.iter().map(|(number, route)| {
+        self.routes.iter().filter_map(|(number, route)| {
             let clusters = self.routes.clusters(self.attachments, self.by_key, number);
-            ObjectStatus {
+            (!clusters.is_empty()).then(|| ObjectStatus {
                 shipped_to: clusters.into_iter().map(str::to_owned).collect(),
                 ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
-            }
+            })
         })
     }
 
