@@ -29,8 +29,21 @@ pub const GROUP: &str = "work.open-cluster-management.io";
 pub const MANIFEST_WORK: &str = "ManifestWork";
 /// The kind from which the hub makes a work for each cluster of a Placement.
 pub const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+/// The label of a work that the hub made from a set: `<namespace>.<name>` of the set (OCM work 4).
+pub const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
 /// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes (OCM work 2).
 pub const WEBHOOK_LIMIT: u64 = 500 * 1024;
+
+/// Whether the work agent applied an object: its AppliedManifestWork then owns it (OCM work 3).
+#[must_use]
+pub fn is_owned_by_work(object: &Object) -> bool {
+    let owners = object.root().get("metadata").get("ownerReferences");
+    owners.items().any(|owner| {
+        let version = owner.get("apiVersion").str().unwrap_or_default();
+        owner.get("kind").str() == Some("AppliedManifestWork")
+            && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
+    })
+}
 
 /// Which stage of OCM refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

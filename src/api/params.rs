@@ -15,11 +15,12 @@ mod status;
 mod tests;
 
 pub use file::{UpdateStrategy, WorkPer, json_schema};
-pub use resources::{Feedback, PolicyResource, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup};
+pub use resources::{Feedback, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup, SyncedResource};
 pub use status::InvalidParameters;
 
 use serde_json::Value;
 
+use self::resources::Role;
 use crate::api::schema::{Schema, Violation, ViolationKind};
 use crate::api::{dotted, reading};
 use crate::diagnostic::{Code, Finding, Part, Place};
@@ -43,7 +44,9 @@ pub struct Params {
     /// Class of the downstream Gateways.
     pub downstream_class: String,
     /// Policy resources to sync, in the order of the parameters.
-    pub policies_to_sync: Vec<PolicyResource>,
+    pub policies_to_sync: Vec<SyncedResource>,
+    /// Route resources to sync, in the order of the parameters.
+    pub resources_to_sync: Vec<SyncedResource>,
     /// Whether the spokes' agents report lists and mappings (OCM's gate RawFeedbackJsonString).
     pub raw_feedback: bool,
     /// What one work holds.
@@ -54,11 +57,22 @@ pub struct Params {
     pub max_work_bytes: u64,
 }
 
+impl Params {
+    /// The entry of `resourcesToSync` for routes of this group and kind.
+    #[must_use]
+    pub fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
+        self.resources_to_sync
+            .iter()
+            .find(|resource| resource.group == group && resource.kind == kind)
+    }
+}
+
 impl Default for Params {
     fn default() -> Self {
         Self {
             downstream_class: DEFAULT_DOWNSTREAM_CLASS.to_owned(),
             policies_to_sync: Vec::new(),
+            resources_to_sync: Vec::new(),
             raw_feedback: false,
             work_per: WorkPer::Gateway,
             update_strategy: UpdateStrategy::Update,
@@ -267,13 +281,6 @@ impl Check<'_> {
         for violation in schema.check_completed(&value) {
             self.violation(&violation);
         }
-        if value.get("resourcesToSync").is_some() {
-            self.invalid(
-                "/resourcesToSync",
-                "resourcesToSync is not supported yet",
-                Some("remove it; policies are synced by policiesToSync".to_owned()),
-            );
-        }
         self.interpret(&value, catalog)
     }
 
@@ -320,8 +327,9 @@ impl Check<'_> {
             );
         }
         for name in names {
-            self.resources(value, name, catalog, &mut params.policies_to_sync);
+            self.resources(value, (name, Role::Policy), catalog, &mut params);
         }
+        self.resources(value, ("resourcesToSync", Role::Route), catalog, &mut params);
         Some(params)
     }
 }

@@ -88,6 +88,17 @@ impl<'a> Route<'a> {
             .iter()
             .filter_map(|field| parent_ref(&mut reading, field))
             .collect();
+        // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
+        let is_known = is_route(&object.api_version.group, &object.kind);
+        if !is_known && reading.is_wrong() {
+            return None;
+        }
+        let mut of_others = Findings::new();
+        let mut reading = if is_known {
+            reading
+        } else {
+            Reading::new(object, &mut of_others)
+        };
         let hostnames = reading
             .items(&spec.get("hostnames"))
             .iter()
@@ -99,10 +110,10 @@ impl<'a> Route<'a> {
             .iter()
             .map(|field| route_rule(&mut reading, field))
             .collect();
-        if object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
+        if is_known && object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
             rules.push(RouteRule::default());
         }
-        (!reading.is_wrong()).then_some(Self {
+        (!is_known || !reading.is_wrong()).then_some(Self {
             object,
             parents,
             hostnames,
@@ -187,6 +198,8 @@ pub fn service_ports(object: &Object) -> Vec<(String, Option<i64>)> {
 #[derive(Debug, Clone)]
 pub struct Admission {
     namespaces: AdmittedNamespaces,
+    /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
+    lists_kinds: bool,
     /// Group and kind; `None` where the protocol is unknown and nothing is listed: any route.
     kinds: Option<Vec<(String, String)>>,
 }
@@ -241,6 +254,7 @@ impl Admission {
                 Some((group.to_owned(), kind.get("kind").str()?.to_owned()))
             })
             .collect();
+        let lists_kinds = !listed.is_empty();
         let kinds = if listed.is_empty() {
             kinds_of_protocol(listener.protocol)
         } else {
@@ -248,6 +262,7 @@ impl Admission {
         };
         Self {
             namespaces: AdmittedNamespaces::read(&allowed.get("namespaces"), "Same"),
+            lists_kinds,
             kinds,
         }
     }
@@ -258,6 +273,24 @@ impl Admission {
         self.kinds
             .as_ref()
             .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
+    }
+
+    /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
+    #[must_use]
+    pub const fn lists_kinds(&self) -> bool {
+        self.lists_kinds
+    }
+
+    /// The group and kind of the routes that are admitted; `None`: any.
+    #[must_use]
+    pub fn kinds(&self) -> Option<&[(String, String)]> {
+        self.kinds.as_deref()
+    }
+
+    /// Which namespaces routes may come from.
+    #[must_use]
+    pub const fn namespaces(&self) -> &AdmittedNamespaces {
+        &self.namespaces
     }
 
     /// Whether routes of `namespace` are admitted by a listener whose Gateway lives in `own`.

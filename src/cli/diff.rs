@@ -18,7 +18,7 @@ use spokewright::source::Sources;
 #[cfg(feature = "git")]
 use spokewright::source::{FileTree as _, Files, GitTree};
 
-use super::options::{MessageFormat, ReadOptions};
+use super::options::{Carrier, MessageFormat, ReadOptions};
 use super::render::plural;
 use super::show;
 use super::status::Status;
@@ -60,6 +60,9 @@ pub(crate) struct Diff {
     /// An empty result is what I mean: show everything as removed
     #[arg(long, help_heading = "Comparison")]
     allow_empty: bool,
+
+    #[command(flatten)]
+    carrier: Carrier,
 
     /// Form of the differences on stdout
     #[arg(
@@ -119,7 +122,8 @@ enum BaseSide {
 
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let request = self.options.request()?;
+        let mut request = self.options.request()?;
+        request.work_kind = self.carrier.work_kind(self.options.is_narrowed())?;
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)
         } else {
@@ -393,6 +397,7 @@ impl Diff {
                 .map(|path| path.display().to_string()),
         );
         words.extend(self.options.state_option().iter().map(|word| (*word).to_owned()));
+        words.extend(self.carrier.words().iter().map(|word| (*word).to_owned()));
         words.extend(option.iter().map(|word| (*word).to_owned()));
         let quote = |word: &String| {
             let is_plain =

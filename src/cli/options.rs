@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::api::config::{PlacementMode, PlacementSource};
 use spokewright::pipeline::{self, Loaded, Request};
+use spokewright::render;
 #[cfg(feature = "git")]
 use spokewright::source::{IndexError, IndexTree};
 
@@ -137,6 +138,52 @@ pub(crate) enum Color {
     Never,
 }
 
+/// What carries the works.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Carrier {
+    /// What carries the works
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        default_value = "manifest-work",
+        help_heading = "Output"
+    )]
+    work_kind: WorkKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WorkKind {
+    /// One ManifestWork for each cluster
+    ManifestWork,
+    /// One ManifestWorkReplicaSet for each Gateway, from which the hub makes the works
+    ReplicaSet,
+}
+
+impl Carrier {
+    /// What selects the kind, when it is not the default.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self.work_kind {
+            WorkKind::ManifestWork => &[],
+            WorkKind::ReplicaSet => &["--work-kind", "replica-set"],
+        }
+    }
+
+    /// The library's word. A set is for all clusters of its Placement: a part of them (`narrowed`) makes no sense.
+    pub(crate) fn work_kind(self, narrowed: bool) -> anyhow::Result<render::WorkKind> {
+        match self.work_kind {
+            WorkKind::ManifestWork => Ok(render::WorkKind::ManifestWork),
+            WorkKind::ReplicaSet if narrowed => Err(Refusal::new(
+                Status::Usage,
+                "a ManifestWorkReplicaSet is for all clusters of its Placement, and no part of them",
+                "leave out `--clusters` and `--shard`, or `--work-kind replica-set`",
+            )
+            .into()),
+            WorkKind::ReplicaSet => Ok(render::WorkKind::ReplicaSet),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Inputs {
     /// The files on disk
@@ -227,6 +274,11 @@ impl ReadOptions {
                 "leave out `--inputs git-index`, or run without `--watch` in a hook",
             ),
         }
+    }
+
+    /// Whether `--clusters` asks for some clusters only.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.clusters.is_some()
     }
 
     /// Reads the input in the state that `--inputs` says.

@@ -12,7 +12,7 @@ use spokewright::pipeline::{self, Detail, Rendered, Request};
 use spokewright::report::RenderReport;
 
 use super::next;
-use super::options::ReadOptions;
+use super::options::{Carrier, ReadOptions};
 use super::show;
 use super::status::{Refusal, Status};
 use super::watch::watch;
@@ -27,6 +27,7 @@ Examples:
   spokewright render --exit-code           in a hook: exit 1 when it wrote
   spokewright render --watch               while you edit, at every change
   spokewright render --inputs git-index    what is staged, for a commit
+  spokewright render --work-kind replica-set   one set for each Gateway
   spokewright render --report report.json  where every object came from";
 
 /// Render the input into one directory per cluster of ManifestWorks
@@ -68,22 +69,8 @@ pub(crate) struct Render {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
 
-    /// What carries the works
-    #[arg(
-        long,
-        value_name = "KIND",
-        default_value = "manifest-work",
-        help_heading = "Output"
-    )]
-    work_kind: WorkKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum WorkKind {
-    /// One ManifestWork for each cluster
-    ManifestWork,
-    /// One ManifestWorkReplicaSet for each Gateway (not supported yet)
-    ReplicaSet,
+    #[command(flatten)]
+    carrier: Carrier,
 }
 
 impl Render {
@@ -108,6 +95,9 @@ impl Render {
         let mut request = self.options.request()?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
+        request.work_kind = self
+            .carrier
+            .work_kind(self.options.is_narrowed() || self.shard.is_some())?;
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
         Ok(request)
@@ -115,11 +105,6 @@ impl Render {
 
     fn once(&self) -> anyhow::Result<Status> {
         let start = Instant::now();
-        if self.work_kind == WorkKind::ReplicaSet {
-            show::line("error: `--work-kind replica-set` is not supported yet");
-            show::line("help: leave it out: ManifestWorks need no feature gate and no Placement on the hub");
-            return Ok(Status::Usage);
-        }
         let request = self.request()?;
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);
@@ -283,19 +268,27 @@ impl Render {
     }
 }
 
-/// `2 clusters, 1 Gateway, 1 policy: 4 works`.
+/// `2 clusters, 1 Gateway, 1 policy: 4 works`; with routes `1 Gateway, 3 routes, 1 policy`.
 fn counts(rendered: &Rendered) -> String {
     let plan = &rendered.plan;
     format!(
-        "{}, {}, {}: {}",
+        "{}, {}, {}{}: {}",
         plural(plan.clusters.len(), "cluster"),
         plural(plan.gateways, "Gateway"),
+        if plan.routes == 0 {
+            String::new()
+        } else {
+            format!("{}, ", plural(plan.routes, "route"))
+        },
         if plan.policies == 1 {
             "1 policy".to_owned()
         } else {
             format!("{} policies", plan.policies)
         },
-        plural(plan.work_count(), "work")
+        plan.replica_sets.as_ref().map_or_else(
+            || plural(plan.work_count(), "work"),
+            |sets| plural(sets.len(), "replica set")
+        )
     )
 }
 

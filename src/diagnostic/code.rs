@@ -46,13 +46,14 @@ codes! {
     OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
     OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
-    PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist or is no policy"
+    PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist, or is no policy or no route"
     PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"
     PLACEMENT_DIFFERS "placement/differs" Warning "PlacementDecisions and evaluation give different clusters"
     PLACEMENT_MISCONFIGURED "placement/misconfigured" Error "OCM's scheduler would call this Placement misconfigured"
     PLACEMENT_NEEDS_NOW "placement/needs-now" Error "A time decides this placement: pass --now"
     PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning "A placement selects no cluster"
     PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
+    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error "A ManifestWorkReplicaSet cannot carry what differs from cluster to cluster"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
@@ -66,6 +67,7 @@ codes! {
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
+    ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener takes a route of a synced kind, so it is not shipped"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
     ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway or listener that is not in the input"
     SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
@@ -123,12 +125,13 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 7] = [
+        const FIXED: [Code; 8] = [
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
             Code::OBJECT_NO_NAME,
             Code::OBJECT_NO_NAMESPACE,
             Code::PLACEMENT_NEEDS_NOW,
+            Code::PLACEMENT_NOT_UNIFORM,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
         ];

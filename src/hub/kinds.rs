@@ -57,6 +57,8 @@ pub struct KindInfo {
     pub versions: Vec<Cow<'static, str>>,
     /// Target references of its spec, in any served version.
     pub targets: TargetFields,
+    /// Whether its spec has `parentRefs`, in any served version: only then can its objects be routes.
+    pub parent_refs: bool,
     /// What its policy label says, for CRDs of the input.
     pub policy_label: Option<PolicyLabel>,
     /// Where this comes from.
@@ -99,6 +101,7 @@ impl From<&Crd> for KindInfo {
                 target_ref: has("targetRef"),
                 target_refs: has("targetRefs"),
             },
+            parent_refs: has("parentRefs"),
             policy_label: crd.policy_label,
             source: KindSource::Crd,
         }
@@ -221,7 +224,9 @@ impl ResourceCatalog for KindTable {
             Some(info) => ResourceLookup::Known {
                 kind: &info.kind,
                 versions: info.versions.iter().map(AsRef::as_ref).collect(),
+                namespaced: info.scope == Scope::Namespaced,
                 has_target: info.targets.any(),
+                has_parents: info.parent_refs,
             },
             None => ResourceLookup::Unknown {
                 nearest: self

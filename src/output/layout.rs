@@ -1,11 +1,12 @@
 //! The layout of the output tree (design section 9): which file of a plan stands where.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::kustomization::kustomization;
 use super::selection::Selection;
 use super::tree::{FileKind, Tree};
-use crate::render::Plan;
+use crate::render::{Plan, REPLICA_SETS, ReplicaSet};
 
 /// The directory of annotated hub objects; no cluster name can begin with `_`.
 const HUB_DIRECTORY: &str = "_hub";
@@ -17,6 +18,10 @@ pub struct Layout<'a> {
     plan: &'a Plan,
     clusters: Vec<(&'a str, &'a [usize])>,
     hub_files: Vec<(&'a str, &'a str)>,
+    /// ManifestWorkReplicaSets, which stand in the place of the clusters' works.
+    sets: &'a [ReplicaSet],
+    /// Their directories, each once.
+    set_directories: Vec<&'a str>,
     /// All clusters of the fleet, also those that are filtered out: the root's kustomization lists them.
     all_clusters: Vec<String>,
     selection: Selection,
@@ -31,6 +36,9 @@ enum File {
     Work { cluster: u32, work: u32 },
     HubList,
     HubObject { file: u32 },
+    SetDirectories,
+    SetList { directory: u32 },
+    Set { set: u32 },
 }
 
 impl<'a> Layout<'a> {
@@ -44,10 +52,17 @@ impl<'a> Layout<'a> {
     /// other clusters are another run's.
     #[must_use]
     pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
+        let sets = plan.replica_sets.as_deref();
         let clusters: Vec<(&str, &[usize])> = plan
             .clusters
             .iter()
+            .filter(|_| sets.is_none())
             .map(|(name, works)| (name.as_str(), works.as_slice()))
+            .collect();
+        let set_directories: BTreeSet<&str> = sets
+            .unwrap_or_default()
+            .iter()
+            .map(|set| set.directory.as_str())
             .collect();
         let hub_files: Vec<(&str, &str)> = plan
             .hub_objects
@@ -58,7 +73,9 @@ impl<'a> Layout<'a> {
             plan,
             clusters,
             hub_files,
-            all_clusters,
+            sets: sets.unwrap_or_default(),
+            set_directories: set_directories.into_iter().collect(),
+            all_clusters: if sets.is_none() { all_clusters } else { Vec::new() },
             selection,
             files: Vec::new(),
         };
@@ -83,6 +100,12 @@ impl<'a> Layout<'a> {
                     .zip(&self.hub_files)
                     .map(|(file, _)| File::HubObject { file }),
             );
+        }
+        if !self.sets.is_empty() {
+            files.push(File::SetDirectories);
+            let directories = (0_u32..).zip(&self.set_directories);
+            files.extend(directories.map(|(directory, _)| File::SetList { directory }));
+            files.extend((0_u32..).zip(self.sets).map(|(set, _)| File::Set { set }));
         }
         files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
         files
@@ -112,6 +135,15 @@ impl<'a> Layout<'a> {
                 let (name, _) = self.hub_files.get(file as usize).copied().unwrap_or_default();
                 Cow::Owned(format!("{HUB_DIRECTORY}/{name}"))
             }
+            File::SetDirectories => Cow::Owned(format!("{REPLICA_SETS}/{KUSTOMIZATION}")),
+            File::SetList { directory } => {
+                Cow::Owned(format!("{}/{KUSTOMIZATION}", self.set_directory(directory)))
+            }
+            File::Set { set } => {
+                let set = self.sets.get(set as usize);
+                let (directory, name) = set.map_or(("", ""), |set| (&set.directory, &set.name));
+                Cow::Owned(format!("{directory}/{name}.yaml"))
+            }
         }
     }
 
@@ -119,7 +151,15 @@ impl<'a> Layout<'a> {
         let clusters = self.all_clusters.iter().map(String::as_str);
         clusters
             .chain((!self.hub_files.is_empty()).then_some(HUB_DIRECTORY))
+            .chain((!self.sets.is_empty()).then_some(REPLICA_SETS))
             .collect()
+    }
+
+    fn set_directory(&self, directory: u32) -> &'a str {
+        self.set_directories
+            .get(directory as usize)
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -136,12 +176,12 @@ impl Tree for Layout<'_> {
 
     fn kind(&self, index: usize) -> FileKind {
         match self.files.get(index) {
-            Some(File::Work { .. } | File::HubObject { .. }) => FileKind::Object,
+            Some(File::Work { .. } | File::HubObject { .. } | File::Set { .. }) => FileKind::Object,
             _ => FileKind::Kustomization,
         }
     }
 
-    /// What no cluster owns (the root's list, `_hub/`) is the same in every part, and every part's.
+    /// What no cluster owns (the root's list, `_hub/`, `_replica-sets/`) is the same in every part, and every part's.
     fn owns(&self, path: &str) -> bool {
         match path.split_once('/') {
             Some((directory, _)) if !directory.starts_with('_') => self.selection.admits(directory),
@@ -174,6 +214,34 @@ impl Tree for Layout<'_> {
             Some(File::HubObject { file }) => {
                 let (_, text) = self.hub_files.get(*file as usize).copied().unwrap_or_default();
                 buffer.extend_from_slice(text.as_bytes());
+            }
+            Some(File::SetDirectories) => {
+                let names = self.set_directories.iter();
+                let names: Vec<&str> = names
+                    .filter_map(|path| path.rsplit_once('/'))
+                    .map(|(_, name)| name)
+                    .collect();
+                buffer.extend(kustomization(&names).bytes());
+            }
+            Some(File::SetList { directory }) => {
+                let directory = self.set_directory(*directory);
+                // Sorted by namespace: those of one directory stand together.
+                let start = self
+                    .sets
+                    .partition_point(|set| set.directory.as_str() < directory);
+                let files: Vec<String> = self
+                    .sets
+                    .iter()
+                    .skip(start)
+                    .take_while(|set| set.directory == directory)
+                    .map(|set| format!("{}.yaml", set.name))
+                    .collect();
+                buffer.extend(kustomization(&files).bytes());
+            }
+            Some(File::Set { set }) => {
+                if let Some(set) = self.sets.get(*set as usize) {
+                    buffer.extend_from_slice(set.text.as_bytes());
+                }
             }
             None => {}
         }

@@ -27,6 +27,7 @@ use serde_json::{Map, Value};
 use super::Request;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
+use crate::render::WorkKind;
 
 /// What a parameter holds, in Argo CD's words: its `collectionType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Shape {
 }
 
 /// Every parameter: the configuration's fields and the options that an Application may set (design section 9).
-pub const PARAMETERS: [(&str, Shape); 9] = [
+pub const PARAMETERS: [(&str, Shape); 10] = [
     ("allow-empty", Shape::Text),
     ("clusters", Shape::Text),
     ("hub", Shape::List),
@@ -58,6 +59,7 @@ pub const PARAMETERS: [(&str, Shape); 9] = [
     ("placement.source", Shape::Text),
     ("secrets", Shape::Text),
     ("spokes", Shape::Text),
+    ("work-kind", Shape::Text),
 ];
 
 /// What an Application says.
@@ -81,6 +83,8 @@ pub struct Parameters {
     pub clusters: Option<String>,
     /// Whether an empty result is meant.
     pub allow_empty: bool,
+    /// What carries the works.
+    pub work_kind: WorkKind,
 }
 
 impl Parameters {
@@ -133,6 +137,13 @@ impl Parameters {
                 Err(finding) => findings.push(*finding),
             }
         }
+        if parameters.work_kind == WorkKind::ReplicaSet && parameters.clusters.is_some() {
+            findings.push(
+                invalid("clusters", "makes no sense beside `work-kind: replica-set`").help(
+                    "a ManifestWorkReplicaSet is for all clusters of its Placement: remove one of the two",
+                ),
+            );
+        }
         parameters
     }
 
@@ -151,6 +162,7 @@ impl Parameters {
             }
             "secrets" => self.secrets = Some(given.choice(&["Omit", "Copy"])?),
             "spokes" => self.spokes = Some(given.text()?.to_owned()),
+            "work-kind" => self.work_kind = given.work_kind()?,
             _ => {}
         }
         Ok(())
@@ -169,6 +181,7 @@ impl Parameters {
             secrets: self.secrets,
             hub_objects: self.hub_objects,
             now: self.now,
+            work_kind: self.work_kind,
             boundary,
             output: Some(PathBuf::from("-")),
             ..Request::default()
@@ -265,6 +278,14 @@ impl<'a> Given<'a> {
             "true" => Ok(true),
             "false" => Ok(false),
             other => Err(self.not_among(other, &["true", "false"])),
+        }
+    }
+
+    fn work_kind(&self) -> Result<WorkKind, Box<Finding>> {
+        match self.text()? {
+            "manifest-work" => Ok(WorkKind::ManifestWork),
+            "replica-set" => Ok(WorkKind::ReplicaSet),
+            other => Err(self.not_among(other, &["manifest-work", "replica-set"])),
         }
     }
 

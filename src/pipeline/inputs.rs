@@ -12,6 +12,7 @@ use crate::hub::{self, Hub};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
 use crate::progress::Progress;
+use crate::render::WorkKind;
 use crate::source::{self, FileTree, Files, Sources, Watched};
 
 /// The configuration's name at the root of the input.
@@ -46,6 +47,8 @@ pub struct Request {
     pub secrets: Option<Secrets>,
     /// Instead of `hubObjects` of the configuration.
     pub hub_objects: Option<HubObjects>,
+    /// `--work-kind`.
+    pub work_kind: WorkKind,
     /// The repository, outside of which nothing may be read.
     pub boundary: Option<PathBuf>,
     /// What hub controllers other than the scheduler would add.
@@ -83,6 +86,8 @@ pub struct Loaded {
     pub selection: Selection,
     /// Who hears how far the run is.
     pub progress: Progress,
+    /// `--work-kind`.
+    pub work_kind: WorkKind,
     /// Whether the result is one stream, and no part of a directory.
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
@@ -215,6 +220,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             shard: request.shard,
         },
         progress: request.progress.clone(),
+        work_kind: request.work_kind,
         is_stream: is_stream(request),
         deny_warnings: request.deny_warnings,
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Loaded;
 use crate::api::config::OriginTimestamp;
+use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, Place, SourceId};
 use crate::hub::{Grants, Hub, Ours};
 use crate::object::{GroupKind, Object};
@@ -13,7 +14,7 @@ use crate::policy::findings::{local_conflicts, outcomes, same_target};
 use crate::policy::reach::gateways_of;
 use crate::policy::{
     Ages, Attachments, Clusters, EffectivePolicies, Locals, Node, Options, PolicyView, Profiles, Statuses,
-    Synced,
+    Synced, SyncedRoutes,
 };
 use crate::progress::{Progress, Stage};
 
@@ -28,6 +29,8 @@ pub struct Attached<'a> {
     pub synced: Synced,
     /// Who hears how far their evaluation is.
     progress: &'a Progress,
+    /// The routes that go with them.
+    pub routes: SyncedRoutes<'a>,
 }
 
 /// Attaches every policy, and reports what meets on one target. On a cluster, what lives there is attached as well.
@@ -41,14 +44,8 @@ pub fn attach<'a>(
     let _attaching = loaded.progress.begin(Stage::Attaching);
     let hub = &loaded.hub;
     let profiles = profiles(loaded, findings);
-    let kinds: BTreeSet<GroupKind> = ours
-        .classes
-        .values()
-        .filter_map(|class| class.params.as_ref().ok())
-        .flat_map(|params| &params.policies_to_sync)
-        .map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
-        .collect();
-    let kinds: Vec<GroupKind> = kinds.into_iter().collect();
+    let kinds = kinds_of(ours, |params| &params.policies_to_sync);
+    let routes = kinds_of(ours, |params| &params.resources_to_sync);
     let interpret = |object: &Object| interpreted(hub, object);
     let options = Options {
         profiles: Some(&profiles),
@@ -57,6 +54,7 @@ pub fn attach<'a>(
             OriginTimestamp::Ignore => Ages::Ignore,
         },
         kinds: &kinds,
+        routes: &routes,
         interpret: Some(&interpret),
     };
     let local = cluster.and_then(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
@@ -72,12 +70,27 @@ pub fn attach<'a>(
         locals.insert(cluster.as_str(), there);
     }
     let synced = Synced::new(&attachments, ours);
+    let routes = SyncedRoutes::new(&attachments, &synced, ours);
     Attached {
         attachments,
         locals,
         synced,
         progress: &loaded.progress,
+        routes,
     }
+}
+
+/// The kinds of a list of the parameters, over all classes of ours, sorted.
+fn kinds_of(ours: &Ours<'_>, list: impl Fn(&Params) -> &Vec<SyncedResource>) -> Vec<GroupKind> {
+    let params = ours
+        .classes
+        .values()
+        .filter_map(|class| class.params.as_ref().ok());
+    let kinds: BTreeSet<GroupKind> = params
+        .flat_map(list)
+        .map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
+        .collect();
+    kinds.into_iter().collect()
 }
 
 /// Profiles of policy kinds: built in, corrected and completed by the configuration.
@@ -117,6 +130,7 @@ impl<'a> PolicyView<'a> {
             locals,
             synced,
             progress,
+            routes,
         } = attached;
         let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
         let wanted = |gateway| match cluster {
@@ -150,7 +164,7 @@ impl<'a> PolicyView<'a> {
                 )
             })
             .collect();
-        let here = |node: Node, cluster: &str| receives(&attachments, &clusters, node, cluster);
+        let here = |node: Node, cluster: &str| receives((&attachments, &routes), &clusters, node, cluster);
         let effects = locals
             .iter()
             .map(|(cluster, there)| {
@@ -165,18 +179,27 @@ impl<'a> PolicyView<'a> {
             statuses,
             clusters,
             effects,
+            routes,
         }
     }
 }
 
-/// Whether any Gateway that leads to a node is placed on a cluster.
+/// Whether any Gateway that leads to a node is placed on a cluster; for a route that is shipped, whether it goes there.
 pub(super) fn receives(
-    attachments: &Attachments<'_>,
+    (attachments, routes): (&Attachments<'_>, &SyncedRoutes<'_>),
     clusters: &Clusters,
     node: Node,
     cluster: &str,
 ) -> bool {
-    gateways_of(&attachments.topology, node)
+    let route = match node {
+        Node::Route(route) | Node::Rule(route, _) => routes.get(route),
+        _ => None,
+    };
+    let gateways = match route {
+        Some(route) => route.parents.iter().map(|parent| parent.number).collect(),
+        None => gateways_of(&attachments.topology, node),
+    };
+    gateways
         .into_iter()
         .filter_map(|gateway| attachments.topology.gateway(gateway))
         .filter_map(|gateway| clusters.get(&gateway.object.key()))

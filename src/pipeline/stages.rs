@@ -11,11 +11,11 @@ use crate::hub::{Grants, Objects, Ours};
 use crate::placement;
 use crate::policy::PolicyView;
 use crate::policy::shipping::nodes_of_gateway;
-use crate::policy::{Clusters, Consignments, Node, report_unsynced, report_unused};
+use crate::policy::{Clusters, Consignments, Node, check_admission, report_unsynced, report_unused};
 use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
 use crate::report::{
-    Aggregated, Aggregation, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
+    Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
 };
 
 /// What a run would write, and what is said about it.
@@ -85,7 +85,23 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
     let grants = Grants::new(hub, findings);
     let clusters = place(loaded, &ours, findings);
     let attached = attach(loaded, &ours, &grants, None, findings);
-    report_unsynced(&attached.attachments, &attached.synced, hub, &ours, findings);
+    report_unsynced(
+        &attached.attachments,
+        &attached.synced,
+        &attached.routes,
+        hub,
+        &ours,
+        findings,
+    );
+    attached.routes.report_loose(&ours, &clusters, findings);
+    let namespace_labels = check_admission(
+        &attached.routes,
+        &attached.attachments,
+        hub,
+        &ours,
+        &clusters,
+        findings,
+    );
     let placed: Vec<bool> = clusters.iter().map(|clusters| !clusters.is_empty()).collect();
     report_unused(&attached.attachments, &attached.synced, &placed, findings);
 
@@ -103,7 +119,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
     let shipments = Shipment::all(
         &consignments.shipped,
         &attached.attachments,
-        &attached.synced,
+        (&attached.synced, &attached.routes),
         &ours,
     );
     let withheld_objects: Vec<_> = consignments
@@ -118,9 +134,11 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
         gateways: &gateways,
         shipments: &shipments,
         withheld: &withheld_objects,
+        namespace_labels: &namespace_labels,
         settings: Settings {
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
+            work_kind: loaded.work_kind,
         },
         progress: &loaded.progress,
     };
@@ -193,11 +211,20 @@ fn predictions(
         statuses: &view.statuses,
         by_key: &view.clusters,
         effects: &view.effects,
+        routes: &view.routes,
     };
     let mut statuses = prediction.statuses();
     for status in &mut statuses {
         status.on_clusters.retain(|there| loaded.admits(&there.cluster));
+        status.shipped_to.retain(|cluster| loaded.admits(cluster));
     }
+    // A route of which nothing was said but that it goes to other clusters.
+    statuses.retain(|status| {
+        status.group != Group::Route
+            || !(status.shipped_to.is_empty()
+                && status.conditions.is_empty()
+                && status.effective_policy.is_empty())
+    });
     statuses
 }
 
@@ -218,6 +245,7 @@ pub fn aggregate(loaded: &Loaded, works: &Objects, findings: &mut Findings) -> A
         ours: &ours,
         attachments: &view.attachments,
         effects: &view.effects,
+        routes: &view.routes,
     };
     aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
 }
@@ -321,8 +349,13 @@ fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>
                 .map(move |node| (node, kinds))
         })
         .collect();
+    let of_routes = attached.routes.nodes(&attached.attachments, &attached.synced);
+    let nodes = nodes
+        .into_iter()
+        .chain(of_routes.iter().map(|(node, kinds)| (*node, kinds.as_ref())));
     Consignments::new(&attached.attachments, nodes, &attached.locals, |node, cluster| {
-        receives(&attached.attachments, &by_key, node, cluster)
+        let known = (&attached.attachments, &attached.routes);
+        receives(known, &by_key, node, cluster)
     })
 }
 

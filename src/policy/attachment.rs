@@ -40,6 +40,8 @@ pub struct Options<'o> {
     pub ages: Ages,
     /// Further policy kinds: those in `policiesToSync`, which may carry no label.
     pub kinds: &'o [GroupKind],
+    /// Further route kinds: those in `resourcesToSync` that are not Gateway API's.
+    pub routes: &'o [GroupKind],
     /// Schema defaults, where a CRD is in the input.
     pub interpret: Option<Interpret<'o>>,
 }
@@ -50,6 +52,7 @@ impl std::fmt::Debug for Options<'_> {
             .debug_struct("Options")
             .field("ages", &self.ages)
             .field("kinds", &self.kinds)
+            .field("routes", &self.routes)
             .finish_non_exhaustive()
     }
 }
@@ -167,7 +170,7 @@ impl<'a> Attachments<'a> {
     }
 
     fn of(sources: Sources<'a>, grants: &Grants<'a>, options: &Options<'_>, findings: &mut Findings) -> Self {
-        let topology = Topology::new(sources, grants, findings);
+        let topology = Topology::new(sources, grants, options.routes, findings);
         let kinds: Vec<Kind> = policy_kinds(sources, options)
             .into_iter()
             .map(|profile| Kind {

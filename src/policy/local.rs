@@ -16,6 +16,7 @@ use super::profile::{SameTarget, StatusShape, Strategy};
 use super::reading::read_policy;
 use super::settings::{Content, Layer};
 use super::status::{Condition, Outcome, effect_of};
+use crate::api::ocm_work::is_owned_by_work;
 use crate::diagnostic::Findings;
 use crate::hub::Objects;
 use crate::object::Object;
@@ -193,9 +194,12 @@ impl<'a> Locals<'a> {
     }
 }
 
-/// The RFC's annotation on a policy that was shipped: exported from a cluster, it is no local policy.
-pub(super) fn is_synced_copy(object: &Object) -> bool {
+/// The RFC's annotation on a policy that was shipped: exported from a cluster, it is no local policy. A route that was
+/// shipped is owned by its work.
+#[must_use]
+pub fn is_synced_copy(object: &Object) -> bool {
     object.annotation("kuadrant.io/policy-synced") == Some("true")
+        || (object.root().get("spec").get("parentRefs").is_present() && is_owned_by_work(object))
 }
 
 /// What local policies take from a synced one.

@@ -8,7 +8,6 @@ use super::node::{Node, number};
 use super::targets::Declared;
 use super::topology::{SPOKE_PREFIX, Topology};
 use crate::api::gateway::GROUP;
-use crate::api::route::is_route;
 
 /// Where a declared target is, as far as the topology's own levels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub fn locate(topology: &Topology<'_>, declared: &Declared, namespace: &str, loc
             .and_then(|(gateway, set)| {
                 listener(topology, gateway, Some(set), declared, Node::ListenerSet(set))
             }),
-        (group, kind) if is_route(group, kind) => find_rule(topology, declared, namespace, local),
+        (group, kind) if topology.is_route(group, kind) => find_rule(topology, declared, namespace, local),
         _ => return Located::Elsewhere,
     };
     found.map_or(Located::Missing, Located::Node)
@@ -74,7 +73,8 @@ fn listener(
 }
 
 fn find_rule(topology: &Topology<'_>, declared: &Declared, namespace: &str, local: bool) -> Option<Node> {
-    let route = topology.find_route(&declared.kind, namespace, &declared.name, local)?;
+    let kind = (declared.group.as_str(), declared.kind.as_str());
+    let route = topology.find_route(kind, namespace, &declared.name, local)?;
     let Some(section) = &declared.section else {
         return Some(Node::Route(route));
     };

@@ -8,7 +8,7 @@ use super::node::{Node, Path, index, number};
 use super::topology::{GatewayNode, RouteNode, SPOKE_PREFIX, Topology};
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
-use crate::object::{Identity, Object};
+use crate::object::{GroupKind, Identity, Object};
 
 impl<'a> Topology<'a> {
     /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>` is a hub
@@ -25,11 +25,25 @@ impl<'a> Topology<'a> {
             .or_else(|| known(true, namespace))
     }
 
-    /// The route of this kind, namespace and name. Routes keep their names on spokes; seen from there, the cluster's own
+    /// Whether this group and kind is a route: one of Gateway API's, or one of the parameters'.
+    #[must_use]
+    pub fn is_route(&self, group: &str, kind: &str) -> bool {
+        let is_more = |more: &GroupKind| more.group == group && more.kind == kind;
+        is_route(group, kind) || self.more_routes.iter().any(is_more)
+    }
+
+    /// The route of this group and kind, namespace and name. Routes keep their names on spokes; seen from there, the cluster's own
     /// come first.
     #[must_use]
-    pub fn find_route(&self, kind: &str, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<u32> {
-        let known = |local| self.route_numbers.get(&(local, kind, namespace, name)).copied();
+    pub fn find_route(
+        &self,
+        (group, kind): (&str, &str),
+        namespace: &str,
+        name: &str,
+        seen_on_spoke: bool,
+    ) -> Option<u32> {
+        let key = (group, kind, namespace, name);
+        let known = |local| self.route_numbers.get(&(local, key)).copied();
         known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
     }
 
@@ -86,9 +100,9 @@ impl<'a> Topology<'a> {
             (GROUP, "ListenerSet") => self
                 .find_listener_set(namespace, name, false)
                 .map(|(_, set)| Node::ListenerSet(set)),
-            (group, kind) if is_route(group, kind) => {
-                self.find_route(kind, namespace, name, false).map(Node::Route)
-            }
+            (group, kind) if self.is_route(group, kind) => self
+                .find_route((group, kind), namespace, name, false)
+                .map(Node::Route),
             _ => self.find_backend(identity).map(Node::Backend),
         }
     }

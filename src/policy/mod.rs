@@ -23,6 +23,7 @@
 //! assert!(report.effective.is_empty() && findings.is_empty());
 //! ```
 
+pub mod admission;
 pub mod affected;
 pub mod attachment;
 pub mod consignment;
@@ -30,6 +31,7 @@ mod contest;
 pub mod effective;
 pub mod findings;
 pub mod leaves;
+pub mod listener;
 pub mod local;
 mod locate;
 mod lookup;
@@ -42,6 +44,7 @@ pub mod profiles;
 pub mod reach;
 mod reading;
 pub mod report;
+pub mod routes;
 pub mod settings;
 pub mod shipping;
 pub mod status;
@@ -55,16 +58,18 @@ mod unsynced;
 mod view;
 mod walk;
 
+pub use admission::{NamespaceLabels, check_admission};
 pub use attachment::{Attachments, Options, Policy, PolicyId};
 pub use consignment::{Consignee, Consignment, Consignments, WithheldFrom};
 pub use effective::{Effective, EffectivePolicies, PathEffective};
-pub use local::{LocalEffect, Locals};
+pub use local::{LocalEffect, Locals, is_synced_copy};
 pub use node::{Node, Path};
 pub use precedence::{Ages, Rule};
 pub use profile::{Level, Profile};
 pub use profiles::{ProfileEntry, Profiles};
 pub use reach::{Change, Clusters, Reach};
 pub use report::{OnClusters, PolicyReport};
+pub use routes::{SyncedParent, SyncedRoute, SyncedRoutes};
 pub use shipping::{Decision, Displacer, Shipped, ShippedSpec, Withheld};
 pub use status::{Condition, Outcome, PolicyStatus, Statuses};
 pub use unsynced::{Synced, report_unsynced, report_unused};

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::node::index;
 use super::topology::Topology;
 use crate::api::gateway::GROUP;
-use crate::api::route::{ParentRef, Route, is_route};
+use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 
 /// Parents of a hub route that are Gateways or listeners and not in the input.
@@ -59,11 +59,12 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findi
     let mut edges: Vec<(usize, usize, &ParentRef<'_>)> = Vec::new();
     for (child, route) in routes.iter().enumerate() {
         for parent in &route.parents {
-            if !is_route(parent.group, parent.kind) {
+            if !topology.is_route(parent.group, parent.kind) {
                 continue;
             }
             let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
-            if let Some(found) = topology.find_route(parent.kind, namespace, parent.name, false) {
+            let kind = (parent.group, parent.kind);
+            if let Some(found) = topology.find_route(kind, namespace, parent.name, false) {
                 edges.push((child, index(found), parent));
             }
         }

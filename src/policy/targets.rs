@@ -12,7 +12,6 @@ use super::profile::Profile;
 use super::topology::{Sources, Topology};
 use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
-use crate::api::route::is_route;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
 use crate::hub::Grants;
 use crate::object::{Identity, Selector};
@@ -323,7 +322,7 @@ impl<'a> Resolver<'_, 'a> {
                 format!(
                     "{} has no {} `{section}`",
                     whole.describe(namespace),
-                    section_word(declared)
+                    section_word(self.topology, declared)
                 ),
             ),
             _ => (
@@ -387,10 +386,10 @@ fn is_class(declared: &Declared) -> bool {
     declared.group == GROUP && declared.kind == "GatewayClass"
 }
 
-fn section_word(declared: &Declared) -> &'static str {
+fn section_word(topology: &Topology<'_>, declared: &Declared) -> &'static str {
     match declared.kind.as_str() {
         "Gateway" | "ListenerSet" => "listener",
-        kind if is_route(&declared.group, kind) => "rule",
+        kind if topology.is_route(&declared.group, kind) => "rule",
         _ => "port",
     }
 }

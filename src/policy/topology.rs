@@ -7,22 +7,21 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::listener::ListenerNode;
 use super::local::is_synced_copy;
 use super::node::{index, number};
 use super::parents::{missing_parents, parent_cycles};
-use crate::api::gateway::{GROUP, Gateway, Listener, ListenerSet};
-use crate::api::route::{
-    Admission, AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, hostnames_meet, service_ports,
-};
+use crate::api::gateway::{GROUP, Gateway, ListenerSet};
+use crate::api::route::{AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
-use crate::object::{Identity, Object};
+use crate::object::{GroupKind, Identity, Object};
 
 /// In front of a hub namespace, this is the namespace on a spoke (design section 8).
 pub const SPOKE_PREFIX: &str = "kuadrant-";
 
 /// The name by which a Namespace can be selected although nobody labelled it.
-const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
+pub(super) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A GatewayClass that some Gateway or policy names.
 #[derive(Debug, Clone)]
@@ -72,18 +71,6 @@ pub struct GatewayNode<'a> {
     pub local: bool,
 }
 
-/// A listener.
-#[derive(Debug, Clone)]
-pub struct ListenerNode<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The ListenerSet that it comes from.
-    pub set: Option<u32>,
-    hostname: Option<&'a str>,
-    port: Option<i64>,
-    admission: Admission,
-}
-
 /// A route.
 #[derive(Debug, Clone)]
 pub struct RouteNode<'a> {
@@ -95,6 +82,8 @@ pub struct RouteNode<'a> {
     pub rules: Vec<RuleNode>,
     /// Gateways that it hangs on, sorted.
     pub gateways: Vec<u32>,
+    /// Whether it lives on the cluster that is looked at.
+    pub local: bool,
 }
 
 /// A rule of a route.
@@ -141,6 +130,9 @@ impl<'a> Sources<'a> {
     }
 }
 
+/// Group, kind, namespace and name of a route.
+type RouteKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
 /// The hierarchy, with indexes.
 #[derive(Debug, Default)]
 pub struct Topology<'a> {
@@ -162,14 +154,28 @@ pub struct Topology<'a> {
     // may carry the name of a hub object.
     pub(super) gateway_numbers: HashMap<(bool, &'a str, &'a str), u32>,
     pub(super) set_numbers: HashMap<(bool, &'a str, &'a str), (u32, u32)>,
-    pub(super) route_numbers: HashMap<(bool, &'a str, &'a str, &'a str), u32>,
+    pub(super) route_numbers: HashMap<(bool, RouteKey<'a>), u32>,
+    /// Route kinds beside those of Gateway API.
+    pub(super) more_routes: Vec<GroupKind>,
     pub(super) backend_numbers: HashMap<Identity, u32>,
 }
 
 impl<'a> Topology<'a> {
-    /// Links everything. Linear in what is linked.
-    pub fn new(sources: Sources<'a>, grants: &Grants<'a>, findings: &mut Findings) -> Self {
-        let mut topology = Self::default();
+    /// Links everything. Linear in what is linked. `more_routes` are kinds of routes beside those of Gateway API.
+    pub fn new(
+        sources: Sources<'a>,
+        grants: &Grants<'a>,
+        more_routes: &[GroupKind],
+        findings: &mut Findings,
+    ) -> Self {
+        let mut topology = Self {
+            more_routes: more_routes
+                .iter()
+                .filter(|kind| !is_route(&kind.group, &kind.kind))
+                .cloned()
+                .collect(),
+            ..Self::default()
+        };
         for (object, _) in sources.of_kind("", "Namespace") {
             let number = topology.namespace(&object.name);
             if let Some(node) = topology.namespaces.get_mut(index(number)) {
@@ -193,8 +199,10 @@ impl<'a> Topology<'a> {
             }
         }
         let mut routes = Vec::new();
-        for kind in ROUTE_KINDS {
-            for (object, local) in sources.of_kind(GROUP, kind) {
+        let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
+        let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
+        for kind in kinds {
+            for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
                 if let Some(route) = Route::read(object, findings) {
                     topology.add_route(&route, local, sources, grants);
                     if !local {
@@ -270,7 +278,7 @@ impl<'a> Topology<'a> {
         let listeners = gateway
             .listeners
             .iter()
-            .map(|listener| listener_node(listener, None))
+            .map(|listener| ListenerNode::new(listener, None))
             .collect();
         self.gateways.push(GatewayNode {
             object,
@@ -314,7 +322,7 @@ impl<'a> Topology<'a> {
             let more = set
                 .listeners
                 .iter()
-                .map(|listener| listener_node(listener, Some(next)));
+                .map(|listener| ListenerNode::new(listener, Some(next)));
             owner.listeners.extend(more);
         }
     }
@@ -324,8 +332,7 @@ impl<'a> Topology<'a> {
         let own = object.namespace_or_empty();
         let namespace = self.namespace(own);
         let next = number(self.routes.len());
-        self.route_numbers
-            .insert((local, object.kind.as_str(), own, object.name.as_str()), next);
+        self.route_numbers.insert((local, route_key(object)), next);
         let mut gateways = BTreeSet::new();
         for parent in &route.parents {
             let attached = self.listeners_for(route, parent, local);
@@ -341,7 +348,7 @@ impl<'a> Topology<'a> {
             let mut backends = Vec::new();
             for backend in &rule.backends {
                 let namespace = backend.namespace.unwrap_or(own);
-                let from = (GROUP, object.kind.as_str(), own);
+                let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
                 if !grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
                     continue;
                 }
@@ -368,6 +375,7 @@ impl<'a> Topology<'a> {
             namespace,
             rules,
             gateways: gateways.into_iter().collect(),
+            local,
         });
     }
 
@@ -396,13 +404,12 @@ impl<'a> Topology<'a> {
                 None => home.as_ref(),
             };
             let takes = listener.set == set
-                && parent.section_name.is_none_or(|section| section == listener.name)
-                && (parent.port.is_none() || parent.port == listener.port)
-                && listener.admission.admits_kind(GROUP, &route.object.kind)
+                && listener.is_meant(parent)
+                && listener.admits_kind(route.object)
                 && listener
-                    .admission
-                    .admits_namespace(home, own, |key| self.namespace_label(own, key))
-                && hostnames_meet(listener.hostname, &route.hostnames);
+                    .namespaces()
+                    .admits(home, own, |key| self.namespace_label(own, key))
+                && listener.serves(route);
             if takes {
                 taken.push((number_of_gateway, number(position)));
             }
@@ -446,7 +453,8 @@ impl<'a> Topology<'a> {
         next
     }
 
-    fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
+    /// A label of a Namespace of the input, or its name under the key that every Namespace has.
+    pub(super) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
         let (name, number) = self.namespace_numbers.get_key_value(namespace)?;
         let node = self.namespaces.get(index(*number))?;
         node.object
@@ -455,12 +463,8 @@ impl<'a> Topology<'a> {
     }
 }
 
-fn listener_node<'a>(listener: &Listener<'a>, set: Option<u32>) -> ListenerNode<'a> {
-    ListenerNode {
-        name: listener.name,
-        set,
-        hostname: listener.hostname,
-        port: listener.port,
-        admission: Admission::read(listener),
-    }
+/// What a route is known by.
+fn route_key(object: &Object) -> RouteKey<'_> {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    (group, kind, object.namespace_or_empty(), &object.name)
 }

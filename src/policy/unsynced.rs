@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::attachment::{Attachments, Policy};
 use super::node::Node;
 use super::reach::gateways_of;
+use super::routes::{SyncedRoute, SyncedRoutes};
 use super::targets::{Declared, Target};
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
@@ -56,7 +57,9 @@ impl Synced {
         }
     }
 
-    fn syncs(&self, gateway: usize, kind: usize) -> bool {
+    /// Whether policies of a kind go with a Gateway (a position in [`Ours::gateways`]).
+    #[must_use]
+    pub fn syncs(&self, gateway: usize, kind: usize) -> bool {
         self.gateways
             .get(gateway)
             .is_some_and(|(_, kinds)| kinds.contains(&kind))
@@ -87,6 +90,7 @@ fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<usize> {
 pub fn report_unsynced(
     attachments: &Attachments<'_>,
     synced: &Synced,
+    routes: &SyncedRoutes<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
     findings: &mut Findings,
@@ -97,7 +101,10 @@ pub fn report_unsynced(
                 continue;
             };
             let (Node::Gateway(number) | Node::Listener(number, _)) = node else {
-                findings.extend(target_stays(attachments, policy, declared, node, synced));
+                findings.extend(match of_route(node).and_then(|route| routes.get(route)) {
+                    Some(route) => on_synced_route(policy, declared, route, synced, (hub, ours)),
+                    None => target_stays(attachments, policy, declared, node, synced),
+                });
                 continue;
             };
             match synced.ours(node) {
@@ -138,8 +145,36 @@ fn target_stays(
             ),
         )
         .label(format!("a {}", declared.kind))
-        .help("target the Gateway or a listener of it, or keep the policy where the route is: on the spokes")
+        .help(match of_route(node) {
+            Some(_) => "list the route's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
+            None => "target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
+        })
     })
+}
+
+/// The route that a node is, or is a rule of.
+const fn of_route(node: Node) -> Option<u32> {
+    match node {
+        Node::Route(route) | Node::Rule(route, _) => Some(route),
+        _ => None,
+    }
+}
+
+/// A policy on a route that goes to the spokes, while no class of its Gateways syncs the policy's kind.
+fn on_synced_route(
+    policy: &Policy<'_>,
+    declared: &Declared,
+    route: &SyncedRoute<'_>,
+    synced: &Synced,
+    (hub, ours): (&Hub, &Ours<'_>),
+) -> Option<Finding> {
+    let gateways = route.gateways();
+    let is_synced = gateways.iter().any(|gateway| synced.syncs(*gateway, policy.kind));
+    let first = gateways.first().copied()?;
+    if is_synced || policy.local {
+        return None;
+    }
+    not_synced(policy, declared, first, hub, ours)
 }
 
 fn not_synced(

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Attachments, Clusters, EffectivePolicies, LocalEffect, Statuses};
+use super::{Attachments, Clusters, EffectivePolicies, LocalEffect, Statuses, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]
@@ -20,4 +20,6 @@ pub struct PolicyView<'a> {
     pub clusters: Clusters,
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: BTreeMap<String, Vec<LocalEffect>>,
+    /// The routes that go to spokes.
+    pub routes: SyncedRoutes<'a>,
 }

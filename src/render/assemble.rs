@@ -4,22 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::copies::{Carrier, Copy, copies};
-use super::downstream::{MANAGED_LABEL, is_shipped, set_metadata, shipped};
+use super::collisions::{one_place, overwritten, two_contents};
+use super::copies::{Carrier, Copies, Copy, copies};
+use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, gateway_paths};
 use super::names::{downstream_namespace, work_name};
 use super::plan::{ManifestSummary, Plan, Work};
 use super::policy_status::policy_status;
+use super::replica_sets::{Draft, replica_sets};
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
-use super::{PlacedGateway, Shipment, hub_objects, rbac};
+use super::{Cargo, PlacedGateway, Shipment, hub_objects, rbac};
 use crate::api::config::{HubObjects, Secrets};
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};
-use crate::object::{Identity, Object};
+use crate::object::Object;
+use crate::policy::NamespaceLabels;
 use crate::progress::{Progress, Stage};
 
 /// What the configuration says about rendering.
@@ -29,6 +32,18 @@ pub struct Settings {
     pub secrets: Secrets,
     /// Whether annotated hub objects are written too.
     pub hub_objects: HubObjects,
+    /// What carries the works.
+    pub work_kind: WorkKind,
+}
+
+/// What carries the works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WorkKind {
+    /// A ManifestWork for each cluster.
+    #[default]
+    ManifestWork,
+    /// A ManifestWorkReplicaSet, from which the hub makes the works.
+    ReplicaSet,
 }
 
 /// Everything that rendering needs.
@@ -44,6 +59,8 @@ pub struct Input<'a> {
     pub shipments: &'a [Shipment<'a>],
     /// The policies that are not, though their kind is synced.
     pub withheld: &'a [&'a Object],
+    /// Labels that the Namespaces of routes need on the spokes.
+    pub namespace_labels: &'a NamespaceLabels,
     /// The configuration.
     pub settings: Settings,
     /// Who hears how far it is.
@@ -57,17 +74,38 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
         plan: Plan::default(),
         rbac: BTreeMap::new(),
         names: WorkNames::default(),
+        drafts: Vec::new(),
     };
     let copies = assembly.copies(findings);
     assembly.own_works(&copies, findings);
+    let mut riding: Vec<Vec<&Copy>> = Vec::new();
+    riding.resize_with(input.gateways.len(), Vec::new);
+    for copy in copies.iter().flat_map(|shipment| &shipment.copies) {
+        if let Carrier::Gateway(index) = copy.carrier
+            && let Some(riding) = riding.get_mut(index)
+        {
+            riding.push(copy);
+        }
+    }
     let steps = input.progress.count(Stage::Rendering, input.gateways.len());
-    for (index, gateway) in input.gateways.iter().enumerate() {
-        assembly.gateway_works(index, gateway, &copies, findings);
+    for (index, (gateway, riding)) in input.gateways.iter().zip(&riding).enumerate() {
+        assembly.gateway_works((index, gateway), riding, findings);
         steps.advance(1);
     }
     drop(steps);
-    assembly.rbac_works();
-    let mut plan = assembly.plan;
+    let mut plan = match input.settings.work_kind {
+        WorkKind::ManifestWork => {
+            assembly.rbac_works();
+            assembly.plan
+        }
+        WorkKind::ReplicaSet => {
+            let sets = replica_sets(input.gateways, &assembly.drafts, findings);
+            Plan {
+                replica_sets: Some(sets),
+                ..assembly.plan
+            }
+        }
+    };
     let names: Vec<&str> = plan.works.iter().map(|work| work.name.as_str()).collect();
     for works in plan.clusters.values_mut() {
         works.sort_by_key(|work| names.get(*work).copied());
@@ -90,13 +128,8 @@ struct Assembly<'a> {
     /// The custom resources shipped to each cluster.
     rbac: BTreeMap<String, rbac::Shipped>,
     names: WorkNames<'a>,
-}
-
-/// The copies of one shipment.
-struct Copies<'a> {
-    object: &'a Object,
-    sources: &'a [&'a Object],
-    copies: Vec<Copy>,
+    /// With [`WorkKind::ReplicaSet`], the works before they become sets.
+    drafts: Vec<Draft<'a>>,
 }
 
 impl<'a> Assembly<'a> {
@@ -108,14 +141,19 @@ impl<'a> Assembly<'a> {
             let Some(kind) = self.input.hub.kinds.kind(&object.api_version.group, &object.kind) else {
                 continue;
             };
-            let status = policy_status(&object.group_kind(), self.input.hub);
+            let is_policy = shipment.cargo == Cargo::Policy;
+            let status = is_policy.then(|| policy_status(&object.group_kind(), self.input.hub));
             if shipment.value.get("sops").is_some() {
                 findings.push(encrypted(shipment.object));
                 continue;
             }
             let copies = copies(shipment, kind, status, self.input.gateways);
             if !copies.is_empty() {
-                self.plan.policies = self.plan.policies.saturating_add(1);
+                let count = match shipment.cargo {
+                    Cargo::Policy => &mut self.plan.policies,
+                    Cargo::Route => &mut self.plan.routes,
+                };
+                *count = count.saturating_add(1);
             }
             all.push(Copies {
                 object: shipment.object,
@@ -124,25 +162,22 @@ impl<'a> Assembly<'a> {
             });
         }
         two_contents(&all, findings);
+        one_place(&all, findings);
         all
     }
 
-    /// Works of policies that do not ride with a Gateway.
+    /// Works of policies and routes that do not ride with a Gateway.
     fn own_works(&mut self, copies: &[Copies<'a>], findings: &mut Findings) {
         for shipment in copies {
             for copy in shipment.copies.iter().filter(|copy| copy.carrier == Carrier::Own) {
-                let Some(gateway) = self.input.gateways.get(copy.gateway) else {
+                let gateway = copy.gateways.first();
+                let Some(gateway) = gateway.and_then(|first| self.input.gateways.get(*first)) else {
                     continue;
                 };
-                let mut manifests = namespaces(&copy.manifests);
+                let mut manifests = namespaces(&copy.manifests, self.input.namespace_labels);
                 manifests.extend(copy.manifests.iter().cloned());
-                self.add(
-                    shipment.object,
-                    manifests,
-                    gateway.params,
-                    &copy.clusters,
-                    findings,
-                );
+                let goes = (copy.gateways.as_slice(), copy.clusters.as_slice());
+                self.add(shipment.object, manifests, gateway.params, goes, findings);
             }
         }
     }
@@ -150,9 +185,8 @@ impl<'a> Assembly<'a> {
     /// The works of one Gateway: one content for all clusters where the same policies ride with it.
     fn gateway_works(
         &mut self,
-        index: usize,
-        gateway: &PlacedGateway<'a>,
-        copies: &[Copies<'a>],
+        (index, gateway): (usize, &PlacedGateway<'a>),
+        riding: &[&Copy],
         findings: &mut Findings,
     ) {
         if gateway.clusters.is_empty() {
@@ -169,31 +203,28 @@ impl<'a> Assembly<'a> {
         let Some(own) = gateway_manifest(gateway, &secrets, findings) else {
             return;
         };
-        let riding: Vec<&Copy> = copies
-            .iter()
-            .flat_map(|shipment| &shipment.copies)
-            .filter(|copy| copy.carrier == Carrier::Gateway(index))
-            .collect();
-        for (riders, clusters) in by_riders(&gateway.clusters, &riding) {
+        for (riders, clusters) in by_riders(&gateway.clusters, riding) {
             let mut passengers = vec![own.clone()];
             passengers.extend(secrets.manifests.iter().cloned());
-            let mut policies: Vec<&Manifest> = riders
+            let mut aboard: Vec<(Cargo, &Manifest)> = riders
                 .iter()
                 .filter_map(|rider| riding.get(*rider))
-                .flat_map(|copy| &copy.manifests)
+                .flat_map(|copy| copy.manifests.iter().map(|manifest| (copy.cargo, manifest)))
                 .collect();
-            policies.sort_by_key(|manifest| {
+            aboard.sort_by_key(|(cargo, manifest)| {
                 (
+                    *cargo,
                     &manifest.resource.group,
                     &manifest.kind,
                     &manifest.resource.namespace,
                     &manifest.resource.name,
                 )
             });
-            passengers.extend(policies.into_iter().cloned());
-            let mut manifests = namespaces(&passengers);
+            passengers.extend(aboard.into_iter().map(|(_, manifest)| manifest.clone()));
+            let mut manifests = namespaces(&passengers, self.input.namespace_labels);
             manifests.extend(passengers);
-            self.add(object, manifests, gateway.params, &clusters, findings);
+            let goes = (&[index][..], clusters.as_slice());
+            self.add(object, manifests, gateway.params, goes, findings);
         }
     }
 
@@ -202,8 +233,8 @@ impl<'a> Assembly<'a> {
         &mut self,
         object: &'a Object,
         manifests: Vec<Manifest>,
-        params: &Params,
-        clusters: &[String],
+        params: &'a Params,
+        (gateways, clusters): (&[usize], &[String]),
         findings: &mut Findings,
     ) {
         findings.extend(overwritten(self.input.hub, object, &manifests, clusters));
@@ -235,10 +266,20 @@ impl<'a> Assembly<'a> {
             .collect();
         let position = self.plan.works.len();
         self.plan.works.push(Work {
-            name: parts.name,
+            name: parts.name.clone(),
             text: work,
             manifests: summaries(&parts.manifests),
         });
+        if self.input.settings.work_kind == WorkKind::ReplicaSet {
+            self.drafts.push(Draft {
+                object,
+                gateways: gateways.to_vec(),
+                clusters: clusters.to_vec(),
+                params,
+                custom: custom.clone(),
+                parts,
+            });
+        }
         for cluster in clusters {
             self.plan
                 .clusters
@@ -259,7 +300,10 @@ impl<'a> Assembly<'a> {
             by_content.entry(shipped).or_default().push(cluster);
         }
         for (shipped, clusters) in by_content {
-            let manifests = rbac::manifests(&shipped).into_iter().map(rbac_manifest).collect();
+            let manifests = rbac::manifests(rbac::ROLE_NAME, &shipped)
+                .into_iter()
+                .map(rbac_manifest)
+                .collect();
             let parts = WorkParts {
                 name: rbac::WORK_NAME.to_owned(),
                 parent: None,
@@ -313,8 +357,8 @@ fn gateway_manifest(
     })
 }
 
-/// The Namespaces of the manifests, each once.
-fn namespaces(manifests: &[Manifest]) -> Vec<Manifest> {
+/// The Namespaces of the manifests, each once, with the labels by which listeners select routes from them.
+fn namespaces(manifests: &[Manifest], labels: &NamespaceLabels) -> Vec<Manifest> {
     let names: BTreeSet<&str> = manifests
         .iter()
         .map(|manifest| manifest.resource.namespace.as_str())
@@ -330,14 +374,19 @@ fn namespaces(manifests: &[Manifest]) -> Vec<Manifest> {
                 name: name.to_owned(),
             },
             kind: "Namespace".to_owned(),
-            value: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
+            value: match labels.get(name) {
+                Some(labels) => {
+                    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+                }
+                None => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
+            },
             feedback: Vec::new(),
             origins: Vec::new(),
         })
         .collect()
 }
 
-fn rbac_manifest(value: Value) -> Manifest {
+pub(super) fn rbac_manifest(value: Value) -> Manifest {
     let text = |pointer: &str| {
         value
             .pointer(pointer)
@@ -404,7 +453,7 @@ fn copies_by_object(copies: &[Copies<'_>]) -> BTreeMap<String, Vec<hub_objects::
     places
 }
 
-fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
+pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
     manifests
         .iter()
         .map(|manifest| ManifestSummary {
@@ -433,81 +482,6 @@ fn namespace_too_long(object: &Object) -> Finding {
     .help("move it to a namespace of at most 54 characters")
 }
 
-/// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
-/// an earlier run shipped, and somebody exported, are no such thing.
-fn overwritten(hub: &Hub, object: &Object, manifests: &[Manifest], clusters: &[String]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (cluster, local) in &hub.spokes {
-        if clusters.binary_search(cluster).is_err() {
-            continue;
-        }
-        for manifest in manifests
-            .iter()
-            .filter(|manifest| !manifest.resource.namespace.is_empty())
-        {
-            let resource = &manifest.resource;
-            let found = local.find(
-                &resource.group,
-                &manifest.kind,
-                Some(&resource.namespace),
-                &resource.name,
-            );
-            let Some(found) = found.filter(|found| !is_shipped(found)) else {
-                continue;
-            };
-            findings.push(
-                Finding::new(
-                    Code::SPOKE_NAME_TAKEN,
-                    found.place("/metadata/name"),
-                    format!("{} on cluster {cluster} would be overwritten", found.identity()),
-                )
-                .label("lives there already")
-                .related(object.place("/metadata/name"), "is shipped under the same name")
-                .help("rename one of the two"),
-            );
-        }
-    }
-    findings
-}
-
-/// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
-/// under one name: on a cluster that has both targets neither may be shipped.
-fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
-    let mut by_object: BTreeMap<Identity, Vec<&Copies<'_>>> = BTreeMap::new();
-    for copies in all {
-        by_object
-            .entry(copies.object.identity())
-            .or_default()
-            .push(copies);
-    }
-    for (identity, shipments) in by_object.into_iter().filter(|(_, shipments)| shipments.len() > 1) {
-        let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
-        let copies = shipments.iter().flat_map(|shipment| &shipment.copies);
-        let mut taken = copies.flat_map(|copy| {
-            copy.clusters.iter().flat_map(|cluster| {
-                copy.manifests
-                    .iter()
-                    .map(move |manifest| (cluster.as_str(), &manifest.resource))
-            })
-        });
-        let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
-            continue;
-        };
-        let object = shipments.first().map(|shipment| shipment.object);
-        findings.extend(object.map(|object| {
-            Finding::new(
-                Code::POLICY_SAME_TARGET,
-                object.place("/spec"),
-                format!("{identity} would have two contents on cluster {cluster}"),
-            )
-            .severity(Severity::Error)
-            .label("merged for one target, as written for another")
-            .note("a spoke has one object of this name")
-            .help("split it: one policy for each target")
-        }));
-    }
-}
-
 fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
     Finding::new(
         Code::WORK_TOO_LARGE,
@@ -516,7 +490,7 @@ fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
     )
     .label("this object's work")
     .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
-    .help("set `workPer: Object` to give each policy a work of its own, or raise `maxWorkBytes` in the parameters")
+    .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
 }
 
 fn substitution(object: &Object, name: &str) -> Finding {

@@ -1,19 +1,21 @@
-//! Copies of policies: which copy of a shipment goes to which cluster, and in which work.
+//! Copies of policies and routes: which copy of a shipment goes to which cluster, and in which work.
 //!
 //! A shipment may aim at several Gateways, each with clusters of its own. On one cluster its copy keeps the
-//! references to the Gateways that are there; with one such Gateway it rides in that Gateway's work, with
-//! several, or with `workPer: Object`, in a work of its own (design section 8).
+//! references to the Gateways that are there, and to the routes that they bring; with one such Gateway it rides in
+//! that Gateway's work, with several, or with `workPer: Object`, in a work of its own (design section 8).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::downstream::{ORIGIN_CREATION, POLICY_SYNCED, set_metadata, shipped};
-use super::feedback::{ResourceIdentifier, policy_paths};
+use super::feedback::{ResourceIdentifier, asked_paths, policy_paths};
 use super::names::{downstream_name, downstream_namespace};
 use super::policy_status::PolicyStatus;
 use super::work::Manifest;
-use super::{PlacedGateway, Shipment, ShipmentTarget};
+use super::{Cargo, Home, PlacedGateway, Shipment, ShipmentTarget};
+use crate::api::gateway::GROUP;
 use crate::api::params::WorkPer;
 use crate::hub::kinds::KindInfo;
 use crate::object::Object;
@@ -30,25 +32,39 @@ pub enum Carrier {
 /// The same manifests for a set of clusters.
 #[derive(Debug)]
 pub struct Copy {
+    /// What they are: in a work, routes stand before policies.
+    pub cargo: Cargo,
     /// Where they ride.
     pub carrier: Carrier,
-    /// A Gateway that the copy is for: its class's parameters hold for a work of its own.
-    pub gateway: usize,
+    /// The Gateways that the copy is for, sorted: the parameters of the first one's class hold for a work of its own.
+    pub gateways: Vec<usize>,
     /// One manifest for each downstream namespace.
     pub manifests: Vec<Manifest>,
     /// The clusters, sorted.
     pub clusters: Vec<String>,
 }
 
-/// What makes two clusters get the same copy: the targets that hold there, and their special content.
-type Variant = Vec<(usize, Option<String>)>;
+/// The copies of one shipment.
+#[derive(Debug)]
+pub struct Copies<'a> {
+    /// The object whose name they carry.
+    pub object: &'a Object,
+    /// All objects they were made from.
+    pub sources: &'a [&'a Object],
+    /// The copies.
+    pub copies: Vec<Copy>,
+}
+
+/// What makes two clusters get the same copy: the targets that hold there, the Gateways through which they do, and
+/// their special content.
+type Variant = Vec<(usize, usize, Option<String>)>;
 
 /// Makes the copies of one shipment.
 #[must_use]
 pub fn copies(
     shipment: &Shipment<'_>,
     kind: &KindInfo,
-    status: PolicyStatus,
+    status: Option<PolicyStatus>,
     gateways: &[PlacedGateway<'_>],
 ) -> Vec<Copy> {
     let mut variants: BTreeMap<Variant, Vec<String>> = BTreeMap::new();
@@ -58,11 +74,12 @@ pub fn copies(
     variants
         .into_iter()
         .filter_map(|(variant, clusters)| {
-            let targets: Vec<&ShipmentTarget> = variant
-                .iter()
-                .filter_map(|(index, _)| shipment.targets.get(*index))
+            let indexes: BTreeSet<usize> = variant.iter().map(|(index, ..)| *index).collect();
+            let targets: Vec<&ShipmentTarget> = indexes
+                .into_iter()
+                .filter_map(|index| shipment.targets.get(index))
                 .collect();
-            let present: BTreeSet<usize> = targets.iter().map(|target| target.gateway).collect();
+            let present: BTreeSet<usize> = variant.iter().map(|(_, gateway, _)| *gateway).collect();
             let gateway = *present.first()?;
             let per_object = gateways.get(gateway)?.params.work_per == WorkPer::Object;
             let carrier = if present.len() > 1 || per_object {
@@ -73,8 +90,9 @@ pub fn copies(
             let cluster = clusters.first()?;
             let manifests = manifests(shipment, (kind, status), gateways, &targets, cluster);
             Some(Copy {
+                cargo: shipment.cargo,
                 carrier,
-                gateway,
+                gateways: present.into_iter().collect(),
                 manifests,
                 clusters,
             })
@@ -89,46 +107,66 @@ fn variants_by_cluster<'a>(
 ) -> BTreeMap<&'a str, Variant> {
     let mut variants: BTreeMap<&str, Variant> = BTreeMap::new();
     for (index, target) in shipment.targets.iter().enumerate() {
-        let Some(gateway) = gateways.get(target.gateway) else {
-            continue;
-        };
-        for cluster in &gateway.clusters {
-            if !target.withheld_from.contains(cluster) {
-                let special = target.instead.contains_key(cluster).then(|| cluster.clone());
-                variants.entry(cluster).or_default().push((index, special));
+        for position in &target.gateways {
+            let clusters = gateways.get(*position).map(|gateway| &gateway.clusters);
+            for cluster in clusters.into_iter().flatten() {
+                if !target.withheld_from.contains(cluster) {
+                    let special = target.instead.contains_key(cluster).then(|| cluster.clone());
+                    let variant = variants.entry(cluster).or_default();
+                    variant.push((index, *position, special));
+                }
             }
         }
     }
     variants
 }
 
-/// One manifest for each downstream namespace of the targets.
+/// The namespace on the hub of what a target is, and the one on the spokes of the copy that is for it.
+fn namespaces<'g>(
+    target: &'g ShipmentTarget,
+    gateways: &'g [PlacedGateway<'_>],
+) -> Option<(&'g str, Cow<'g, str>)> {
+    match &target.home {
+        Home::Route(namespace) => Some((namespace, Cow::Borrowed(namespace))),
+        Home::Gateway => {
+            let gateway = gateways.get(*target.gateways.first()?)?;
+            let namespace = gateway.gateway.object.namespace_or_empty();
+            Some((namespace, Cow::Owned(downstream_namespace(namespace)?)))
+        }
+    }
+}
+
+/// One manifest for each downstream namespace and name of the targets.
 fn manifests(
     shipment: &Shipment<'_>,
-    (kind, status): (&KindInfo, PolicyStatus),
+    (kind, status): (&KindInfo, Option<PolicyStatus>),
     gateways: &[PlacedGateway<'_>],
     targets: &[&ShipmentTarget],
     cluster: &str,
 ) -> Vec<Manifest> {
-    let mut by_namespace: BTreeMap<&str, Vec<&ShipmentTarget>> = BTreeMap::new();
+    let object = shipment.object;
+    let mut by_place: BTreeMap<(String, String), Vec<&ShipmentTarget>> = BTreeMap::new();
     for target in targets {
-        if let Some(gateway) = gateways.get(target.gateway) {
-            by_namespace
-                .entry(gateway.gateway.object.namespace_or_empty())
-                .or_default()
-                .push(target);
+        if let Some((on_hub, downstream)) = namespaces(target, gateways) {
+            let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);
+            let place = (downstream.into_owned(), name);
+            by_place.entry(place).or_default().push(target);
         }
     }
-    by_namespace
+    by_place
         .into_iter()
-        .filter_map(|(namespace, targets)| {
-            let downstream = downstream_namespace(namespace)?;
-            let object = shipment.object;
-            let name = downstream_name(object.namespace_or_empty(), &object.name, namespace);
+        .map(|((downstream, name), targets)| {
             let special = targets.iter().find_map(|target| target.instead.get(cluster));
             let content = special.unwrap_or(&shipment.value);
-            let value = downstream_policy(object, content, &name, &downstream, &targets, shipment);
-            Some(Manifest {
+            let value = match shipment.cargo {
+                Cargo::Policy => downstream_policy(object, content, &name, &downstream, &targets, shipment),
+                Cargo::Route => downstream_route(content, &name, &downstream, &targets, gateways),
+            };
+            let feedback = match status {
+                Some(status) => policy_paths(status, &shipment.resource),
+                None => asked_paths(&shipment.resource),
+            };
+            Manifest {
                 resource: ResourceIdentifier {
                     group: object.api_version.group.clone(),
                     resource: kind.plural.to_string(),
@@ -137,15 +175,56 @@ fn manifests(
                 },
                 kind: object.kind.clone(),
                 value,
-                feedback: policy_paths(status, &shipment.resource),
+                feedback,
                 origins: shipment
                     .sources
                     .iter()
                     .map(|source| source.origin.clone())
                     .collect(),
-            })
+            }
         })
         .collect()
+}
+
+/// The route as it stands on the spoke: in its own namespace, with the Gateways of this copy as its parents.
+/// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
+fn downstream_route(
+    content: &Value,
+    name: &str,
+    namespace: &str,
+    parents: &[&ShipmentTarget],
+    gateways: &[PlacedGateway<'_>],
+) -> Value {
+    let mut route = shipped(content, name, namespace);
+    let references = route
+        .pointer_mut("/spec/parentRefs")
+        .and_then(Value::as_array_mut);
+    let Some(references) = references else {
+        return route;
+    };
+    let mut index = 0_usize;
+    references.retain_mut(|reference| {
+        let pointer = format!("/spec/parentRefs/{index}");
+        index = index.saturating_add(1);
+        let text = |name: &str| reference.get(name).and_then(Value::as_str);
+        let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
+        if !matches!(owner, (GROUP, "Gateway" | "ListenerSet")) {
+            return true;
+        }
+        let Some(parent) = parents.iter().find(|parent| parent.pointer == pointer) else {
+            return false;
+        };
+        let gateway = parent
+            .gateways
+            .first()
+            .and_then(|position| gateways.get(*position));
+        let home = gateway.and_then(|known| downstream_namespace(known.gateway.object.namespace_or_empty()));
+        if let (Some(reference), Some(home)) = (reference.as_object_mut(), home) {
+            reference.insert("namespace".to_owned(), json!(home));
+        }
+        true
+    });
+    route
 }
 
 /// The policy as it stands on the spoke.
@@ -181,7 +260,7 @@ fn downstream_policy(
     policy
 }
 
-/// Keeps the references to the Gateways of this copy, which are in the policy's own namespace here.
+/// Keeps the references to the Gateways and routes of this copy, which are in the policy's own namespace here.
 fn keep_targets(spec: &mut Map<String, Value>, targets: &[&ShipmentTarget]) {
     if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
         reference.remove("namespace");

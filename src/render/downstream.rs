@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::object::Object;
+use crate::policy::is_synced_copy;
 
 /// Fields of `metadata` that only a live object has (design section 8).
 const LIVE_METADATA: &[&str] = &[
@@ -32,8 +33,15 @@ const DROPPED_PREFIXES: &[&str] = &[
     "clusters.kuadrant.io/",
 ];
 
+/// Where the copies of a route are: what the RFC's `kuadrant.io/policies-synced` says of a policy.
+pub const ROUTES_SYNCED: &str = "spokewright.dev/routes-synced";
+
 /// Single labels and annotations that are the hub's own state.
-const DROPPED_NAMES: &[&str] = &["kuadrant.io/gateway-clusters", "kuadrant.io/policies-synced"];
+const DROPPED_NAMES: &[&str] = &[
+    "kuadrant.io/gateway-clusters",
+    "kuadrant.io/policies-synced",
+    ROUTES_SYNCED,
+];
 
 /// Marks a downstream Gateway.
 pub const MANAGED_LABEL: &str = "kuadrant.io/managed";
@@ -97,7 +105,7 @@ fn kept_entries(entries: &Value) -> Map<String, Value> {
 /// Whether an object of a spoke is a copy that was shipped there.
 #[must_use]
 pub fn is_shipped(object: &Object) -> bool {
-    object.annotation(POLICY_SYNCED) == Some("true") || object.label(MANAGED_LABEL) == Some("true")
+    is_synced_copy(object) || object.label(MANAGED_LABEL) == Some("true")
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::policy_status::PolicyStatus;
 use crate::api::gateway::Gateway;
-use crate::api::params::{Params, PolicyResource, UpdateStrategy};
+use crate::api::params::{Params, SyncedResource, UpdateStrategy};
 
 /// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ pub fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
 
 /// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
 #[must_use]
-pub fn policy_paths(status: PolicyStatus, resource: &PolicyResource) -> Vec<Path> {
+pub fn policy_paths(status: PolicyStatus, resource: &SyncedResource) -> Vec<Path> {
     let conditions = if status.ancestors {
         ".status.ancestors[0].conditions"
     } else {
@@ -85,13 +85,17 @@ pub fn policy_paths(status: PolicyStatus, resource: &PolicyResource) -> Vec<Path
             format!("{conditions}[?(@.type==\"{condition}\")].reason"),
         ));
     }
-    paths.extend(
-        resource
-            .feedback
-            .iter()
-            .map(|feedback| (feedback.name.clone(), feedback.path.to_string())),
-    );
+    paths.extend(asked_paths(resource));
     paths
+}
+
+/// The paths that the params ask for: all that is reported of a route.
+#[must_use]
+pub fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
+    let feedback = resource.feedback.iter();
+    feedback
+        .map(|feedback| (feedback.name.clone(), feedback.path.to_string()))
+        .collect()
 }
 
 /// One entry of `manifestConfigs`, or `None` when there is nothing to configure.

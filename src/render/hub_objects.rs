@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::Cargo;
 use super::assemble::Input;
 use super::copies::Copy;
-use super::downstream::set_metadata;
+use super::downstream::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::{Field, Identity, Object};
@@ -41,7 +42,10 @@ impl Downstream {
     }
 }
 
-/// Our Gateways and the policies of synced kinds on them, annotated, by file name. Two objects that would share
+/// Where the copies of a policy are (the RFC).
+const POLICIES_SYNCED: &str = "kuadrant.io/policies-synced";
+
+/// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
 pub fn annotated(
     input: &Input<'_>,
@@ -75,26 +79,24 @@ pub fn annotated(
         }
         add(object, yaml::write_document(&value));
     }
-    let shipped = input
-        .shipments
-        .iter()
-        .flat_map(|shipment| shipment.sources.iter().copied());
-    let withheld = input.withheld.iter().copied();
-    let objects: BTreeMap<Identity, &Object> = shipped
+    let shipped = input.shipments.iter().flat_map(|shipment| {
+        let annotation = match shipment.cargo {
+            Cargo::Policy => POLICIES_SYNCED,
+            Cargo::Route => ROUTES_SYNCED,
+        };
+        shipment.sources.iter().map(move |object| (*object, annotation))
+    });
+    let withheld = input.withheld.iter().map(|object| (*object, POLICIES_SYNCED));
+    let objects: BTreeMap<Identity, (&Object, &str)> = shipped
         .chain(withheld)
-        .map(|object| (object.identity(), object))
+        .map(|(object, annotation)| (object.identity(), (object, annotation)))
         .collect();
-    for (identity, object) in objects {
+    for (identity, (object, annotation)) in objects {
         let mut places = policies.get(&identity.locator()).cloned().unwrap_or_default();
         places.sort();
         places.dedup();
         let mut value = authored(object);
-        set_metadata(
-            &mut value,
-            "annotations",
-            "kuadrant.io/policies-synced",
-            &synced(&places),
-        );
+        set_metadata(&mut value, "annotations", annotation, &synced(&places));
         add(object, yaml::write_document(&value));
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()

@@ -7,6 +7,7 @@
 //! Must not know: why a cluster or a policy was chosen, or where files go.
 
 mod assemble;
+mod collisions;
 mod copies;
 mod downstream;
 mod feedback;
@@ -15,16 +16,17 @@ mod names;
 mod plan;
 mod policy_status;
 mod rbac;
+mod replica_sets;
 mod secrets;
 mod shipment;
 mod work;
 mod work_names;
 
-pub use assemble::{Input, Settings, render};
-pub use names::downstream_namespace;
-pub use plan::{ManifestSummary, Plan, Work};
+pub use assemble::{Input, Settings, WorkKind, render};
+pub use names::{MANIFEST_KEY_LABEL, downstream_namespace, manifest_key};
+pub use plan::{ManifestSummary, Plan, REPLICA_SETS, ReplicaSet, Work};
 pub use policy_status::{PolicyStatus, policy_status};
-pub use shipment::{Shipment, ShipmentTarget};
+pub use shipment::{Cargo, Home, Shipment, ShipmentTarget};
 pub use work::WorkText;
 
 use crate::api::gateway::Gateway;

@@ -10,6 +10,9 @@ pub const DOWNSTREAM_PREFIX: &str = "kuadrant-";
 /// The annotation that names the work of an object, where the derived name is taken.
 pub const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
 
+/// The label of a work that names it, cut to fit.
+pub const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
+
 /// Longest namespace name: an RFC 1123 label.
 const MAX_NAMESPACE: usize = 63;
 
@@ -19,6 +22,9 @@ const MAX_WORK_NAME: usize = 180;
 
 /// Longest value of a label.
 const MAX_LABEL_VALUE: usize = 63;
+
+/// A dash and 8 hex digits.
+const HASH_SUFFIX: usize = 9;
 
 /// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
 ///
@@ -50,6 +56,27 @@ pub fn manifest_key(work_name: &str) -> String {
     cut(work_name.to_owned(), MAX_LABEL_VALUE)
 }
 
+/// The name of the ManifestWorkReplicaSet in `namespace` that makes the works called `work_name`.
+///
+/// The hub labels those works with `<namespace>.<name>`, which has to fit a label, and finds the way back at the dot
+/// (OCM work 4): dots become dashes, and what is too long is cut, both with a hash of the whole.
+#[must_use]
+pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
+    let limit = MAX_LABEL_VALUE.saturating_sub(namespace.len()).saturating_sub(1);
+    if work_name.len() <= limit && !work_name.contains('.') {
+        return work_name.to_owned();
+    }
+    let hash = short_hash(work_name);
+    let plain = work_name.replace('.', "-");
+    match limit
+        .checked_sub(HASH_SUFFIX)
+        .and_then(|room| plain.get(..room.min(plain.len())))
+    {
+        Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
+        _ => hash,
+    }
+}
+
 /// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
 #[must_use]
 pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
@@ -61,15 +88,19 @@ pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
 }
 
 /// Cuts a name to `limit` characters: its start, a dash, and 8 hex digits of the SHA-256 of the whole.
-fn cut(name: String, limit: usize) -> String {
-    const SUFFIX: usize = 9;
+pub(super) fn cut(name: String, limit: usize) -> String {
     if name.len() <= limit {
         return name;
     }
-    let digest = Sha256::digest(name.as_bytes());
-    let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    let kept = name.get(..limit.saturating_sub(SUFFIX)).unwrap_or_default();
+    let hash = short_hash(&name);
+    let kept = name.get(..limit.saturating_sub(HASH_SUFFIX)).unwrap_or_default();
     format!("{kept}-{hash}")
+}
+
+/// 8 hex digits of the SHA-256 of a name.
+fn short_hash(name: &str) -> String {
+    let digest = Sha256::digest(name.as_bytes());
+    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -108,6 +139,36 @@ mod tests {
             Some(63)
         );
         assert_eq!(downstream_namespace(&"n".repeat(55)), None);
+    }
+
+    #[test]
+    fn a_replica_sets_name_has_no_dot_and_fits_a_label_with_its_namespace() {
+        assert_eq!(replica_set_name("shop", "gateway-shop-web"), "gateway-shop-web");
+        let dotted = replica_set_name("shop", "gateway-shop-a.b");
+        assert!(dotted.starts_with("gateway-shop-a-b-"), "{dotted}");
+        assert_ne!(dotted, replica_set_name("shop", "gateway-shop-a-b"));
+        for namespace in 1..=54 {
+            let namespace = "n".repeat(namespace);
+            for name in [
+                "g",
+                "gateway-web",
+                &"w".repeat(180),
+                &"w.".repeat(80),
+                &format!("{}.x", "w".repeat(5)),
+            ] {
+                let set = replica_set_name(&namespace, name);
+                let label = format!("{namespace}.{set}");
+                assert!(
+                    label.len() <= 63 && !set.contains('.') && !set.is_empty(),
+                    "{label}"
+                );
+                assert!(
+                    set.bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'),
+                    "{set}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,34 @@ pub struct Plan {
     pub gateways: usize,
     /// Policies that reach at least one cluster.
     pub policies: usize,
+    /// Routes that reach at least one cluster.
+    pub routes: usize,
+    /// With [`WorkKind::ReplicaSet`](super::WorkKind), what is written instead of the works: by namespace and name.
+    pub replica_sets: Option<Vec<ReplicaSet>>,
+}
+
+/// Where ManifestWorkReplicaSets are written; no cluster name can begin with `_`.
+pub const REPLICA_SETS: &str = "_replica-sets";
+
+/// One ManifestWorkReplicaSet.
+#[derive(Debug)]
+pub struct ReplicaSet {
+    /// Its directory in the output: `_replica-sets/<namespace>`.
+    pub directory: String,
+    /// `metadata.namespace`: the Placement's.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// The Placement whose clusters get it.
+    pub placement: String,
+    /// The clusters that this Placement selects now, sorted.
+    pub clusters: Vec<String>,
+    /// The text.
+    pub text: String,
+    /// OCM's size of the manifests in bytes.
+    pub size: u64,
+    /// What it carries, in order.
+    pub manifests: Vec<ManifestSummary>,
 }
 
 /// One ManifestWork, for all clusters that get this content.

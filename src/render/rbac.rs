@@ -10,16 +10,18 @@ use serde_json::{Value, json};
 /// The name of the RBAC work.
 pub const WORK_NAME: &str = "gateway-rbac";
 
-const ROLE_NAME: &str = "open-cluster-management:klusterlet-work:gateway";
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 const VERBS: [&str; 7] = ["create", "delete", "get", "list", "patch", "update", "watch"];
 
 /// Custom resources that are shipped to a cluster, as (group, plural).
 pub type Shipped = BTreeSet<(String, String)>;
 
-/// The ClusterRole over exactly `shipped`, one rule an API group, and its binding.
+/// The name of the ClusterRole.
+pub const ROLE_NAME: &str = "open-cluster-management:klusterlet-work:gateway";
+
+/// The ClusterRole `name` over exactly `shipped`, one rule an API group, and its binding.
 #[must_use]
-pub fn manifests(shipped: &Shipped) -> Vec<Value> {
+pub fn manifests(name: &str, shipped: &Shipped) -> Vec<Value> {
     let mut by_group: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (group, resource) in shipped {
         by_group.entry(group).or_default().push(resource);
@@ -32,7 +34,7 @@ pub fn manifests(shipped: &Shipped) -> Vec<Value> {
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRole",
         "metadata": {
-            "name": ROLE_NAME,
+            "name": name,
             "labels": {"open-cluster-management.io/aggregate-to-work": "true"},
         },
         "rules": rules,
@@ -40,8 +42,8 @@ pub fn manifests(shipped: &Shipped) -> Vec<Value> {
     let binding = json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRoleBinding",
-        "metadata": {"name": ROLE_NAME},
-        "roleRef": {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": ROLE_NAME},
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": name},
         "subjects": [{
             "kind": "ServiceAccount",
             "name": "klusterlet-work-sa",
@@ -60,7 +62,7 @@ mod tests {
         let shipped = [("kuadrant.io", "b"), ("a.io", "z"), ("kuadrant.io", "a")]
             .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
             .into();
-        let manifests = manifests(&shipped);
+        let manifests = manifests(ROLE_NAME, &shipped);
         let rules = manifests.first().and_then(|role| role.get("rules"));
         assert_eq!(
             rules,

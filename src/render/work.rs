@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::feedback::{ResourceIdentifier, manifest_config};
-use super::names::manifest_key;
+use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::manifest_size;
 use crate::api::params::Params;
 use crate::object::Origin;
@@ -85,10 +85,27 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 #[must_use]
 pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
+    let (spec, size) = spec_text(parts, params, 2);
+    let (metadata, guarded) = metadata_text(parts, &spec);
+    let mut before =
+        String::from("apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n");
+    append_entry(&mut before, "name", &json!(parts.name), 2, KeyOrder::Bytes);
+    before.push_str("  namespace: ");
+    let after = format!("\n{metadata}spec:\n{spec}");
+    WorkText {
+        before,
+        after,
+        guarded,
+        size,
+    }
+}
+
+/// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
+pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
     let mut spec = String::new();
     if let Some(params) = params {
         if let Some(option) = delete_option(parts) {
-            append_entry(&mut spec, "deleteOption", &option, 2, KeyOrder::Bytes);
+            append_entry(&mut spec, "deleteOption", &option, indent, KeyOrder::Bytes);
         }
         let configs: Vec<Value> = parts
             .manifests
@@ -100,55 +117,51 @@ pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
                 &mut spec,
                 "manifestConfigs",
                 &Value::Array(configs),
-                2,
+                indent,
                 KeyOrder::Bytes,
             );
         }
     }
-    spec.push_str("  workload:\n    manifests:\n");
+    let below = indent.saturating_add(2);
+    let columns = |count: usize| " ".repeat(count);
+    spec.push_str(&format!(
+        "{}workload:\n{}manifests:\n",
+        columns(indent),
+        columns(below)
+    ));
     let mut size = 0_u64;
     for manifest in &parts.manifests {
         size = size.saturating_add(manifest_size(&manifest.value));
-        append_item(&mut spec, &manifest.value, 4, KeyOrder::Object);
+        append_item(&mut spec, &manifest.value, below, KeyOrder::Object);
     }
+    (spec, size)
+}
 
+/// Annotations and labels of a work with this spec, and whether the annotation that keeps Flux out is among them.
+pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     let mut annotations = Map::new();
     let mut labels = Map::new();
     labels.insert("kuadrant.io".to_owned(), json!("managed"));
     if let Some(parent) = &parts.parent {
         annotations.insert("kuadrant.io/parent".to_owned(), json!(parent));
-        labels.insert(
-            "kuadrant.io/manifestKey".to_owned(),
-            json!(manifest_key(&parts.name)),
-        );
+        labels.insert(MANIFEST_KEY_LABEL.to_owned(), json!(manifest_key(&parts.name)));
     }
     let guarded = spec.contains("${");
     if guarded {
         annotations.insert(SUBSTITUTE.to_owned(), json!("disabled"));
     }
-    let mut before =
-        String::from("apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n");
-    append_entry(&mut before, "name", &json!(parts.name), 2, KeyOrder::Bytes);
-    before.push_str("  namespace: ");
-    let mut after = String::from("\n");
+    let mut text = String::new();
     if !annotations.is_empty() {
         append_entry(
-            &mut after,
+            &mut text,
             "annotations",
             &Value::Object(annotations),
             2,
             KeyOrder::Bytes,
         );
     }
-    append_entry(&mut after, "labels", &Value::Object(labels), 2, KeyOrder::Bytes);
-    after.push_str("spec:\n");
-    after.push_str(&spec);
-    WorkText {
-        before,
-        after,
-        guarded,
-        size,
-    }
+    append_entry(&mut text, "labels", &Value::Object(labels), 2, KeyOrder::Bytes);
+    (text, guarded)
 }
 
 /// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there.

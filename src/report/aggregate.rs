@@ -14,15 +14,15 @@ use serde::Serialize;
 
 use self::instance::Instance;
 use self::rules::{gateway_status, policy_condition};
-use super::exported::ExportedWork;
+use super::exported::{ExportedWork, RBAC_WORK};
 use super::predicted::class_status;
 use super::status::{Group, ObjectStatus, WorkState};
-use crate::api::ocm_work::{GROUP, MANIFEST_WORK};
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::hub::{Hub, Objects, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId};
-use crate::render::{Plan, policy_status};
+use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId, SyncedRoutes};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_status};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +39,8 @@ pub struct Aggregation<'p, 'a> {
     pub attachments: &'p Attachments<'a>,
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: &'p BTreeMap<String, Vec<LocalEffect>>,
+    /// The routes that go to spokes.
+    pub routes: &'p SyncedRoutes<'a>,
 }
 
 /// What the works say.
@@ -86,18 +88,24 @@ enum Subject {
     /// Position in [`Ours::gateways`].
     Gateway(usize),
     Policy(PolicyId),
+    /// Number in the topology.
+    Route(u32),
 }
 
 impl Aggregation<'_, '_> {
     /// Aggregates. `admits` says which clusters are looked at.
     pub fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
+        let works_of_plan = self.plan.works.iter();
+        let by_key: HashMap<String, &str> = works_of_plan
+            .map(|work| (manifest_key(&work.name), work.name.as_str()))
+            .collect();
         let exported: BTreeMap<(&str, &str), ExportedWork<'_>> = self
             .works
             .of_kind(GROUP, MANIFEST_WORK)
             .iter()
             .filter(|object| admits(object.namespace_or_empty()))
             .map(|object| {
-                let key = (object.namespace_or_empty(), object.name.as_str());
+                let key = (object.namespace_or_empty(), planned_name(object, &by_key));
                 (key, ExportedWork::read(object, findings))
             })
             .collect();
@@ -116,6 +124,7 @@ impl Aggregation<'_, '_> {
                 objects.push(gateway_status(&ours.gateway, class, instances, findings));
             }
         }
+        objects.extend(self.routes(&instances));
         objects.extend(self.policies(&instances, admits));
         objects.sort_by(|a, b| (a.group, &a.object).cmp(&(b.group, &b.object)));
         Aggregated { objects, works }
@@ -175,7 +184,11 @@ impl Aggregation<'_, '_> {
             let object = policy.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
         });
-        gateways.chain(policies).collect()
+        let routes = self.routes.iter().map(|(number, route)| {
+            let origin = &route.object.origin;
+            ((origin.document, origin.pointer.as_str()), Subject::Route(number))
+        });
+        gateways.chain(policies).chain(routes).collect()
     }
 
     /// Works of ours, or of MGC, that the plan places nowhere.
@@ -199,6 +212,34 @@ impl Aggregation<'_, '_> {
                 state: WorkState::Stale,
                 message: None,
                 parent: work.parent().map(str::to_owned),
+            })
+            .collect()
+    }
+
+    /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
+    fn routes(&self, instances: &HashMap<Subject, Vec<Instance<'_>>>) -> Vec<ObjectStatus> {
+        let shipped = self.routes.iter();
+        shipped
+            .filter_map(|(number, route)| {
+                let instances = instances.get(&Subject::Route(number))?;
+                let reported = |kind: &&str| instances.iter().any(|instance| instance.reports(kind));
+                let conditions = ["Accepted", "ResolvedRefs", "Programmed"].into_iter();
+                let conditions: Vec<&str> = conditions.filter(reported).collect();
+                Some(ObjectStatus {
+                    shipped_to: instances
+                        .iter()
+                        .map(|instance| instance.cluster.to_owned())
+                        .collect(),
+                    works: instances
+                        .iter()
+                        .map(|instance| instance.carrier(&conditions))
+                        .collect(),
+                    conditions: conditions
+                        .into_iter()
+                        .map(|kind| policy_condition(kind, instances, &[]))
+                        .collect(),
+                    ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                })
             })
             .collect()
     }
@@ -261,6 +302,24 @@ impl Aggregation<'_, '_> {
         params
             .flat_map(|params| &params.policies_to_sync)
             .any(|resource| resource.group == policy.api_version.group && resource.kind == policy.kind)
+    }
+}
+
+/// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a random name, and the
+/// set's labels (OCM work 4).
+fn planned_name<'x>(work: &'x Object, by_key: &HashMap<String, &'x str>) -> &'x str {
+    let Some(set) = work.label(REPLICA_SET_LABEL) else {
+        return &work.name;
+    };
+    match work.label(MANIFEST_KEY_LABEL) {
+        Some(key) => by_key.get(key).copied().unwrap_or(&work.name),
+        None if set
+            .split_once('.')
+            .is_some_and(|(_, set)| set.starts_with(RBAC_WORK)) =>
+        {
+            RBAC_WORK
+        }
+        None => &work.name,
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Explanation {
     pub cluster: Option<String>,
     /// Clusters that it goes to, sorted.
     pub clusters: Vec<String>,
+    /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shipped_to: Option<Vec<String>>,
     /// Of a policy: what becomes of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPart>,
@@ -193,6 +196,7 @@ pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> E
         place: explainer.place(object, ""),
         cluster: view.attachments.cluster.map(str::to_owned),
         clusters: explainer.clusters(policy, node, &identity),
+        shipped_to: explainer.shipped_to(node),
         policy: policy.map(|id| explainer.policy(id)),
         effective: explainer.grouped(&paths),
     }
@@ -234,6 +238,17 @@ impl Explainer<'_, '_> {
             clusters.clear();
         }
         clusters.into_iter().cloned().collect()
+    }
+
+    /// The clusters of a route that is shipped.
+    fn shipped_to(&self, node: Option<Node>) -> Option<Vec<String>> {
+        let view = self.view;
+        let Some(Node::Route(route)) = node else {
+            return None;
+        };
+        view.routes.get(route)?;
+        let clusters = view.routes.clusters(&view.attachments, &view.clusters, route);
+        Some(clusters.into_iter().map(str::to_owned).collect())
     }
 
     /// The paths that a policy is on.

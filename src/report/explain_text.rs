@@ -31,6 +31,17 @@ pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
             listed(&explanation.clusters, width.saturating_sub(12))
         );
     }
+    if let Some(clusters) = &explanation.shipped_to {
+        let _ = writeln!(
+            text,
+            "  shipped to: {}",
+            if clusters.is_empty() {
+                "no cluster".to_owned()
+            } else {
+                listed(clusters, width.saturating_sub(14))
+            }
+        );
+    }
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
     }

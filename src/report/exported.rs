@@ -18,7 +18,7 @@ const MANAGED_LABEL: (&str, &str) = ("kuadrant.io", "managed");
 /// Names the hub object of a work.
 const PARENT_ANNOTATION: &str = "kuadrant.io/parent";
 /// The work that all Gateways of a cluster share; MGC's carries no label.
-const RBAC_WORK: &str = "gateway-rbac";
+pub(super) const RBAC_WORK: &str = "gateway-rbac";
 
 /// A ManifestWork as the hub holds it.
 #[derive(Debug)]

@@ -10,13 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::status::{Group, ObjectStatus};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
-use crate::api::route::is_route;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurClass, Ours};
 use crate::policy::affected::{affected, affecting, effective_policy_stanza, extension_kinds};
 use crate::policy::report::PolicyEntry;
 use crate::policy::{
-    Attachments, Clusters, Condition, EffectivePolicies, LocalEffect, Node, PolicyId, Statuses,
+    Attachments, Clusters, Condition, EffectivePolicies, LocalEffect, Node, PolicyId, Statuses, SyncedRoutes,
 };
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
@@ -43,6 +42,8 @@ pub struct Prediction<'p, 'a> {
     pub by_key: &'p Clusters,
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: &'p BTreeMap<String, Vec<LocalEffect>>,
+    /// The routes that go to spokes.
+    pub routes: &'p SyncedRoutes<'a>,
 }
 
 impl Prediction<'_, '_> {
@@ -57,7 +58,7 @@ impl Prediction<'_, '_> {
             status.extension_kinds.clone_from(&extension_kinds);
             status
         });
-        for status in classes.chain(self.gateways()) {
+        for status in classes.chain(self.gateways()).chain(self.routes()) {
             targets.insert((status.group, status.object.clone()), status);
         }
         self.affect(&mut targets);
@@ -95,6 +96,17 @@ impl Prediction<'_, '_> {
         statuses
     }
 
+    /// The routes that go to spokes. Nobody writes a condition of theirs on the hub.
+    fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
+        self.routes.iter().filter_map(|(number, route)| {
+            let clusters = self.routes.clusters(self.attachments, self.by_key, number);
+            (!clusters.is_empty()).then(|| ObjectStatus {
+                shipped_to: clusters.into_iter().map(str::to_owned).collect(),
+                ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+            })
+        })
+    }
+
     /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`.
     fn affect(&self, targets: &mut BTreeMap<(Group, String), ObjectStatus>) {
         let topology = &self.attachments.topology;
@@ -130,7 +142,7 @@ impl Prediction<'_, '_> {
                 let identity = self.attachments.topology.identity(node);
                 let kind = identity.map(|identity| identity.group_kind);
                 match kind {
-                    Some(kind) if is_route(&kind.group, &kind.kind) => Group::Route,
+                    Some(kind) if self.attachments.topology.is_route(&kind.group, &kind.kind) => Group::Route,
                     _ => Group::Other,
                 }
             }

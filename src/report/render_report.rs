@@ -8,7 +8,7 @@ use super::ObjectStatus;
 use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part};
 use crate::object::Origin;
 use crate::policy::{Attachments, WithheldFrom};
-use crate::render::{ManifestSummary, Plan};
+use crate::render::{ManifestSummary, Plan, ReplicaSet};
 
 /// The document, kind `RenderReport`.
 #[derive(Debug, Serialize)]
@@ -18,6 +18,9 @@ pub struct RenderReport<'a> {
     kind: &'static str,
     /// By cluster name.
     clusters: Vec<ClusterReport>,
+    /// What is written instead of works with `--work-kind replica-set`; `clusters` is empty then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replica_sets: Option<Vec<SetReport<'a>>>,
     /// Hub objects with their predicted status.
     objects: &'a [ObjectStatus],
     /// Policies of synced kinds that are not shipped.
@@ -39,6 +42,24 @@ struct WorkReport {
     name: String,
     /// Path in the output tree.
     path: String,
+    /// Bytes of the file.
+    bytes: usize,
+    /// Bytes of the manifests by OCM's formula.
+    manifest_bytes: u64,
+    objects: Vec<ObjectReport>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SetReport<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    /// Path in the output tree.
+    path: String,
+    /// Name of the Placement, in the same namespace.
+    placement: &'a str,
+    /// The clusters that it selects now.
+    clusters: &'a [String],
     /// Bytes of the file.
     bytes: usize,
     /// Bytes of the manifests by OCM's formula.
@@ -105,7 +126,7 @@ impl<'a> RenderReport<'a> {
     /// The report of one run. Paths are relative to the input's root, so that it is the same on any machine.
     #[must_use]
     pub fn new(
-        plan: &Plan,
+        plan: &'a Plan,
         objects: &'a [ObjectStatus],
         withheld: &'a [WithheldPolicy],
         findings: &'a Findings,
@@ -118,6 +139,7 @@ impl<'a> RenderReport<'a> {
         let clusters = plan
             .clusters
             .iter()
+            .filter(|_| plan.replica_sets.is_none())
             .map(|(cluster, works)| ClusterReport {
                 name: cluster.clone(),
                 works: works
@@ -137,10 +159,28 @@ impl<'a> RenderReport<'a> {
                     .collect(),
             })
             .collect();
+        let replica_sets = plan.replica_sets.as_ref().map(|sets| {
+            let report = |set: &'a ReplicaSet| SetReport {
+                namespace: &set.namespace,
+                name: &set.name,
+                path: format!("{}/{}.yaml", set.directory, set.name),
+                placement: &set.placement,
+                clusters: &set.clusters,
+                bytes: set.text.len(),
+                manifest_bytes: set.size,
+                objects: set
+                    .manifests
+                    .iter()
+                    .map(|manifest| places.object(manifest))
+                    .collect(),
+            };
+            sets.iter().map(report).collect()
+        });
         Self {
             api_version: API_VERSION,
             kind: "RenderReport",
             clusters,
+            replica_sets,
             objects,
             withheld,
             findings: findings

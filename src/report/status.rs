@@ -30,6 +30,9 @@ pub struct ObjectStatus {
     /// The seed's `status.effectivePolicy`: the policies that affect this target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective_policy: Vec<Value>,
+    /// Of a route whose kind is synced: the clusters that it is shipped to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shipped_to: Vec<String>,
     /// Of a GatewayClass: the policy kinds that are in use, as `Kind.group`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extension_kinds: Vec<String>,

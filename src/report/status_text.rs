@@ -100,6 +100,9 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
     if !status.extension_kinds.is_empty() {
         below(text, "kinds: ", &status.extension_kinds.join(", "), width);
     }
+    if !status.shipped_to.is_empty() {
+        below(text, "shipped to: ", &status.shipped_to.join(", "), width);
+    }
     for there in &status.on_clusters {
         on_cluster(text, there, width);
     }

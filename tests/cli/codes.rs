@@ -158,6 +158,57 @@ fn routes_that_are_each_others_parents() {
 }
 
 #[test]
+fn a_synced_route_that_no_listener_takes_and_one_that_a_spoke_would_refuse() {
+    let synced = |route: &str| {
+        let route = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r, namespace: gateways}}\n\
+             spec: {{parentRefs: [{{name: prod-web}}]{route}}}\n"
+        );
+        move |scratch: &Scratch| {
+            scratch.edit(
+                "hub/class.yaml",
+                "{\"downstreamClass\": \"istio\",",
+                "{\"downstreamClass\": \"istio\", \"resourcesToSync\": [{\"group\": \"gateway.networking.k8s.io\", \
+                 \"version\": \"v1\", \"resource\": \"httproutes\"}],",
+            );
+            scratch.write("hub/route.yaml", &route);
+        }
+    };
+    found(
+        synced(", hostnames: [a.example.org]"),
+        "warning",
+        "route/not-attached",
+        "hub/route.yaml:4:",
+        "correct `hostnames` of the route",
+    );
+    found(
+        synced(""),
+        "error",
+        "route/not-allowed",
+        "hub/gateway.yaml:14:",
+        "write `allowedRoutes: {namespaces: {from: All}}`",
+    );
+}
+
+#[test]
+fn a_replica_set_that_would_differ_between_clusters() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokes/us-1/limits.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: mine, namespace: kuadrant-gateways}\n\
+         spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web, sectionName: api}, \
+         limits: {x: {rates: [{limit: 5, window: 10s}]}}}\n",
+    );
+    scratch
+        .run(&["render", "hub", "-o", "rendered", "--work-kind", "replica-set"])
+        .exits(4)
+        .says("error[placement/not-uniform]")
+        .says("--> hub/gateway.yaml:4:")
+        .says("us-1")
+        .says("= help: leave out `--work-kind replica-set`");
+}
+
+#[test]
 fn a_spoke_folder_of_no_known_cluster() {
     found(
         |scratch| {

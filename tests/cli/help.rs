@@ -63,16 +63,6 @@ fn a_misspelled_command_or_option_is_a_usage_error_with_a_hint() {
 }
 
 #[test]
-fn what_is_not_supported_yet_is_refused_with_a_message() {
-    let scratch = Scratch::with_worked_example();
-    scratch
-        .run(&["render", "hub", "--work-kind", "replica-set"])
-        .exits(2)
-        .says("not supported yet");
-    assert!(!scratch.exists("rendered"));
-}
-
-#[test]
 fn the_committed_schemas_are_what_the_command_prints() {
     let scratch = Scratch::new();
     let names = scratch.run(&["schema"]);

@@ -22,6 +22,8 @@ mod pre_commit;
 mod progress;
 mod real_crds;
 mod rendering;
+mod replica_sets;
+mod routes;
 mod scratch;
 mod status;
 #[cfg(feature = "watch")]

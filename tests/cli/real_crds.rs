@@ -22,10 +22,15 @@ fn crds() -> Option<std::path::PathBuf> {
 /// Renders an input, takes the works of one cluster apart, and checks works and manifests with `check`, which
 /// validates every object whose CRD is in its input.
 fn validate(scratch: &Scratch, input: &str, cluster: &str) {
+    validate_against(scratch, input, cluster, "standard");
+}
+
+/// The same with the CRDs of a channel of Gateway API.
+fn validate_against(scratch: &Scratch, input: &str, cluster: &str, channel: &str) {
     let Some(crds) = crds() else { return };
     scratch.run(&["render", input, "-o", "out"]).exits(0);
     copy(
-        &crds.join("gateway-api/standard"),
+        &crds.join("gateway-api").join(channel),
         &scratch.path("objects/crds/gateway-api"),
     );
     copy(&crds.join("kuadrant"), &scratch.path("objects/crds/kuadrant"));
@@ -76,6 +81,66 @@ fn the_example_fleet_is_valid_under_the_real_crds() {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
     validate(&scratch, "fleet", "eu-1");
+}
+
+#[test]
+fn shipped_routes_of_every_kind_are_valid_under_the_real_crds() {
+    let Some(crds) = crds() else { return };
+    let scratch = Scratch::with_worked_example();
+    copy(&crds.join("gateway-api/experimental"), &scratch.path("hub/crds"));
+    let kinds = ["httproutes", "grpcroutes", "tlsroutes", "tcproutes", "udproutes"];
+    let listed: Vec<String> = kinds
+        .iter()
+        .map(|plural| {
+            let version = match *plural {
+                "tcproutes" | "udproutes" => "v1alpha2",
+                _ => "v1",
+            };
+            format!(
+                "{{\"group\": \"gateway.networking.k8s.io\", \"version\": \"{version}\", \"resource\": \"{plural}\"}}"
+            )
+        })
+        .collect();
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"downstreamClass\": \"istio\",",
+        &format!(
+            "{{\"downstreamClass\": \"istio\", \"resourcesToSync\": [{}],",
+            listed.join(", ")
+        ),
+    );
+    let any = "allowedRoutes: {namespaces: {from: All}}";
+    scratch.edit(
+        "hub/gateway.yaml",
+        "  listeners:\n",
+        &format!(
+            "  listeners:\n  - {{name: web, port: 80, protocol: HTTP, {any}}}\n  \
+             - {{name: tls, port: 8443, protocol: TLS, tls: {{mode: Passthrough}}, {any}}}\n  \
+             - {{name: tcp, port: 81, protocol: TCP, {any}}}\n  - {{name: udp, port: 82, protocol: UDP, {any}}}\n"
+        ),
+    );
+    let route = |kind: &str, version: &str, section: &str, more: &str| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/{version}\nkind: {kind}\nmetadata: {{name: r, namespace: shop}}\n\
+             spec: {{{more}parentRefs: [{{name: prod-web, namespace: gateways, sectionName: {section}}}], \
+             rules: [{{backendRefs: [{{name: s, port: 80}}]}}]}}\n"
+        )
+    };
+    scratch.write(
+        "hub/routes.yaml",
+        &[
+            route("HTTPRoute", "v1", "web", ""),
+            route("GRPCRoute", "v1", "web", ""),
+            route("TLSRoute", "v1", "tls", "hostnames: [a.example.com], "),
+            route("TCPRoute", "v1alpha2", "tcp", ""),
+            route("UDPRoute", "v1alpha2", "udp", ""),
+        ]
+        .concat(),
+    );
+    let run = scratch.run(&["render", "hub", "-o", "out"]);
+    run.exits(0).says("5 routes");
+    std::fs::remove_dir_all(scratch.path("out")).expect("removed");
+    validate_against(&scratch, "hub", "eu-1", "experimental");
 }
 
 #[test]

@@ -50,7 +50,7 @@ struct ParamsFile {
     /// Older name of policiesToSync; not both.
     #[schemars(default)]
     experimental_policy_sync: Option<Vec<ResourceFile>>,
-    /// Other resources to sync, such as routes. Not supported yet.
+    /// Routes to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes.
     #[schemars(default)]
     resources_to_sync: Option<Vec<ResourceFile>>,
     /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on.

@@ -1,14 +1,14 @@
 //! The resources that parameters list, checked against what exists.
 //!
-//! Owns: [`PolicyResource`], and the checks that the RFC promises: the resource exists, serves the version, and
-//! has a target reference. Flows in: the entries, a [`ResourceCatalog`]. Flows out: resources, faults.
+//! Owns: [`SyncedResource`], and the checks that the RFC promises: the resource exists, serves the version, and
+//! has what its list asks for: a target reference (a policy), or parentRefs (a route). Flows in: the entries, a [`ResourceCatalog`]. Flows out: resources, faults.
 //! Must not know: where the catalog's kinds come from.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Check, Fault};
+use super::{Check, Fault, Params};
 use crate::api::feedback_path::FeedbackPath;
 use crate::diagnostic::Code;
 use crate::object::Field;
@@ -32,8 +32,12 @@ pub enum ResourceLookup<'c> {
         kind: &'c str,
         /// Its served versions.
         versions: Vec<&'c str>,
+        /// Whether its objects live in namespaces.
+        namespaced: bool,
         /// Whether its spec has `targetRef` or `targetRefs`.
         has_target: bool,
+        /// Whether its spec has `parentRefs`.
+        has_parents: bool,
     },
     /// It does not.
     Unknown {
@@ -50,9 +54,18 @@ pub trait ResourceCatalog {
     fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_>;
 }
 
-/// A policy resource to sync.
+/// What the objects of a listed resource have to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// In `policiesToSync`: they name a target.
+    Policy,
+    /// In `resourcesToSync`: they name parents.
+    Route,
+}
+
+/// A resource to sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyResource {
+pub struct SyncedResource {
     /// API group.
     pub group: String,
     /// Version that is synced.
@@ -78,12 +91,12 @@ impl Check<'_> {
     /// Adds the usable resources of one field; reports the others.
     pub(super) fn resources(
         &mut self,
-        params: &Value,
-        field: &str,
+        value: &Value,
+        (field, role): (&str, Role),
         catalog: &dyn ResourceCatalog,
-        resources: &mut Vec<PolicyResource>,
+        params: &mut Params,
     ) {
-        for entry in Field::new(params).get(field).items() {
+        for entry in Field::new(value).get(field).items() {
             let text = |name: &str| entry.get(name).str();
             let (Some(group), Some(version), Some(plural)) =
                 (text("group"), text("version"), text("resource"))
@@ -91,34 +104,52 @@ impl Check<'_> {
                 // The schema has said so.
                 continue;
             };
-            let feedback = self.feedback(&entry);
-            if resources
-                .iter()
-                .any(|other| other.group == group && other.resource == plural)
-            {
-                let message = format!("{plural}.{group} is listed twice");
+            let feedback = self.feedback(&entry, role);
+            let listed = |resources: &[SyncedResource]| {
+                resources
+                    .iter()
+                    .any(|other| other.group == group && other.resource == plural)
+            };
+            let (same, other) = match role {
+                Role::Policy => (&params.policies_to_sync, &params.resources_to_sync),
+                Role::Route => (&params.resources_to_sync, &params.policies_to_sync),
+            };
+            if listed(same) {
+                let message = format!("{} is listed twice", called(group, plural));
                 self.invalid(entry.pointer(), message, Some("keep one entry".to_owned()));
                 continue;
             }
-            if let Some(kind) = self.resource(&entry, group, version, plural, catalog) {
-                resources.push(PolicyResource {
+            if listed(other) {
+                let message = format!(
+                    "{} is listed in policiesToSync and in resourcesToSync",
+                    called(group, plural)
+                );
+                let help = "keep the entry in policiesToSync if its objects name a target, in resourcesToSync if they name parents";
+                self.invalid(entry.pointer(), message, Some(help.to_owned()));
+                continue;
+            }
+            if let Some(kind) = self.resource(&entry, (group, version, plural), role, catalog) {
+                let resource = SyncedResource {
                     group: group.to_owned(),
                     version: version.to_owned(),
                     resource: plural.to_owned(),
                     kind,
                     feedback,
-                });
+                };
+                match role {
+                    Role::Policy => params.policies_to_sync.push(resource),
+                    Role::Route => params.resources_to_sync.push(resource),
+                }
             }
         }
     }
 
-    /// The kind of a resource that exists, serves the version and is a policy.
+    /// The kind of a resource that exists, serves the version and is what its list is for.
     fn resource(
         &mut self,
         entry: &Field<'_>,
-        group: &str,
-        version: &str,
-        plural: &str,
+        (group, version, plural): (&str, &str, &str),
+        role: Role,
         catalog: &dyn ResourceCatalog,
     ) -> Option<String> {
         let mut refuse = |pointer: &str, message: String, help: Option<String>| {
@@ -130,23 +161,47 @@ impl Check<'_> {
                 help,
             });
         };
+        let name = called(group, plural);
         match catalog.resource(group, plural) {
             ResourceLookup::Known {
                 kind,
                 versions,
+                namespaced,
                 has_target,
+                has_parents,
             } => {
-                if !has_target {
-                    let message = format!(
-                        "{plural}.{group} has neither spec.targetRef nor spec.targetRefs, so {kind} is no policy"
-                    );
-                    let help = "list a kind whose objects name their target; other kinds belong in `resourcesToSync`";
+                let wrong = match role {
+                    Role::Policy if !has_target => Some((
+                        format!(
+                            "{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is no policy"
+                        ),
+                        if has_parents {
+                            "it is a route: list it in `resourcesToSync`"
+                        } else {
+                            "list a kind whose objects name their target; routes belong in `resourcesToSync`"
+                        },
+                    )),
+                    Role::Route if !has_parents => Some((
+                        format!("{name} has no spec.parentRefs, so {kind} is no route"),
+                        if has_target {
+                            "it is a policy: list it in `policiesToSync`"
+                        } else {
+                            "list a kind that attaches to Gateways by `parentRefs`, such as httproutes; Gateways go where their placement says, and Secrets with `secrets: Copy`"
+                        },
+                    )),
+                    Role::Route if !namespaced => Some((
+                        format!("{name} is cluster-scoped, and a route lives in a namespace"),
+                        "list a namespaced kind",
+                    )),
+                    _ => None,
+                };
+                if let Some((message, help)) = wrong {
                     refuse(entry.get("resource").pointer(), message, Some(help.to_owned()));
                     None
                 } else if versions.contains(&version) {
                     Some(kind.to_owned())
                 } else {
-                    let message = format!("{plural}.{group} does not serve version {version:?}");
+                    let message = format!("{name} does not serve version {version:?}");
                     let help = format!("served: {}", versions.join(", "));
                     refuse(entry.get("version").pointer(), message, Some(help));
                     None
@@ -174,7 +229,8 @@ impl Check<'_> {
         }
     }
 
-    fn feedback(&mut self, entry: &Field<'_>) -> Vec<Feedback> {
+    /// Of a route nothing is reported but what is asked for, so that no name is taken.
+    fn feedback(&mut self, entry: &Field<'_>, role: Role) -> Vec<Feedback> {
         let mut names = BTreeSet::new();
         let mut feedback = Vec::new();
         for value in entry.get("feedback").items() {
@@ -189,7 +245,7 @@ impl Check<'_> {
                     Some("rename one".to_owned()),
                 );
             }
-            if RESERVED_FEEDBACK_NAMES.contains(&name) {
+            if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name) {
                 let message =
                     format!("the feedback name {name:?} is taken by a value that is always reported");
                 self.invalid(value.get("name").pointer(), message, Some("rename it".to_owned()));
@@ -209,5 +265,14 @@ impl Check<'_> {
             }
         }
         feedback
+    }
+}
+
+/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
+fn called(group: &str, plural: &str) -> String {
+    if group.is_empty() {
+        plural.to_owned()
+    } else {
+        format!("{plural}.{group}")
     }
 }

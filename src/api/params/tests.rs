@@ -8,21 +8,28 @@ use super::*;
 use crate::api::fixture::object;
 use crate::diagnostic::Place;
 
-/// A catalog of two resources.
+/// A catalog of policies, routes and what is neither.
 struct Catalog;
 
 impl ResourceCatalog for Catalog {
     fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
+        // Kind, whether it is namespaced, has targets, has parents.
         let known: BTreeMap<_, _> = [
-            (("kuadrant.io", "authpolicies"), ("AuthPolicy", true)),
-            (("", "secrets"), ("Secret", false)),
+            (("kuadrant.io", "authpolicies"), ("AuthPolicy", true, true, false)),
+            (("", "secrets"), ("Secret", true, false, false)),
+            (("g.io", "httproutes"), ("HTTPRoute", true, false, true)),
+            (("g.io", "gateways"), ("Gateway", true, false, false)),
+            (("g.io", "wideroutes"), ("WideRoute", false, false, true)),
+            (("g.io", "boths"), ("Both", true, true, true)),
         ]
         .into();
         match known.get(&(group, plural)) {
-            Some((kind, has_target)) => ResourceLookup::Known {
+            Some((kind, namespaced, has_target, has_parents)) => ResourceLookup::Known {
                 kind,
                 versions: vec!["v1"],
+                namespaced: *namespaced,
                 has_target: *has_target,
+                has_parents: *has_parents,
             },
             None => ResourceLookup::Unknown {
                 nearest: Some(("kuadrant.io", "authpolicies")),
@@ -226,14 +233,66 @@ fn feedback_paths_are_checked() {
     assert!(message.contains("at least 1 chars long"), "{message}");
 }
 
+/// One entry of a list.
+fn entry(group: &str, plural: &str) -> String {
+    format!("{{group: {group}, version: v1, resource: {plural}}}")
+}
+
 #[test]
-fn what_is_not_supported_yet_says_so() {
-    let (code, message, _) = only("resourcesToSync: [{group: a, version: v1, resource: routes}]");
+fn routes_are_read_with_their_feedback_under_any_name() {
+    let read = read(
+        "resourcesToSync: [{group: g.io, version: v1, resource: httproutes, \
+         feedback: [{name: accepted, path: \".status.parents[0].conditions\"}]}]",
+    );
+    assert_eq!(read.findings, vec![]);
+    let params = read.params.expect("params");
+    assert_eq!(params.policies_to_sync, vec![]);
+    let route = params.synced_route("g.io", "HTTPRoute").expect("a route");
+    assert_eq!(
+        (route.resource.as_str(), route.feedback[0].name.as_str()),
+        ("httproutes", "accepted")
+    );
+    assert_eq!(params.synced_route("g.io", "GRPCRoute"), None);
+}
+
+#[test]
+fn what_is_no_route_is_refused_with_where_it_belongs() {
+    let (code, message, help) = only(&format!(
+        "resourcesToSync: [{}]",
+        entry("kuadrant.io", "authpolicies")
+    ));
+    assert_eq!(code, Code::PARAMS_RESOURCE);
+    assert!(message.contains("AuthPolicy is no route"), "{message}");
+    assert_eq!(help, "it is a policy: list it in `policiesToSync`");
+    for (group, plural) in [("\"\"", "secrets"), ("g.io", "gateways")] {
+        let (code, message, help) = only(&format!("resourcesToSync: [{}]", entry(group, plural)));
+        assert_eq!(code, Code::PARAMS_RESOURCE);
+        assert!(message.contains("has no spec.parentRefs"), "{message}");
+        assert!(help.contains("httproutes"), "{help}");
+    }
+    let (_, message, _) = only(&format!("resourcesToSync: [{}]", entry("g.io", "wideroutes")));
+    assert!(message.contains("cluster-scoped"), "{message}");
+    let (_, _, help) = only("resourcesToSync: [{group: g.io, version: v2, resource: httproutes}]");
+    assert_eq!(help, "served: v1");
+    let (_, message, _) = only(&format!("resourcesToSync: [{}]", entry("g.io", "nothing")));
+    assert!(message.contains("there is no resource"), "{message}");
+    let (_, _, help) = only(&format!("policiesToSync: [{}]", entry("g.io", "httproutes")));
+    assert_eq!(help, "it is a route: list it in `resourcesToSync`");
+}
+
+#[test]
+fn a_resource_is_listed_once_and_in_one_list() {
+    let route = entry("g.io", "httproutes");
+    let (_, message, _) = only(&format!("resourcesToSync: [{route}, {route}]"));
+    assert!(message.contains("is listed twice"), "{message}");
+    let both = entry("g.io", "boths");
+    let (code, message, help) = only(&format!("policiesToSync: [{both}]\nresourcesToSync: [{both}]"));
     assert_eq!(code, Code::PARAMS_INVALID);
     assert!(
-        message.contains("resourcesToSync is not supported yet"),
+        message.contains("in policiesToSync and in resourcesToSync"),
         "{message}"
     );
+    assert!(help.contains("keep the entry"), "{help}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 use super::{KindInfo, KindSource, TargetFields};
 use crate::api::crd::Scope::{self, Cluster, Namespaced};
+use crate::api::route::is_route;
 
 /// The target references of a policy kind.
 #[derive(Clone, Copy)]
@@ -544,6 +545,7 @@ pub(super) fn kinds() -> impl Iterator<Item = KindInfo> {
                 target_ref: matches!(targets, Ref | Both),
                 target_refs: matches!(targets, Refs | Both),
             },
+            parent_refs: is_route(group, kind),
             policy_label: None,
             source: KindSource::BuiltIn,
         })

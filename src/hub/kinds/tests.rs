@@ -142,9 +142,23 @@ fn the_table_answers_for_the_resources_of_parameters() {
         ResourceLookup::Known {
             kind: "AuthPolicy",
             versions: vec!["v1"],
-            has_target: true
+            namespaced: true,
+            has_target: true,
+            has_parents: false
         }
     );
+    for (plural, is_route) in [
+        ("httproutes", true),
+        ("tcproutes", true),
+        ("gateways", false),
+        ("listenersets", false),
+    ] {
+        let found = table.resource("gateway.networking.k8s.io", plural);
+        assert!(
+            matches!(found, ResourceLookup::Known { has_parents, .. } if has_parents == is_route),
+            "{found:?}"
+        );
+    }
     assert_eq!(
         table.resource("kuadrant.io", "authpolicy"),
         ResourceLookup::Unknown {

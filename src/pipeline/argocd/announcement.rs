@@ -41,6 +41,10 @@ const fn words(name: &str) -> (&'static str, &'static str) {
             "Secrets",
             "Whether Secrets that Gateways refer to are copied into ManifestWorks: Omit or Copy",
         ),
+        b"work-kind" => (
+            "Kind of works",
+            "replica-set: one ManifestWorkReplicaSet for each Gateway instead of a ManifestWork for each cluster; manifest-work or replica-set",
+        ),
         _ => (
             "Spoke-local objects",
             "Directory with one directory for each cluster of what already lives there, relative to the Application",
@@ -83,6 +87,7 @@ fn default(name: &str, config: &RenderConfig) -> Option<Value> {
         "placement.source" => word(&config.placement_source),
         "secrets" => word(&config.secrets),
         "spokes" => word(&config.spokes),
+        "work-kind" => Some(Value::from("manifest-work")),
         _ => None,
     }
 }

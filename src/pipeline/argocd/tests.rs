@@ -58,6 +58,7 @@ fn every_parameter_is_taken_over() {
             now: Some("2026-06-01T12:00:00Z".parse().unwrap()),
             clusters: Some("eu-*".to_owned()),
             allow_empty: true,
+            work_kind: WorkKind::ManifestWork,
         }
     );
     let request = parameters.request(None);
@@ -135,6 +136,17 @@ fn a_wrong_value_says_what_is_right() {
         "write one of: true, false",
     );
     refuses(r#"[{"name":"hub","array":["-"]}]"#, "standard input");
+    refuses(
+        r#"[{"name":"work-kind","string":"replica-sets"}]"#,
+        "did you mean `replica-set`?",
+    );
+    refuses(
+        r#"[{"name":"work-kind","string":"replica-set"},{"name":"clusters","string":"eu-*"}]"#,
+        "for all clusters of its Placement",
+    );
+    let (parameters, said) = read(r#"[{"name":"work-kind","string":"replica-set"}]"#);
+    assert!(said.is_empty(), "{said:?}");
+    assert_eq!(parameters.request(None).work_kind, WorkKind::ReplicaSet);
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod gep_713;
 mod merging;
 mod patching;
 mod properties;
+mod routes;
 mod shipping;
 mod topology;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::conceal::conceal;
 use super::object::{ObjectKey, Objects, objects};
 use super::report::{Change, Counts};
-use super::side::{Body, HUB, Side};
+use super::side::{Body, Side, is_cluster};
 use crate::object::Origin;
 
 /// Everything that differs.
@@ -163,7 +163,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
             continue;
         }
         let objects = comparing.happened(position, &happens);
-        if *cluster != HUB {
+        if is_cluster(cluster) {
             comparison.changed_clusters = comparison.changed_clusters.saturating_add(1);
         }
         add(&mut comparison.objects, objects);

@@ -57,12 +57,17 @@ pub(super) fn objects(body: &Body<'_>) -> Result<Objects, yaml::Error> {
     Ok(take_apart(value))
 }
 
-/// A ManifestWork as its manifests and what is left of it; anything else as one object.
+/// A ManifestWork or ManifestWorkReplicaSet as its manifests and what is left of it; anything else as one object.
 fn take_apart(mut value: Value) -> Objects {
     let mut objects = Objects::new();
-    if value.get("kind").and_then(Value::as_str) == Some("ManifestWork") {
+    let spec = match value.get("kind").and_then(Value::as_str) {
+        Some("ManifestWork") => Some("/spec"),
+        Some("ManifestWorkReplicaSet") => Some("/spec/manifestWorkTemplate"),
+        _ => None,
+    };
+    if let Some(spec) = spec {
         let manifests = value
-            .get_mut("spec")
+            .pointer_mut(spec)
             .and_then(Value::as_object_mut)
             .and_then(|spec| spec.remove("workload"))
             .and_then(|mut workload| workload.get_mut("manifests").map(Value::take));

@@ -4,11 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
 use crate::output::TreeFile;
-use crate::render::{ManifestSummary, Plan};
+use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
 use crate::yaml;
 
 /// The pseudo-cluster under which annotated hub objects are compared; no cluster name can begin with `_`.
 pub(super) const HUB: &str = "_hub";
+
+/// Whether this is a cluster, and no directory of hub objects or sets.
+pub(super) fn is_cluster(name: &str) -> bool {
+    !name.starts_with('_')
+}
 
 /// A rendered side.
 #[derive(Debug, Default)]
@@ -55,7 +60,11 @@ impl<'a> Side<'a> {
                 .collect(),
             clusters: BTreeMap::new(),
         };
-        for (cluster, works) in &plan.clusters {
+        let sets = plan.replica_sets.as_ref();
+        for set in sets.into_iter().flatten() {
+            side.add_whole(&set.directory, &set.name, &set.text, &set.manifests);
+        }
+        for (cluster, works) in plan.clusters.iter().filter(|_| sets.is_none()) {
             let works = works
                 .iter()
                 .filter_map(|position| Some((plan.works.get(*position)?.name.as_str(), *position)))
@@ -63,7 +72,7 @@ impl<'a> Side<'a> {
             side.clusters.insert(cluster, works);
         }
         for (file, text) in &plan.hub_objects {
-            side.add_whole(HUB, stem(file), text);
+            side.add_whole(HUB, stem(file), text, &[]);
         }
         side
     }
@@ -75,14 +84,21 @@ impl<'a> Side<'a> {
         let mut side = Self::default();
         let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
         for file in files {
-            let Some((cluster, name)) = file.path.split_once('/') else {
+            // Sets stand a directory deeper than works: below that of their namespace.
+            let parts = if file.path.starts_with(REPLICA_SETS) {
+                let deeper = file.path.rsplit_once('/');
+                deeper.filter(|(directory, _)| *directory != REPLICA_SETS)
+            } else {
+                file.path.split_once('/')
+            };
+            let Some((cluster, name)) = parts else {
                 continue;
             };
             if name.contains('/') || name == "kustomization.yaml" {
                 continue;
             }
             let work = stem(name);
-            match cut(&file.text, cluster).filter(|_| cluster != HUB) {
+            match cut(&file.text, cluster).filter(|_| is_cluster(cluster)) {
                 Some((before, after)) => {
                     let position = *known.entry((work, before, after)).or_insert_with(|| {
                         side.bodies.push(Body {
@@ -94,14 +110,20 @@ impl<'a> Side<'a> {
                     });
                     side.clusters.entry(cluster).or_default().insert(work, position);
                 }
-                None => side.add_whole(cluster, work, &file.text),
+                None => side.add_whole(cluster, work, &file.text, &[]),
             }
         }
         side
     }
 
     /// A text that names no cluster where a work does.
-    fn add_whole(&mut self, cluster: &'a str, work: &'a str, text: &'a str) {
+    fn add_whole(
+        &mut self,
+        cluster: &'a str,
+        work: &'a str,
+        text: &'a str,
+        summaries: &'a [ManifestSummary],
+    ) {
         self.clusters
             .entry(cluster)
             .or_default()
@@ -109,14 +131,14 @@ impl<'a> Side<'a> {
         self.bodies.push(Body {
             before: text,
             after: None,
-            summaries: &[],
+            summaries,
         });
     }
 
     /// Keeps only the clusters that `keep` admits, as `--clusters` says; hub objects stay.
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
         self.clusters
-            .retain(|cluster, _| *cluster == HUB || keep(cluster));
+            .retain(|cluster, _| !is_cluster(cluster) || keep(cluster));
     }
 }
 

@@ -141,7 +141,12 @@ impl Builder<'_, '_> {
         for (route, known) in (0_u32..).zip(&topology.routes) {
             let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if hangs || (whole && known.gateways.is_empty()) {
-                let vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                let mut vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                let shipped = self.view.routes.get(route).map(|known| &known.parents);
+                let goes = |number: u32| self.goes_to.get(index(number)).is_some_and(|to| !to.is_empty());
+                if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.number))) {
+                    "shipped".clone_into(&mut vertex.note);
+                }
                 self.node(Node::Route(route), vertex);
             }
         }
@@ -281,6 +286,14 @@ impl Builder<'_, '_> {
             Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
                 let gateway = gateways_of(topology, *node).first().copied()?;
                 Some(self.synced.get(&gateway)?.contains(&policy.kind))
+            }
+            Node::Route(route) | Node::Rule(route, _) => {
+                let route = self.view.routes.get(*route)?;
+                let mut gateways = route
+                    .parents
+                    .iter()
+                    .filter_map(|parent| self.synced.get(&parent.number));
+                Some(gateways.any(|kinds| kinds.contains(&policy.kind)))
             }
             // The hub reads those itself: nothing is synced.
             _ => None,

@@ -1,0 +1,302 @@
+//! Whether the listeners of the spokes will admit the routes that go there.
+//!
+//! Owns: `allowedRoutes` as seen on a spoke, where the Gateway lives in `kuadrant-<namespace>` and the route in its own
+//! namespace (design section 8, Routes), and the labels of Namespaces that selectors ask for.
+//! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
+//! Flows out: findings; [`NamespaceLabels`], which have to be shipped for a selector to hold.
+//! Must not know: works.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::attachment::Attachments;
+use super::listener::ListenerNode;
+use super::node::index;
+use super::routes::{SyncedParent, SyncedRoutes};
+use super::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
+use crate::api::gateway::Gateway;
+use crate::api::route::AdmittedNamespaces;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Hub, Ours};
+use crate::object::Object;
+
+/// Labels of routes' Namespaces that listeners select by, by Namespace.
+pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
+
+/// So many routes are pointed at in one finding; the rest is counted.
+const MOST_ROUTES: usize = 5;
+/// So many clusters are named; the rest is counted.
+const MOST_CLUSTERS: usize = 3;
+
+/// Reports listeners that would refuse routes of `routes` on the spokes. `clusters` are those of each Gateway of ours.
+///
+/// A listener that admits a route on the hub and would refuse it on a spoke is an error even where another listener
+/// takes the route: less traffic would pass there than the hub says.
+pub fn check_admission(
+    routes: &SyncedRoutes<'_>,
+    attachments: &Attachments<'_>,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    clusters: &[Vec<String>],
+    findings: &mut Findings,
+) -> NamespaceLabels {
+    let mut check = Check {
+        attachments,
+        hub,
+        known: HashMap::new(),
+        labels: NamespaceLabels::new(),
+        refused: BTreeMap::new(),
+    };
+    for (number, route) in routes.iter() {
+        for parent in &route.parents {
+            let clusters = clusters
+                .get(parent.gateway)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            if !clusters.is_empty() {
+                check.parent((number, route.object), parent, clusters);
+            }
+        }
+    }
+    for ((gateway, listener, cause), refused) in &check.refused {
+        let gateway = ours.gateways.get(*gateway).map(|ours| &ours.gateway);
+        findings.extend(gateway.and_then(|gateway| finding(gateway, *listener, *cause, refused, hub)));
+    }
+    check.labels
+}
+
+/// Why a listener refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// Routes of this kind.
+    Kind,
+    /// Routes of this namespace.
+    Namespace,
+}
+
+/// What a listener refuses.
+#[derive(Debug)]
+struct Refused<'a> {
+    /// The routes with the pointers of their parentRefs.
+    routes: Vec<(&'a Object, String)>,
+    /// Where; none: wherever the Gateway goes.
+    on: Vec<String>,
+}
+
+/// Gateway (position in ours), listener (position), why.
+type RefusedKey = (usize, u32, Cause);
+
+struct Check<'c, 'a> {
+    attachments: &'c Attachments<'a>,
+    hub: &'c Hub,
+    /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
+    known: HashMap<(usize, u32, &'c str), Rc<[String]>>,
+    labels: NamespaceLabels,
+    refused: BTreeMap<RefusedKey, Refused<'c>>,
+}
+
+impl<'c, 'a: 'c> Check<'c, 'a> {
+    fn parent(&mut self, (number, route): (u32, &'c Object), parent: &SyncedParent, clusters: &[String]) {
+        let Some(gateway) = self.attachments.topology.gateway(parent.number) else {
+            return;
+        };
+        let listener_at = |position: u32| gateway.listeners.get(index(position));
+        let taking: Vec<u32> = parent
+            .listeners
+            .iter()
+            .copied()
+            .filter(|position| listener_at(*position).is_some_and(|listener| listener.admits_kind(route)))
+            .collect();
+        if taking.is_empty() {
+            if let Some(first) = parent.listeners.first() {
+                self.refuse(
+                    (parent.gateway, *first, Cause::Kind),
+                    (route, parent),
+                    &[],
+                    clusters,
+                );
+            }
+            return;
+        }
+        let home = format!("{SPOKE_PREFIX}{}", gateway.object.namespace_or_empty());
+        let mut verdicts: Vec<(u32, Rc<[String]>)> = Vec::with_capacity(taking.len());
+        for position in taking {
+            let Some(listener) = listener_at(position) else {
+                continue;
+            };
+            let key = (parent.gateway, position, route.namespace_or_empty());
+            let refusing = match self.known.get(&key) {
+                Some(known) => Rc::clone(known),
+                None => {
+                    let refusing = self.refusing(listener, &home, route.namespace_or_empty(), clusters);
+                    let refusing: Rc<[String]> = Rc::from(refusing);
+                    self.known.insert(key, Rc::clone(&refusing));
+                    refusing
+                }
+            };
+            verdicts.push((position, refusing));
+        }
+        let mut reported = false;
+        for (position, refusing) in &verdicts {
+            let on_the_hub = gateway.attached.binary_search(&(*position, number)).is_ok();
+            if on_the_hub && !refusing.is_empty() {
+                reported = true;
+                let key = (parent.gateway, *position, Cause::Namespace);
+                self.refuse(key, (route, parent), refusing, clusters);
+            }
+        }
+        // Where no listener is left, it does not matter what the hub says.
+        let refuse_all = |cluster: &String| {
+            let mut all = verdicts.iter();
+            all.all(|(_, refusing)| refusing.binary_search(cluster).is_ok())
+        };
+        let may_be_nowhere = verdicts.iter().all(|(_, refusing)| !refusing.is_empty());
+        if let (Some((position, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
+            && clusters.iter().any(refuse_all)
+        {
+            let key = (parent.gateway, *position, Cause::Namespace);
+            self.refuse(key, (route, parent), refusing, clusters);
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        key: RefusedKey,
+        (route, parent): (&'c Object, &SyncedParent),
+        on: &[String],
+        clusters: &[String],
+    ) {
+        let refused = self.refused.entry(key).or_insert_with(|| Refused {
+            routes: Vec::new(),
+            on: if on.len() < clusters.len() {
+                on.to_vec()
+            } else {
+                Vec::new()
+            },
+        });
+        refused.routes.push((route, parent.pointer.clone()));
+    }
+
+    /// The clusters where a listener refuses routes of a namespace.
+    fn refusing(
+        &mut self,
+        listener: &ListenerNode<'_>,
+        home: &str,
+        namespace: &'c str,
+        clusters: &[String],
+    ) -> Vec<String> {
+        let selector = match listener.namespaces() {
+            AdmittedNamespaces::All => return Vec::new(),
+            AdmittedNamespaces::Same if home == namespace => return Vec::new(),
+            AdmittedNamespaces::Same | AdmittedNamespaces::None | AdmittedNamespaces::Selector(None) => {
+                return clusters.to_vec();
+            }
+            AdmittedNamespaces::Selector(Some(selector)) => selector,
+        };
+        let topology = &self.attachments.topology;
+        // What the selector asks for goes along with the Namespace, so that the answer holds there.
+        for requirement in &selector.requirements {
+            let key = requirement.key.as_str();
+            if key != NAMESPACE_NAME_LABEL
+                && let Some(value) = topology.namespace_label(namespace, key)
+            {
+                let labels = self.labels.entry(namespace.to_owned()).or_default();
+                labels.insert(key.to_owned(), value.to_owned());
+            }
+        }
+        let implied = |key: &str| (key == NAMESPACE_NAME_LABEL).then_some(namespace);
+        let on_hub = |key: &str| topology.namespace_label(namespace, key).or_else(|| implied(key));
+        let everywhere = selector.matches(on_hub);
+        let admits = |cluster: &String| {
+            let local = self.hub.spokes.get(cluster);
+            match local.and_then(|local| local.find("", "Namespace", None, namespace)) {
+                Some(there) => selector.matches(|key| on_hub(key).or_else(|| there.label(key))),
+                None => everywhere,
+            }
+        };
+        clusters
+            .iter()
+            .filter(|cluster| !admits(cluster))
+            .cloned()
+            .collect()
+    }
+}
+
+fn finding(
+    gateway: &Gateway<'_>,
+    listener: u32,
+    cause: Cause,
+    refused: &Refused<'_>,
+    hub: &Hub,
+) -> Option<Finding> {
+    // Ours have their own listeners first, in the order of the spec.
+    let listener = gateway.listeners.get(index(listener))?;
+    let (first, pointer) = refused.routes.first()?;
+    let allowed = listener.field.get("allowedRoutes");
+    let at = if allowed.is_present() {
+        allowed.pointer()
+    } else {
+        listener.pointer.as_str()
+    };
+    let more = refused.routes.len().saturating_sub(1);
+    let and_more = match more {
+        0 => String::new(),
+        1 => " and 1 more route".to_owned(),
+        more => format!(" and {more} more routes"),
+    };
+    let message = format!(
+        "on the spokes, listener `{}` of {} would refuse {}{and_more}",
+        listener.name,
+        gateway.object.identity(),
+        first.identity()
+    );
+    let namespaces = allowed.get("namespaces");
+    let label = match (cause, namespaces.get("from").str()) {
+        (Cause::Kind, _) => format!("takes no {}", first.kind),
+        (Cause::Namespace, None) => "takes routes of its own namespace only, by default".to_owned(),
+        (Cause::Namespace, Some("Same")) => "takes routes of its own namespace only".to_owned(),
+        (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
+        (Cause::Namespace, Some(_)) => "takes routes of no namespace".to_owned(),
+    };
+    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, gateway.object.place(at), message).label(label);
+    finding = finding.related(first.place(pointer), "this route");
+    for (route, pointer) in refused.routes.iter().skip(1).take(MOST_ROUTES.saturating_sub(1)) {
+        finding = finding.related(route.place(pointer), "and this one");
+    }
+    if !refused.on.is_empty() {
+        let named = refused.on.iter().take(MOST_CLUSTERS).map(String::as_str);
+        let named: Vec<&str> = named.collect();
+        let rest = refused.on.len().saturating_sub(named.len());
+        let rest = (rest > 0).then(|| format!(" and {rest} more clusters"));
+        finding = finding.note(format!("on {}{}", named.join(", "), rest.unwrap_or_default()));
+    }
+    let home = gateway.object.namespace_or_empty();
+    let own = first.namespace_or_empty();
+    if cause == Cause::Kind {
+        return Some(finding.help(format!(
+            "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} can carry it, or attach the route to another listener",
+            first.api_version.group, first.kind, listener.protocol
+        )));
+    }
+    finding = finding.note(format!(
+        "there the Gateway lives in `{SPOKE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
+    ));
+    Some(if namespaces.get("from").str() == Some("Selector") {
+        let is_known = hub.objects.find("", "Namespace", None, own).is_some();
+        finding.help(if is_known {
+            format!(
+                "give Namespace `{own}` the labels, or write `allowedRoutes: {{namespaces: {{from: All}}}}`"
+            )
+        } else {
+            format!(
+                "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
+                 `spokes/<cluster>`, or select it by `{NAMESPACE_NAME_LABEL}: {own}`"
+            )
+        })
+    } else {
+        finding.help(format!(
+            "write `allowedRoutes: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedRoutes: \
+             {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+        ))
+    })
+}

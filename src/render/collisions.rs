@@ -1,0 +1,137 @@
+//! Objects that would meet under one name on a cluster: what lives there, two contents of one policy, two hub objects.
+//!
+//! Owns: these findings. Flows in: copies, manifests, what lives on the clusters. Flows out: findings.
+//! Must not know: works beyond their manifests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::copies::{Copies, Copy};
+use super::downstream::is_shipped;
+use super::feedback::ResourceIdentifier;
+use super::work::Manifest;
+use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::hub::Hub;
+use crate::object::{Identity, Object};
+
+/// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
+/// an earlier run shipped, and somebody exported, are no such thing.
+pub(super) fn overwritten(
+    hub: &Hub,
+    object: &Object,
+    manifests: &[Manifest],
+    clusters: &[String],
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (cluster, local) in &hub.spokes {
+        if clusters.binary_search(cluster).is_err() {
+            continue;
+        }
+        for manifest in manifests
+            .iter()
+            .filter(|manifest| !manifest.resource.namespace.is_empty())
+        {
+            let resource = &manifest.resource;
+            let found = local.find(
+                &resource.group,
+                &manifest.kind,
+                Some(&resource.namespace),
+                &resource.name,
+            );
+            let Some(found) = found.filter(|found| !is_shipped(found)) else {
+                continue;
+            };
+            findings.push(
+                Finding::new(
+                    Code::SPOKE_NAME_TAKEN,
+                    found.place("/metadata/name"),
+                    format!("{} on cluster {cluster} would be overwritten", found.identity()),
+                )
+                .label("lives there already")
+                .related(object.place("/metadata/name"), "is shipped under the same name")
+                .help("rename one of the two"),
+            );
+        }
+    }
+    findings
+}
+
+/// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
+/// under one name: on a cluster that has both targets neither may be shipped.
+pub(super) fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
+    let mut by_object: BTreeMap<Identity, Vec<&Copies<'_>>> = BTreeMap::new();
+    for copies in all {
+        by_object
+            .entry(copies.object.identity())
+            .or_default()
+            .push(copies);
+    }
+    for (identity, shipments) in by_object.into_iter().filter(|(_, shipments)| shipments.len() > 1) {
+        let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
+        let copies = shipments.iter().flat_map(|shipment| &shipment.copies);
+        let mut taken = copies.flat_map(|copy| {
+            copy.clusters.iter().flat_map(|cluster| {
+                copy.manifests
+                    .iter()
+                    .map(move |manifest| (cluster.as_str(), &manifest.resource))
+            })
+        });
+        let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
+            continue;
+        };
+        let object = shipments.first().map(|shipment| shipment.object);
+        findings.extend(object.map(|object| {
+            Finding::new(
+                Code::POLICY_SAME_TARGET,
+                object.place("/spec"),
+                format!("{identity} would have two contents on cluster {cluster}"),
+            )
+            .severity(Severity::Error)
+            .label("merged for one target, as written for another")
+            .note("a spoke has one object of this name")
+            .help("split it: one policy for each target")
+        }));
+    }
+}
+
+/// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
+/// one follows a Gateway and a policy of the other stays with its route.
+pub(super) fn one_place(all: &[Copies<'_>], findings: &mut Findings) {
+    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Copy)>> = BTreeMap::new();
+    for shipment in all {
+        for copy in &shipment.copies {
+            for manifest in &copy.manifests {
+                let place = by_place.entry(&manifest.resource).or_default();
+                place.push((shipment.object, copy));
+            }
+        }
+    }
+    for (place, copies) in by_place {
+        let Some((first, one)) = copies.first() else {
+            continue;
+        };
+        let other = copies.iter().find_map(|(object, copy)| {
+            let is_other = object.identity() != first.identity();
+            let mut shared = copy.clusters.iter().filter(|_| is_other);
+            let cluster = shared.find(|cluster| one.clusters.binary_search(cluster).is_ok())?;
+            Some((*object, cluster))
+        });
+        if let Some((object, cluster)) = other {
+            findings.push(
+                Finding::new(
+                    Code::WORK_NAME_TAKEN,
+                    object.place("/metadata/name"),
+                    format!(
+                        "{} and {} would both be `{}/{}` on cluster {cluster}",
+                        object.identity(),
+                        first.identity(),
+                        place.namespace,
+                        place.name
+                    ),
+                )
+                .label("this one")
+                .related(first.place("/metadata/name"), "and this one")
+                .help("rename one of the two"),
+            );
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! ManifestWorkReplicaSets: one for each work, in the namespace of the Placement that selects its clusters
+//! (design section 8; OCM work 4).
+//!
+//! Owns: which works can be sets, their text, and the sets that hold RBAC.
+//! Flows in: works before they are written, with the Gateways that they go with. Flows out: [`ReplicaSet`]s; findings
+//! where a work is not the same on every cluster of a Placement.
+//! Must not know: files.
+//!
+//! RBAC: a cluster is in as many Placements as it likes, so that it may get several of these sets, and a ClusterRole has
+//! one name on a cluster. So each Placement has a set of its own over what its sets ship, whatever its clusters are
+//! today; its roles bear its name as soon as there is a second one, and rights add up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::assemble::{rbac_manifest, summaries};
+use super::feedback::ResourceIdentifier;
+use super::names::{cut, replica_set_name};
+use super::plan::{REPLICA_SETS, ReplicaSet};
+use super::work::{Manifest, WorkParts, metadata_text, spec_text};
+use super::{PlacedGateway, rbac};
+use crate::api::gateway::PLACEMENT_LABEL;
+use crate::api::params::Params;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::Object;
+use crate::yaml::{KeyOrder, append_entry};
+
+/// Longest name of a ClusterRole.
+const MAX_ROLE_NAME: usize = 253;
+/// So many clusters are named in one line; the rest is counted.
+const MOST_CLUSTERS: usize = 10;
+
+/// A work before it becomes a set.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    /// The hub object that it is made for.
+    pub(super) object: &'a Object,
+    /// The Gateways that it goes with, as positions; never none.
+    pub(super) gateways: Vec<usize>,
+    /// The clusters that get this content, sorted.
+    pub(super) clusters: Vec<String>,
+    /// Parameters of the class.
+    pub(super) params: &'a Params,
+    /// The custom resources inside.
+    pub(super) custom: rbac::Shipped,
+    /// The parts.
+    pub(super) parts: WorkParts,
+}
+
+/// Namespace and name of a Placement.
+type PlacementKey<'a> = (&'a str, &'a str);
+
+/// The sets, by namespace and name.
+pub(super) fn replica_sets(
+    gateways: &[PlacedGateway<'_>],
+    drafts: &[Draft<'_>],
+    findings: &mut Findings,
+) -> Vec<ReplicaSet> {
+    let mut by_work: BTreeMap<&str, Vec<&Draft<'_>>> = BTreeMap::new();
+    for draft in drafts {
+        by_work.entry(&draft.parts.name).or_default().push(draft);
+    }
+    let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
+    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])> = BTreeMap::new();
+    for drafts in by_work.values() {
+        let matched: Vec<Option<&PlacedGateway<'_>>> = drafts
+            .iter()
+            .map(|draft| whole_placement(gateways, draft))
+            .collect();
+        if matched.iter().any(Option::is_none) {
+            findings.extend(not_uniform(gateways, drafts));
+            continue;
+        }
+        for (draft, placed) in drafts.iter().zip(matched) {
+            let Some((placed, placement)) = placed.and_then(|placed| Some((placed, placement_of(placed)?)))
+            else {
+                continue;
+            };
+            let (rights, _) = rights
+                .entry(placement)
+                .or_insert_with(|| (rbac::Shipped::new(), &placed.clusters));
+            rights.extend(draft.custom.iter().cloned());
+            // One object may have one content with this Placement and another with that.
+            let work = if drafts.len() > 1 {
+                format!("{}-{}", draft.parts.name, placement.1)
+            } else {
+                draft.parts.name.clone()
+            };
+            let set = set_of(
+                &work,
+                placement,
+                &placed.clusters,
+                &draft.parts,
+                Some(draft.params),
+            );
+            let key = (set.namespace.clone(), set.name.clone());
+            match sets.get(&key) {
+                Some((owner, _)) => findings.push(taken(&set, draft.object, *owner)),
+                None => {
+                    sets.insert(key, (Some(draft.object), set));
+                }
+            }
+        }
+    }
+    for set in rbac_sets(&rights) {
+        let key = (set.namespace.clone(), set.name.clone());
+        match sets.get(&key) {
+            Some((Some(owner), _)) => findings.push(taken(&set, owner, None)),
+            _ => {
+                sets.insert(key, (None, set));
+            }
+        }
+    }
+    sets.into_values().map(|(_, set)| set).collect()
+}
+
+fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
+    let gateway = placed.gateway;
+    Some((gateway.object.namespace_or_empty(), gateway.placement?))
+}
+
+/// The Gateway whose Placement selects exactly the clusters of a draft.
+fn whole_placement<'g, 'a>(
+    gateways: &'g [PlacedGateway<'a>],
+    draft: &Draft<'_>,
+) -> Option<&'g PlacedGateway<'a>> {
+    draft
+        .gateways
+        .iter()
+        .filter_map(|position| gateways.get(*position))
+        .find(|placed| placed.clusters == draft.clusters && placed.gateway.placement.is_some())
+}
+
+/// One set for each Placement, over the custom resources that its sets ship.
+fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])>) -> Vec<ReplicaSet> {
+    let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
+    for (namespace, _) in rights.keys() {
+        let count = in_namespace.entry(namespace).or_default();
+        *count = count.saturating_add(1);
+    }
+    rights
+        .iter()
+        .map(|(placement, (shipped, clusters))| {
+            let (namespace, name) = placement;
+            let role = if rights.len() > 1 {
+                cut(format!("{}:{namespace}:{name}", rbac::ROLE_NAME), MAX_ROLE_NAME)
+            } else {
+                rbac::ROLE_NAME.to_owned()
+            };
+            let work = if in_namespace.get(namespace) == Some(&1) {
+                rbac::WORK_NAME.to_owned()
+            } else {
+                format!("{}-{name}", rbac::WORK_NAME)
+            };
+            let manifests = rbac::manifests(&role, shipped).into_iter().map(rbac_manifest);
+            let parts = WorkParts {
+                name: rbac::WORK_NAME.to_owned(),
+                parent: None,
+                manifests: manifests.collect(),
+            };
+            set_of(&work, *placement, clusters, &parts, None)
+        })
+        .collect()
+}
+
+fn set_of(
+    work: &str,
+    (namespace, placement): PlacementKey<'_>,
+    clusters: &[String],
+    parts: &WorkParts,
+    params: Option<&Params>,
+) -> ReplicaSet {
+    let name = replica_set_name(namespace, work);
+    let (template, size) = spec_text(parts, params, 4);
+    let (metadata, _) = metadata_text(parts, &template);
+    let mut text = String::from(
+        "apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\nmetadata:\n",
+    );
+    append_entry(&mut text, "name", &json!(name), 2, KeyOrder::Bytes);
+    append_entry(&mut text, "namespace", &json!(namespace), 2, KeyOrder::Bytes);
+    text.push_str(&metadata);
+    // The CRD has a default for the policy and asks for it all the same; not so for a rollout strategy.
+    text.push_str("spec:\n  cascadeDeletionPolicy: Background\n  manifestWorkTemplate:\n");
+    text.push_str(&template);
+    let references = json!([{"name": placement}]);
+    append_entry(&mut text, "placementRefs", &references, 2, KeyOrder::Bytes);
+    ReplicaSet {
+        directory: format!("{REPLICA_SETS}/{namespace}"),
+        namespace: namespace.to_owned(),
+        name,
+        placement: placement.to_owned(),
+        clusters: clusters.to_vec(),
+        text,
+        size,
+        manifests: summaries(&parts.manifests),
+    }
+}
+
+/// A work that no set can carry: its contents, and the clusters that get each.
+fn not_uniform(gateways: &[PlacedGateway<'_>], drafts: &[&Draft<'_>]) -> Option<Finding> {
+    let first = drafts.first()?;
+    let object = first.object;
+    let involved: BTreeSet<usize> = drafts
+        .iter()
+        .flat_map(|draft| draft.gateways.iter().copied())
+        .collect();
+    let placed: Vec<&PlacedGateway<'_>> = involved
+        .iter()
+        .filter_map(|position| gateways.get(*position))
+        .collect();
+    let everywhere: BTreeSet<&String> = placed.iter().flat_map(|placed| &placed.clusters).collect();
+    let usual = drafts.iter().max_by_key(|draft| draft.clusters.len())?;
+    let mut finding = Finding::new(
+        Code::PLACEMENT_NOT_UNIFORM,
+        object.place("/metadata/name"),
+        format!(
+            "a ManifestWorkReplicaSet cannot carry {}: it is not the same on every cluster",
+            object.identity()
+        ),
+    )
+    .label(format!("the work `{}`", first.parts.name));
+    for placed in placed.iter().take(MOST_CLUSTERS) {
+        let gateway = placed.gateway.object;
+        let label = PLACEMENT_LABEL.replace('/', "~1");
+        let (namespace, placement) = placement_of(placed).unwrap_or_default();
+        finding = finding.related(
+            gateway.place(&format!("/metadata/labels/{label}")),
+            format!("goes where Placement {namespace}/{placement} says"),
+        );
+    }
+    for draft in drafts.iter().filter(|draft| !std::ptr::eq(**draft, *usual)) {
+        let differs = differences(&usual.parts.manifests, &draft.parts.manifests);
+        finding = finding.note(format!(
+            "on {}, unlike on {}: {differs}",
+            listed(draft.clusters.iter()),
+            listed(usual.clusters.iter())
+        ));
+    }
+    let carried: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.clusters).collect();
+    if carried.len() < everywhere.len() {
+        finding = finding.note(format!(
+            "on {} there is such a work, on {} there is none",
+            listed(carried.iter().copied()),
+            listed(everywhere.difference(&carried).copied())
+        ));
+    }
+    Some(finding.help(
+        "leave out `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: what lives in `spokes/` takes from what is shipped, and what goes with several Gateways needs one Placement for them",
+    ))
+}
+
+/// What the manifests of one content have otherwise than those of another.
+fn differences(usual: &[Manifest], other: &[Manifest]) -> String {
+    let by_name = |manifests: &[Manifest]| -> BTreeMap<ResourceIdentifier, String> {
+        let entries = manifests.iter().map(|manifest| {
+            let resource = &manifest.resource;
+            let name = if resource.namespace.is_empty() {
+                format!("{} {}", manifest.kind, resource.name)
+            } else {
+                format!("{} {}/{}", manifest.kind, resource.namespace, resource.name)
+            };
+            (resource.clone(), name)
+        });
+        entries.collect()
+    };
+    let (before, after) = (by_name(usual), by_name(other));
+    let value_of = |manifests: &[Manifest], resource: &ResourceIdentifier| {
+        let found = manifests.iter().find(|manifest| manifest.resource == *resource);
+        found.map(|manifest| manifest.value.clone())
+    };
+    let lacks = before
+        .iter()
+        .filter(|(resource, _)| !after.contains_key(resource));
+    let has = after
+        .iter()
+        .filter(|(resource, _)| !before.contains_key(resource));
+    let changed = before.iter().filter(|(resource, _)| {
+        after.contains_key(resource) && value_of(usual, resource) != value_of(other, resource)
+    });
+    let mut parts: Vec<String> = lacks.map(|(_, name)| format!("no {name}")).collect();
+    parts.extend(has.map(|(_, name)| format!("also {name}")));
+    parts.extend(changed.map(|(_, name)| format!("another {name}")));
+    parts.join(", ")
+}
+
+/// Names of clusters, cut short.
+fn listed<'s>(clusters: impl Iterator<Item = &'s String>) -> String {
+    let all: Vec<&str> = clusters.map(String::as_str).collect();
+    let rest = all.len().saturating_sub(MOST_CLUSTERS);
+    let named = all
+        .iter()
+        .take(MOST_CLUSTERS)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if rest > 0 {
+        format!("{named} and {rest} more")
+    } else {
+        named
+    }
+}
+
+fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {
+    let finding = Finding::new(
+        Code::WORK_NAME_TAKEN,
+        object.place("/metadata/name"),
+        format!(
+            "the ManifestWorkReplicaSet {}/{} would be made for {} and for {}",
+            set.namespace,
+            set.name,
+            object.identity(),
+            owner.map_or_else(
+                || "the RBAC of a Placement".to_owned(),
+                |owner| owner.identity().to_string()
+            )
+        ),
+    )
+    .label("this one");
+    let finding = match owner {
+        Some(owner) => finding.related(owner.place("/metadata/name"), "and this one"),
+        None => finding,
+    };
+    finding.help("give it another name with the annotation `spokewright.dev/work-name: NAME`")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_cluster_ever_gets_one_cluster_role_from_two_placements(
+            keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
+        ) {
+            let clusters = ["eu-1".to_owned()];
+            let shipped: rbac::Shipped = [("g.io".to_owned(), "things".to_owned())].into();
+            let rights = keys
+                .iter()
+                .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))
+                .collect();
+            let sets = rbac_sets(&rights);
+            let roles: BTreeSet<&str> =
+                sets.iter().flat_map(|set| &set.manifests).map(|manifest| manifest.name.as_str()).collect();
+            prop_assert_eq!(roles.len(), keys.len());
+            let names: BTreeSet<(&str, &str)> =
+                sets.iter().map(|set| (set.namespace.as_str(), set.name.as_str())).collect();
+            prop_assert_eq!(names.len(), keys.len());
+            if keys.len() == 1 {
+                prop_assert!(roles.contains(rbac::ROLE_NAME));
+            }
+        }
+    }
+}
