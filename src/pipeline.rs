@@ -24,4 +24,5 @@ pub use crate::policy::PolicyView;
 pub use inputs::{CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works};
 pub use stages::{
     Detail, Predicted, Rendered, aggregate, check, known_clusters, policies, policies_on, predict, render,
+    render_with_policies,
 };

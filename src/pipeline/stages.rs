@@ -66,6 +66,31 @@ pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut
     }
 }
 
+/// What [`render()`] gives with [`Detail::Plan`], and the policies that it follows from: each stage runs once for both.
+/// What the policies alone would report is left out.
+pub fn render_with_policies<'a>(
+    loaded: &'a Loaded,
+    allow_empty: bool,
+    findings: &mut Findings,
+) -> (Rendered, PolicyView<'a>) {
+    let Planned {
+        ours,
+        clusters,
+        attached,
+        plan,
+        all_clusters,
+        withheld,
+    } = plan(loaded, allow_empty, findings);
+    let view = PolicyView::new(attached, &ours, &clusters, None, &mut Findings::new());
+    let rendered = Rendered {
+        plan,
+        all_clusters,
+        withheld,
+        statuses: Vec::new(),
+    };
+    (rendered, view)
+}
+
 /// What a run would write, and what it was made from.
 struct Planned<'a> {
     ours: Ours<'a>,

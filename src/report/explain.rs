@@ -281,7 +281,10 @@ impl Explainer<'_, '_> {
                         .iter()
                         .map(|path| self.view.attachments.topology.path_locators(path))
                         .collect(),
-                    labels: paths.iter().map(|path| self.label(path)).collect(),
+                    labels: paths
+                        .iter()
+                        .map(|path| self.view.attachments.topology.path_label(path))
+                        .collect(),
                     settings: self.settings(effective),
                     overridden: self.losses(effective),
                 })
@@ -396,7 +399,10 @@ impl Explainer<'_, '_> {
                     .iter()
                     .map(|path| self.view.attachments.topology.path_locators(path))
                     .collect(),
-                labels: paths.iter().map(|path| self.label(path)).collect(),
+                labels: paths
+                    .iter()
+                    .map(|path| self.view.attachments.topology.path_label(path))
+                    .collect(),
                 changes,
             })
             .collect()
@@ -430,24 +436,5 @@ impl Explainer<'_, '_> {
             .policy(id)
             .map(|policy| policy.object.key())
             .unwrap_or_default()
-    }
-
-    /// `shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
-    fn label(&self, path: &Path) -> String {
-        let topology = &self.view.attachments.topology;
-        let parts: Vec<String> = path
-            .nodes()
-            .into_iter()
-            .map(|node| match (node, topology.section(node)) {
-                (Node::Listener(..), Some(name)) => format!("listener {name}"),
-                (Node::Port(..), Some(name)) => format!("port {name}"),
-                (_, Some(name)) => name.to_owned(),
-                (_, None) => topology
-                    .identity(node)
-                    .map(|identity| identity.to_string())
-                    .unwrap_or_default(),
-            })
-            .collect();
-        parts.join(" > ")
     }
 }

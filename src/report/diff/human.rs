@@ -7,24 +7,24 @@ use anstyle::{AnsiColor, Style};
 use super::clusters::describe;
 use super::compare::{Comparison, ObjectChange, Presence};
 use super::hunks::{Tag, hunks};
+use super::look::Look;
 use super::report::{Change, DiffReport};
 use super::semantic::{effective, places};
 use super::side::BothSides;
 use crate::diagnostic::one_line;
 
-/// The report as text; `colour` says whether with escapes for a terminal.
+/// The report as text.
 #[must_use]
-pub fn human(report: &DiffReport, locate: &BothSides<'_>, colour: bool) -> String {
-    let paint = Paint(colour);
+pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{}", paint.with(Style::new().bold(), &report.headline()));
+    look.line(&mut text, (0, 2), Style::new().bold(), &report.headline());
     if report.is_empty() {
         return text;
     }
     table(&mut text, &report.comparison);
-    effective(&mut text, report);
+    effective(&mut text, report, look);
     for change in &report.comparison.changes {
-        object(&mut text, report, change, locate, paint);
+        object(&mut text, report, change, locate, look);
     }
     text
 }
@@ -74,67 +74,38 @@ pub(super) const fn presence(presence: Presence) -> &'static str {
     }
 }
 
-fn object(
-    text: &mut String,
-    report: &DiffReport,
-    change: &ObjectChange,
-    locate: &BothSides<'_>,
-    paint: Paint,
-) {
+fn object(text: &mut String, report: &DiffReport, change: &ObjectChange, locate: &BothSides<'_>, look: Look) {
+    let plain = Style::new();
     let title = format!(
         "{} {} on {}",
         change.change.as_str(),
         change.object,
         describe(&report.comparison.clusters, &change.clusters)
     );
-    let _ = writeln!(
-        text,
-        "\n{}",
-        paint.with(Style::new().bold(), &one_line(&title, usize::MAX))
-    );
+    text.push('\n');
+    look.line(text, (0, 2), plain.bold(), &title);
     let places = places(change, locate);
     if !places.is_empty() {
-        let _ = writeln!(text, "from {}", places.join(", "));
+        look.line(text, (0, 5), plain, &format!("from {}", places.join(", ")));
     }
     let (old, new) = match change.change {
         Change::Added => ("nothing", report.titles.new.as_str()),
         Change::Changed => (report.titles.old.as_str(), report.titles.new.as_str()),
         Change::Removed => (report.titles.old.as_str(), "nothing"),
     };
-    let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
-    let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
-    let cyan = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
-    let _ = writeln!(
-        text,
-        "{}",
-        paint.with(red, &format!("--- {}", one_line(old, usize::MAX)))
-    );
-    let _ = writeln!(
-        text,
-        "{}",
-        paint.with(green, &format!("+++ {}", one_line(new, usize::MAX)))
-    );
+    let red = plain.fg_color(Some(AnsiColor::Red.into()));
+    let green = plain.fg_color(Some(AnsiColor::Green.into()));
+    let cyan = plain.fg_color(Some(AnsiColor::Cyan.into()));
+    look.put(text, 0, red, &format!("--- {}", one_line(old, usize::MAX)));
+    look.put(text, 0, green, &format!("+++ {}", one_line(new, usize::MAX)));
+    // What somebody applies or copies is never wrapped.
     for line in hunks(change.old.as_ref(), change.new.as_ref()) {
         let style = match line.tag {
             Tag::Header => cyan,
-            Tag::Same => Style::new(),
+            Tag::Same => plain,
             Tag::Removed => red,
             Tag::Added => green,
         };
-        let _ = writeln!(text, "{}", paint.with(style, &line.text));
-    }
-}
-
-/// Colours, or none.
-#[derive(Clone, Copy)]
-struct Paint(bool);
-
-impl Paint {
-    fn with(self, style: Style, text: &str) -> String {
-        if self.0 && style != Style::new() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+        look.put(text, 0, style, &line.text);
     }
 }

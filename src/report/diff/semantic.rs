@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use anstyle::Style;
 use serde_json::Value;
 
 use super::clusters::describe;
 use super::compare::{ObjectChange, Which};
+use super::effective_text::groups;
 use super::fields::{FieldChange, field_changes};
 use super::human::table;
+use super::look::Look;
 use super::report::{Change, DiffReport};
 use super::side::BothSides;
 use crate::diagnostic::{Locate as _, Part, one_line};
@@ -18,33 +21,35 @@ const LONGEST_VALUE: usize = 120;
 
 /// The report as text.
 #[must_use]
-pub fn semantic(report: &DiffReport, locate: &BothSides<'_>) -> String {
-    let mut text = format!("{}\n", report.headline());
+pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
+    let mut text = String::new();
+    let plain = Style::new();
+    look.line(&mut text, (0, 2), plain.bold(), &report.headline());
     if report.is_empty() {
         return text;
     }
     table(&mut text, &report.comparison);
-    effective(&mut text, report);
+    effective(&mut text, report, look);
     for change in &report.comparison.changes {
         let mark = match change.change {
             Change::Added => '+',
             Change::Changed => '~',
             Change::Removed => '-',
         };
-        let title = format!(
-            "{} on {}",
+        let mut title = format!(
+            "{mark} {} on {}",
             change.object,
             describe(&report.comparison.clusters, &change.clusters)
         );
-        let _ = write!(text, "\n{mark} {}", one_line(&title, usize::MAX));
         let places = places(change, locate);
         if !places.is_empty() {
-            let _ = write!(text, "  ({})", places.join(", "));
+            let _ = write!(title, "  ({})", places.join(", "));
         }
         text.push('\n');
+        look.line(&mut text, (0, 4), plain, &title);
         if let (Some(old), Some(new)) = (&change.old, &change.new) {
             for field in field_changes(old, new) {
-                let _ = writeln!(text, "    {}", field_line(&field));
+                look.line(&mut text, (4, 8), plain, &field_line(&field));
             }
         }
     }
@@ -55,7 +60,7 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>) -> String {
 pub(super) fn field_line(field: &FieldChange) -> String {
     let path = one_line(
         if field.path.is_empty() {
-            "(all)"
+            "the whole"
         } else {
             &field.path
         },
@@ -114,26 +119,25 @@ pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<Strin
 }
 
 /// Appends the policies whose effective settings change.
-pub(super) fn effective(text: &mut String, report: &DiffReport) {
+pub(super) fn effective(text: &mut String, report: &DiffReport, look: Look) {
     if report.effective_changes.is_empty() {
         return;
     }
-    text.push_str("\neffective settings that change\n");
-    for change in &report.effective_changes {
-        let title = format!("{} for {}", change.kind, change.path.join(" > "));
-        let _ = writeln!(
+    let plain = Style::new();
+    text.push('\n');
+    look.line(text, (0, 0), plain.bold(), "effective settings that change");
+    for group in groups(report) {
+        look.line(
             text,
-            "  {} on {}",
-            one_line(&title, usize::MAX),
-            one_line(&change.clusters.join(", "), LONGEST_VALUE)
+            (2, 6),
+            plain,
+            &format!("{} on {}", group.title, group.clusters),
         );
-        let null = Value::Null;
-        let (old, new) = (
-            change.old.as_ref().unwrap_or(&null),
-            change.new.as_ref().unwrap_or(&null),
-        );
-        for field in field_changes(old, new) {
-            let _ = writeln!(text, "      {}", field_line(&field));
+        for path in &group.paths {
+            look.line(text, (4, 8), plain, path);
+        }
+        for line in &group.lines {
+            look.line(text, (6, 10), plain, line);
         }
     }
 }

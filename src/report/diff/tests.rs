@@ -1,5 +1,7 @@
 //! Whole comparisons: rules that hold for any two sides.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -147,9 +149,13 @@ fn no_form_shows_the_value_of_a_secret() {
     crate::diagnostic::Format::Github
         .write(&annotations(&report, &both()), &both(), &mut findings)
         .expect("a Vec");
+    let look = Look {
+        colour: true,
+        width: Some(40),
+    };
     for text in [
-        human(&report, &both(), true),
-        semantic(&report, &both()),
+        human(&report, &both(), look),
+        semantic(&report, &both(), Look::default()),
         markdown(&report, &both(), DEFAULT_BUDGET),
         json(&report, &both()),
         String::from_utf8(findings).expect("UTF-8"),
@@ -175,18 +181,35 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         vec![EffectiveChange {
             kind: "RateLimitPolicy".to_owned(),
             path: vec!["gateway:gw".to_owned(), "httproute:r".to_owned()],
-            clusters: vec!["eu-1".to_owned()],
-            old: Some(json!({"limits": {"a": {"rate": 1}}})),
-            new: Some(json!({"limits": {"a": {"rate": 2}}})),
+            label: "Gateway gw > HTTPRoute r".to_owned(),
+            clusters: Arc::new(vec!["eu-1".to_owned()]),
+            old: Some(json!({"a": {"rate": 1}})),
+            new: Some(json!({"a": {"rate": 2}})),
+            old_policies: vec!["ratelimitpolicy.kuadrant.io:shop/x".to_owned()],
+            new_policies: vec!["ratelimitpolicy.kuadrant.io:shop/y".to_owned()],
+            old_names: vec!["shop/x".to_owned()],
+            new_names: vec!["shop/y".to_owned()],
+            settings: Arc::new(vec![SettingChange {
+                setting: "a".to_owned(),
+                old: Some(Arc::new(json!({"rate": 1}))),
+                new: Some(Arc::new(json!({"rate": 2}))),
+                old_from: Some("shop/x".to_owned()),
+                new_from: Some("shop/y".to_owned()),
+            }]),
         }],
     );
     assert!(!report.is_empty());
     for text in [
-        human(&report, &both(), false),
-        semantic(&report, &both()),
+        human(&report, &both(), Look::default()),
+        semantic(&report, &both(), Look::default()),
         markdown(&report, &both(), DEFAULT_BUDGET),
     ] {
-        assert!(text.contains("limits.a.rate: 1 -> 2"), "{text}");
+        assert!(text.contains("a.rate: 1 -> 2"), "{text}");
+        assert!(
+            text.contains("RateLimitPolicy shop/y instead of shop/x on eu-1"),
+            "{text}"
+        );
+        assert!(!text.contains("kuadrant.io:"), "{text}");
     }
 }
 
