@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::repository::repository;
+use crate::repository::{commit, repository};
 use crate::scratch::{Scratch, copy};
 
 #[test]
