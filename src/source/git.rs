@@ -59,6 +59,12 @@ pub enum GitError {
         /// What it may mean, with a word about each.
         candidates: Vec<String>,
     },
+    /// All that lies between two revisions.
+    #[error("`{revision}` is a range, and no revision")]
+    Range {
+        /// What was asked for.
+        revision: String,
+    },
     /// A file or a directory of a revision.
     #[error("`{revision}` is no commit")]
     NoCommitObject {
@@ -105,6 +111,9 @@ impl GitError {
                 "write more digits, of one of: {}",
                 candidates.iter().take(MOST_CANDIDATES).cloned().collect::<Vec<_>>().join(", ")
             ),
+            Self::Range { .. } => {
+                "name its older end; `git merge-base A B` prints where two branches parted".to_owned()
+            }
             Self::NoCommitObject { .. } => "name a branch, a tag or a commit".to_owned(),
             Self::Unreadable { .. } => "check the repository: `git fsck`".to_owned(),
         }
@@ -262,7 +271,9 @@ fn tree_of(repository: &Repository, revision: &str) -> Result<ObjectId, GitError
     };
     let spec = gix::revision::Spec::from_bstr(revision, repository, options)
         .map_err(|error| ambiguous(revision, &error).unwrap_or_else(|| no_revision(repository, revision)))?;
-    let id = spec.single().ok_or_else(|| no_revision(repository, revision))?;
+    let id = spec.single().ok_or_else(|| GitError::Range {
+        revision: revision.to_owned(),
+    })?;
     let object = id.object().map_err(|_| no_revision(repository, revision))?;
     let commit = object.peel_to_commit().map_err(|_| GitError::NoCommitObject {
         revision: revision.to_owned(),

@@ -372,3 +372,15 @@ fn one_line_on_a_thousand_clusters_is_a_comment_below_ten_kilobytes() {
         run.stdout
     );
 }
+
+#[test]
+fn a_base_that_can_hardly_be_meant_is_named() {
+    let scratch = Scratch::with_worked_example();
+    let run = scratch.run(&["diff", "hub", "--base", "hub"]);
+    run.exits(0).says("note: the base `hub` is the input itself");
+    std::fs::create_dir(scratch.path("empty")).expect("a directory");
+    let run = scratch.run(&["diff", "hub", "--base", "empty"]);
+    run.exits(1)
+        .says("note: the base `empty` holds no Kubernetes object");
+    assert!(run.stdout.contains("all 2 clusters (new)"), "{}", run.stdout);
+}

@@ -205,3 +205,149 @@ fn two_inputs_in_a_repository_are_compared_from_outside_of_it() {
     scratch.raise_the_limit("hub/limits.yaml");
     outside.run(&arguments).exits(1);
 }
+
+#[test]
+fn the_first_digits_of_several_objects_name_them_all() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    for number in 0..700 {
+        scratch.write(&format!("many/{number}"), &format!("{number}\n"));
+    }
+    commit(&root);
+    let listed = git(&root, &["rev-list", "--objects", "--all"]);
+    let mut digits: Vec<&str> = listed.lines().filter_map(|line| line.get(..4)).collect();
+    digits.sort_unstable();
+    let twice = digits.windows(2).find(|pair| pair[0] == pair[1]);
+    let twice = twice.expect("700 objects share four digits")[0];
+    scratch
+        .run(&["diff", "hub", "--base", twice])
+        .exits(2)
+        .says(&format!("`{twice}` is short for 2 objects"))
+        .says("write more digits, of one of: ")
+        .says("(blob)");
+    let short = git(&root, &["rev-parse", "--short=12", "HEAD"]);
+    scratch.run(&["diff", "hub", "--base", short.trim()]).exits(0);
+    scratch
+        .run(&["diff", "hub", "--base", "HEAD~1..HEAD"])
+        .exits(2)
+        .says("is a range")
+        .says("git merge-base");
+}
+
+#[test]
+fn a_repository_that_cannot_be_read_says_why_and_what_else_to_name() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    git(&root, &["config", "core.bare", "true"]);
+    scratch
+        .run(&["diff", "hub"])
+        .exits(2)
+        .says("is bare")
+        .says("git worktree add");
+    git(&root, &["config", "core.bare", "false"]);
+    // The work tree that the repository names is the one; nothing of the environment is.
+    let other = Scratch::with_worked_example();
+    let work_tree = other.path("").display().to_string();
+    git(&root, &["config", "core.worktree", &work_tree]);
+    scratch
+        .run(&["diff", "hub"])
+        .exits(5)
+        .says("`hub` is not in the work tree of the repository")
+        .says("--base DIR");
+    git(&root, &["config", "--unset", "core.worktree"]);
+    scratch.raise_the_limit("hub/limits.yaml");
+    let mut command = scratch.command(&["diff", "hub"]);
+    command
+        .env("GIT_DIR", "/nowhere")
+        .env("GIT_WORK_TREE", "/nowhere");
+    Run::of(&mut command).exits(1);
+    // The format of a repository that this build does not know.
+    scratch.edit(
+        ".git/config",
+        "repositoryformatversion = 0",
+        "repositoryformatversion = 99",
+    );
+    scratch
+        .run(&["diff", "hub"])
+        .exits(2)
+        .says("cannot open the Git repository of `hub`")
+        .says("--base DIR");
+}
+
+#[test]
+fn what_a_revision_lacks_stops_the_comparison_with_the_side_and_what_to_type() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    // A partial clone without its blobs.
+    git(&root, &["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", root.display());
+    let clone = Scratch::with_worked_example();
+    git(
+        &clone.path(""),
+        &[
+            "clone",
+            "-q",
+            "--filter=blob:none",
+            "--no-checkout",
+            &url,
+            "partial",
+        ],
+    );
+    copy(&clone.path("hub"), &clone.path("partial/hub"));
+    run_in(&clone, "partial", &["diff", "hub"])
+        .exits(5)
+        .says("cannot read `HEAD:hub/limits.yaml`")
+        .says("git fetch --refetch --no-filter");
+    // A file that Git LFS keeps elsewhere would be no object, and nobody would see that it is missing.
+    let right = scratch.read("hub/limits.yaml");
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
+    scratch.write("hub/limits.yaml", pointer);
+    commit(&root);
+    scratch
+        .run(&["render", "hub"])
+        .exits(5)
+        .says("`hub/limits.yaml` is a pointer of Git LFS")
+        .says("git lfs pull");
+    scratch.write("hub/limits.yaml", &right);
+    scratch
+        .run(&["diff", "hub"])
+        .exits(5)
+        .says("--> HEAD:hub/limits.yaml")
+        .says("the base `HEAD` could not be read; nothing was compared");
+}
+
+#[test]
+fn line_ends_of_a_checkout_are_no_difference() {
+    let Some(scratch) = repository() else { return };
+    for file in ["class", "decisions", "gateway", "limits"] {
+        let file = format!("hub/{file}.yaml");
+        let text = scratch.read(&file).replace('\n', "\r\n");
+        scratch.write(&file, &text);
+    }
+    let run = scratch.run(&["diff", "hub", "-q"]);
+    run.exits(0);
+    assert_eq!(run.stdout, "nothing changes on any cluster\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_of_a_revision_is_followed_inside_of_the_input_only() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    let right = scratch.read("hub/limits.yaml");
+    scratch.write("hub/limits.txt", &right).remove("hub/limits.yaml");
+    let link = scratch.path("hub/limits.yaml");
+    std::os::unix::fs::symlink("limits.txt", &link).expect("a link");
+    commit(&root);
+    scratch.remove("hub/limits.yaml").write("hub/limits.yaml", &right);
+    scratch.run(&["diff", "hub"]).exits(0);
+    scratch.remove("hub/limits.yaml");
+    std::os::unix::fs::symlink("/etc/hostname", &link).expect("a link");
+    commit(&root);
+    scratch.remove("hub/limits.yaml").write("hub/limits.yaml", &right);
+    scratch
+        .run(&["diff", "hub"])
+        .exits(5)
+        .says("--> HEAD:hub/limits.yaml")
+        .says("leaves the input");
+}

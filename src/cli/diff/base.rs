@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::{Findings, Severity};
+use spokewright::diagnostic::{Findings, Place, Severity};
 use spokewright::output;
 use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Rendered, Request};
 use spokewright::report::diff::EffectiveSettings;
@@ -186,9 +186,10 @@ impl Diff {
             ));
         }
         if base.findings.has_errors() {
-            let errors = base.findings.only(Severity::Error);
-            let sources = &base.loaded.sources;
-            show::findings(&errors, &sources.prefixed(&input.prefix()), self.options.speech);
+            let prefix = input.prefix();
+            let errors = prefixed(base.findings.only(Severity::Error), &prefix);
+            let sources = base.loaded.sources.prefixed(&prefix);
+            show::findings(&errors, &sources, self.options.speech);
             let status = Status::of(&errors);
             if status == Status::Io {
                 self.say(&format!(
@@ -207,4 +208,16 @@ impl Diff {
         }
         Ok(())
     }
+}
+
+/// The findings with the side in front of a path that stands for itself, as it stands in front of all others.
+fn prefixed(findings: Findings, prefix: &str) -> Findings {
+    let mut all = Findings::new();
+    all.extend(findings.into_iter().map(|mut finding| {
+        if let Place::Path(path) = &mut finding.place {
+            path.insert_str(0, prefix);
+        }
+        finding
+    }));
+    all
 }
