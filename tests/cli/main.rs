@@ -6,6 +6,7 @@ mod bad_input;
 mod codes;
 mod deterministic;
 mod diff;
+mod diff_effective;
 mod diff_git;
 mod examples;
 mod git_index;

@@ -17,10 +17,15 @@ use crate::policy::{Effective, PolicyId, PolicyView, Profile};
 /// Kind and group of the policies, and the locators of a path.
 type PathKey = (String, String, Vec<String>);
 
+type ByPath = BTreeMap<PathKey, Held>;
+
 /// What holds on every path of one side.
 #[derive(Debug, Default)]
 pub struct EffectiveSettings {
-    by_path: BTreeMap<PathKey, Held>,
+    /// Where nothing but what is synced counts.
+    by_path: ByPath,
+    /// On clusters that were looked at one by one, because something lives there already.
+    on_cluster: BTreeMap<String, ByPath>,
 }
 
 /// What holds on one path.
@@ -58,80 +63,158 @@ impl EffectiveSettings {
     /// The settings of one side, on the clusters that are asked for.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        let attachments = &view.attachments;
-        let topology = &attachments.topology;
-        let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
         let mut clusters_of: HashMap<u32, Arc<Vec<String>>> = HashMap::new();
-        let mut by_path = BTreeMap::new();
-        for (kind, path) in view.effective.iter() {
-            let Some(profile) = attachments.kinds.get(kind).map(|kind| kind.profile.as_ref()) else {
-                continue;
-            };
-            let gateway = path.path.gateway;
+        let topology = &view.attachments.topology;
+        let by_path = by_path(view, |gateway, effective| {
             let clusters = clusters_of.entry(gateway).or_insert_with(|| {
                 let key = topology.gateway(gateway).map(|gateway| gateway.object.key());
                 let all = key.and_then(|key| view.clusters.get(&key)).into_iter().flatten();
                 Arc::new(all.filter(|cluster| admits(cluster)).cloned().collect())
             });
-            let clusters = without_local(view, &path.effective, clusters);
-            let settings = known
-                .entry(Arc::as_ptr(&path.effective))
-                .or_insert_with(|| Arc::new(Settings::new(view, profile, &path.effective)));
-            by_path.insert(
-                (
-                    profile.kind.clone(),
-                    profile.group.clone(),
-                    topology.path_locators(&path.path),
-                ),
-                Held {
-                    label: topology.path_label(&path.path),
-                    settings: Arc::clone(settings),
-                    clusters,
-                },
-            );
+            without_local(view, effective, clusters)
+        });
+        Self {
+            by_path,
+            on_cluster: BTreeMap::new(),
         }
-        Self { by_path }
+    }
+
+    /// The view of one cluster, with what lives there: it counts for that cluster instead of the common one.
+    pub fn look_at(&mut self, cluster: &str, view: &PolicyView<'_>) {
+        let alone = Arc::new(vec![cluster.to_owned()]);
+        let there = by_path(view, |_, _| Arc::clone(&alone));
+        self.on_cluster.insert(cluster.to_owned(), there);
     }
 
     /// What holds otherwise on the new side, by kind and path. Paths that no cluster has are left out.
     #[must_use]
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
-        let mut compared: HashMap<[*const Settings; 2], Arc<Vec<SettingChange>>> = HashMap::new();
-        let keys: BTreeSet<_> = old.by_path.keys().chain(new.by_path.keys()).collect();
-        let mut changes = Vec::new();
+        let looked_at: BTreeSet<&String> = old.on_cluster.keys().chain(new.on_cluster.keys()).collect();
+        let mut comparing = Comparing::default();
+        let mut keys: Vec<&PathKey> = old.by_path.keys().chain(new.by_path.keys()).collect();
+        keys.sort_unstable();
+        keys.dedup();
         for key in keys {
-            let (before, after) = (old.by_path.get(key), new.by_path.get(key));
-            let pair = [before, after].map(|held| held.map(|held| held.settings.as_ref()));
-            let pointers = pair.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
-            let settings = compared
-                .entry(pointers)
-                .or_insert_with(|| Arc::new(differing(pair)));
-            if settings.is_empty() {
-                continue;
-            }
-            let clusters = both(before, after);
-            let Some(held) = after.or(before).filter(|_| !clusters.is_empty()) else {
-                continue;
-            };
-            let [old, new] = pair;
-            let all = |settings: Option<&Settings>, of: fn(&Settings) -> &Vec<String>| {
-                settings.map(of).cloned().unwrap_or_default()
-            };
-            changes.push(EffectiveChange {
-                kind: key.0.clone(),
-                path: key.2.clone(),
-                label: held.label.clone(),
-                clusters,
-                old: old.map(|settings| settings.whole.clone()),
-                new: new.map(|settings| settings.whole.clone()),
-                old_policies: all(old, |settings| &settings.policies),
-                new_policies: all(new, |settings| &settings.policies),
-                old_names: all(old, |settings| &settings.names),
-                new_names: all(new, |settings| &settings.names),
-                settings: Arc::clone(settings),
-            });
+            let sides = [old.by_path.get(key), new.by_path.get(key)];
+            comparing.add(key, sides, &looked_at);
         }
-        changes
+        let nobody = BTreeSet::new();
+        for cluster in looked_at {
+            let sides = [old, new].map(|side| side.on(cluster));
+            let mut keys: Vec<&PathKey> = sides.iter().flatten().map(|(key, _)| *key).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            for key in keys {
+                let held = sides.each_ref().map(|side| {
+                    let held: &Held = side.get(key)?;
+                    Some(Held {
+                        label: held.label.clone(),
+                        settings: Arc::clone(&held.settings),
+                        clusters: Arc::new(vec![cluster.clone()]),
+                    })
+                });
+                comparing.add(key, [held[0].as_ref(), held[1].as_ref()], &nobody);
+            }
+        }
+        comparing.changes.into_values().flatten().collect()
+    }
+
+    /// What holds on one cluster.
+    fn on(&self, cluster: &String) -> BTreeMap<&PathKey, &Held> {
+        match self.on_cluster.get(cluster) {
+            Some(there) => there.iter().collect(),
+            None => {
+                let common = self.by_path.iter();
+                common
+                    .filter(|(_, held)| held.clusters.binary_search(cluster).is_ok())
+                    .collect()
+            }
+        }
+    }
+}
+
+/// All paths of a view; `clusters` says where a result of a Gateway holds.
+fn by_path(view: &PolicyView<'_>, mut clusters: impl FnMut(u32, &Effective) -> Arc<Vec<String>>) -> ByPath {
+    let attachments = &view.attachments;
+    let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
+    let mut all = ByPath::new();
+    for (kind, path) in view.effective.iter() {
+        let Some(profile) = attachments.kinds.get(kind).map(|kind| kind.profile.as_ref()) else {
+            continue;
+        };
+        let settings = known
+            .entry(Arc::as_ptr(&path.effective))
+            .or_insert_with(|| Arc::new(Settings::new(view, profile, &path.effective)));
+        all.insert(
+            (
+                profile.kind.clone(),
+                profile.group.clone(),
+                attachments.topology.path_locators(&path.path),
+            ),
+            Held {
+                label: attachments.topology.path_label(&path.path),
+                settings: Arc::clone(settings),
+                clusters: clusters(path.path.gateway, &path.effective),
+            },
+        );
+    }
+    all
+}
+
+/// Changes as they are found.
+#[derive(Default)]
+struct Comparing<'s> {
+    /// What differs between two results, compared once.
+    compared: HashMap<[*const Settings; 2], Arc<Vec<SettingChange>>>,
+    /// By path; several where clusters differ in what changes.
+    changes: BTreeMap<&'s PathKey, Vec<EffectiveChange>>,
+}
+
+impl<'s> Comparing<'s> {
+    /// Adds a path, on all of its clusters but those `besides`.
+    fn add(&mut self, key: &'s PathKey, [before, after]: [Option<&Held>; 2], besides: &BTreeSet<&String>) {
+        let pair = [before, after].map(|held| held.map(|held| held.settings.as_ref()));
+        let pointers = pair.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
+        let compared = self.compared.entry(pointers);
+        let settings = Arc::clone(compared.or_insert_with(|| Arc::new(differing(pair))));
+        let Some(held) = after.or(before).filter(|_| !settings.is_empty()) else {
+            return;
+        };
+        let clusters = both(before, after, besides);
+        if clusters.is_empty() {
+            return;
+        }
+        let [old, new] = pair;
+        let all = |settings: Option<&Settings>, of: fn(&Settings) -> &Vec<String>| {
+            settings.map(of).cloned().unwrap_or_default()
+        };
+        let change = EffectiveChange {
+            kind: key.0.clone(),
+            path: key.2.clone(),
+            label: held.label.clone(),
+            clusters,
+            old: old.map(|settings| settings.whole.clone()),
+            new: new.map(|settings| settings.whole.clone()),
+            old_policies: all(old, |settings| &settings.policies),
+            new_policies: all(new, |settings| &settings.policies),
+            old_names: all(old, |settings| &settings.names),
+            new_names: all(new, |settings| &settings.names),
+            settings,
+        };
+        let changes = self.changes.entry(key).or_default();
+        let same = |known: &&mut EffectiveChange| {
+            known.settings == change.settings
+                && known.old_policies == change.old_policies
+                && known.new_policies == change.new_policies
+        };
+        match changes.iter_mut().find(same) {
+            Some(known) => {
+                let clusters = Arc::make_mut(&mut known.clusters);
+                clusters.extend(change.clusters.iter().cloned());
+                clusters.sort_unstable();
+            }
+            None => changes.push(change),
+        }
     }
 }
 
@@ -158,18 +241,22 @@ fn without_local(
     Arc::new(kept.collect())
 }
 
-fn both(before: Option<&Held>, after: Option<&Held>) -> Arc<Vec<String>> {
-    match (before, after) {
-        (Some(before), Some(after)) if before.clusters == after.clusters => Arc::clone(&after.clusters),
-        (Some(before), Some(after)) => {
-            let all: BTreeSet<&String> = before.clusters.iter().chain(after.clusters.iter()).collect();
-            Arc::new(all.into_iter().cloned().collect())
-        }
-        (one, other) => one
-            .or(other)
-            .map(|held| Arc::clone(&held.clusters))
-            .unwrap_or_default(),
+/// The clusters of either side, but for those `besides`.
+fn both(before: Option<&Held>, after: Option<&Held>, besides: &BTreeSet<&String>) -> Arc<Vec<String>> {
+    let mut sides: Vec<&Arc<Vec<String>>> = before
+        .into_iter()
+        .chain(after)
+        .map(|held| &held.clusters)
+        .collect();
+    sides.dedup();
+    if let [one] = sides.as_slice()
+        && !one.iter().any(|cluster| besides.contains(cluster))
+    {
+        return Arc::clone(one);
     }
+    let all: BTreeSet<&String> = sides.into_iter().flat_map(|clusters| clusters.iter()).collect();
+    let kept = all.into_iter().filter(|cluster| !besides.contains(cluster));
+    Arc::new(kept.cloned().collect())
 }
 
 impl Settings {

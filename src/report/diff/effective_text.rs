@@ -97,9 +97,9 @@ fn title(change: &EffectiveChange) -> String {
     if old == new {
         format!("{kind} {new} sets something else")
     } else if new.is_empty() {
-        format!("{kind} {old} no longer applies, and nothing takes its place")
+        format!("nothing instead of {kind} {old}")
     } else if old.is_empty() {
-        format!("{kind} {new} applies, where none did")
+        format!("{kind} {new} instead of nothing")
     } else {
         format!("{kind} {new} instead of {old}")
     }
