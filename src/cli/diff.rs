@@ -271,12 +271,12 @@ impl Diff {
             Form::Markdown => diff::markdown(report, locate, self.max_bytes),
             Form::Json => diff::json(report, locate),
             Form::Sarif | Form::Github => {
-                let findings = diff::annotations(report, locate);
-                let format = if self.format == Form::Sarif {
-                    diagnostic::Format::Sarif
+                let (format, most) = if self.format == Form::Sarif {
+                    (diagnostic::Format::Sarif, usize::MAX)
                 } else {
-                    diagnostic::Format::Github
+                    (diagnostic::Format::Github, diff::MOST_ON_GITHUB)
                 };
+                let findings = diff::annotations(report, locate, most);
                 return format
                     .write(&findings, locate, &mut stdout)
                     .context("cannot write to stdout");

@@ -69,7 +69,7 @@ fn the_other_forms_say_the_same() {
     assert!(
         github
             .stdout
-            .starts_with("::warning file=hub/limits.yaml,line=1,"),
+            .starts_with("::warning file=hub/limits.yaml,line=12,"),
         "{}",
         github.stdout
     );
@@ -98,7 +98,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     insta::assert_snapshot!(run.stdout, @r#"
     ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 5 removed
 
-    Compared with <code>HEAD</code>.
+    <code>work tree</code> compared with <code>HEAD</code>.
 
     | objects on each of | added | changed | removed |
     |---|---:|---:|---:|

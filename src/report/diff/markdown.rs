@@ -73,8 +73,9 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
 
 fn head(report: &DiffReport) -> String {
     format!(
-        "### spokewright: {}\n\nCompared with <code>{}</code>.\n",
+        "### spokewright: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
         html(&report.headline()),
+        html(&report.titles.new),
         html(&report.titles.old)
     )
 }
@@ -201,8 +202,12 @@ fn html(text: &str) -> String {
             '_' => safe.push_str("&#95;"),
             '[' => safe.push_str("&#91;"),
             '#' => safe.push_str("&#35;"),
+            '~' => safe.push_str("&#126;"),
+            '$' => safe.push_str("&#36;"),
+            '\\' => safe.push_str("&#92;"),
             other => safe.push(other),
         }
     }
-    safe
+    // Addresses become links by themselves.
+    safe.replace("://", "&#58;//").replace("www.", "www&#46;")
 }

@@ -30,7 +30,7 @@ mod side;
 #[cfg(test)]
 mod tests;
 
-pub use annotations::annotations;
+pub use annotations::{MOST_ON_GITHUB, annotations};
 pub use clusters::describe;
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
 pub use effective::EffectiveSettings;

@@ -1,9 +1,12 @@
 //! The short form: one line for each field that differs, `path: old -> new`.
 
 use std::fmt::Write as _;
+use std::io;
 
 use anstyle::Style;
+use serde::Serialize as _;
 use serde_json::Value;
+use serde_json::ser::Formatter;
 
 use super::clusters::describe;
 use super::compare::{ObjectChange, Which};
@@ -96,9 +99,35 @@ fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
 fn show(value: &Value) -> String {
     let text = match value {
         Value::String(text) => yaml::scalar(text).into_owned(),
-        other => other.to_string(),
+        other => spaced(other),
     };
     one_line(&text, LONGEST_VALUE)
+}
+
+/// JSON with blanks where a line may be broken.
+fn spaced(value: &Value) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
+    match value.serialize(&mut serializer) {
+        Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
+        Err(_) => value.to_string(),
+    }
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        writer.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_key<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.begin_array_value(writer, first)
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
 }
 
 /// Where the hub objects stand that an object was made from, as `path:line`.

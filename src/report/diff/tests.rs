@@ -147,7 +147,7 @@ fn no_form_shows_the_value_of_a_secret() {
     let report = report(&old, &new);
     let mut findings = Vec::new();
     crate::diagnostic::Format::Github
-        .write(&annotations(&report, &both()), &both(), &mut findings)
+        .write(&annotations(&report, &both(), usize::MAX), &both(), &mut findings)
         .expect("a Vec");
     let look = Look {
         colour: true,
@@ -215,7 +215,7 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
 
 #[test]
 fn text_of_the_input_is_no_markup_of_the_comment() {
-    let evil = "</summary><img src=x> @all | `x` [a](b)";
+    let evil = r"</summary><img src=x> @all | `x` [a](b) ~~s~~ $m$ \_ http://e www.e";
     let old = [work("a", "w", &[])];
     let new = [work(
         "a",
@@ -225,6 +225,10 @@ fn text_of_the_input_is_no_markup_of_the_comment() {
     let text = markdown(&report(&old, &new), &both(), DEFAULT_BUDGET);
     assert!(
         text.contains("&lt;/summary&gt;&lt;img src=x&gt; &#64;all"),
+        "{text}"
+    );
+    assert!(
+        text.contains("&#126;&#126;s&#126;&#126; &#36;m&#36; &#92;&#95; http&#58;//e www&#46;e"),
         "{text}"
     );
     assert!(text.contains("`````diff\n"), "{text}");
