@@ -32,9 +32,9 @@ fn without_a_policy_the_one_that_takes_over_is_named_with_paths_and_clusters() {
       RateLimitPolicy shop/per-client instead of shop/api-burst on 2 clusters: eu-2, us-1
         Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-1
         Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-2
-          per-client: added {"counters":[{"expression":"request.headers[\"x-forwarded-for\"]"}],"rates":[{"limit":100,"window":"10s"}]}
-          reads: removed {"rates":[{"limit":200,"window":"1s"}],"when":[{"predicate":"request.method == \"GET\""}]}
-          writes: removed {"rates":[{"limit":20,"window":"1s"}],"when":[{"predicate":"request.method != \"GET\""}]}
+          per-client: added {"counters": [{"expression": "request.headers[\"x-forwarded-for\"]"}], "rates": [{"limit": 100, "window": "10s"}]}
+          reads: removed {"rates": [{"limit": 200, "window": "1s"}], "when": [{"predicate": "request.method == \"GET\""}]}
+          writes: removed {"rates": [{"limit": 20, "window": "1s"}], "when": [{"predicate": "request.method != \"GET\""}]}
     "#);
     let text = effective(&scratch, &["--without", "accesslogpolicy/platform/access-log"]);
     assert!(
