@@ -83,6 +83,7 @@ impl Policies {
         let on = OnClusters {
             clusters: Some(&view.clusters),
             effects: Some(&view.effects),
+            one: self.report.cluster.is_some(),
         };
         let report = PolicyReport::new(&view.attachments, &view.effective, &view.statuses, on);
         let data = show::report(self.report.output, &report, |report| {
