@@ -313,29 +313,71 @@ fn only_the_clusters_that_are_asked_for_are_compared() {
     assert!(run.stdout.starts_with("1 of 1 cluster changes"), "{}", run.stdout);
 }
 
+/// A Secret for the worked example, with one line of data.
+fn secret(data: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: wildcard\n  namespace: gateways\n  annotations:\n    \
+         kubectl.kubernetes.io/last-applied-configuration: '{{\"data\":{{\"k\":\"TEFTVA==\"}}}}'\n\
+         type: kubernetes.io/tls\n{data}\n"
+    )
+}
+
+/// What each form says where the Secret is `old` in the base and `new` in the input, or where the base is its tree.
+fn forms_of_a_secret(old: &str, new: &str) -> Vec<(String, String)> {
+    let scratch = Scratch::with_worked_example();
+    let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\n";
+    scratch
+        .write("hub/secret.yaml", &secret(old))
+        .write("hub/spokewright.yaml", config);
+    copy(&scratch.path("hub"), &scratch.path("other"));
+    scratch.run(&["render", "other", "-o", "tree"]).exits(0);
+    scratch.write("hub/secret.yaml", &secret(new));
+    let mut all = Vec::new();
+    for base in ["other", "tree"] {
+        for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+            let run = scratch.run(&["diff", "hub", "--base", base, "--format", format]);
+            run.exits(1);
+            assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);
+            all.push((
+                format!("{base} {format}"),
+                format!("{}{}", run.stdout, run.stderr),
+            ));
+        }
+    }
+    all
+}
+
 #[test]
 fn the_value_of_a_copied_secret_never_appears() {
-    let scratch = Scratch::with_worked_example();
-    let secret = |value: &str| {
-        format!(
-            "apiVersion: v1\nkind: Secret\nmetadata: {{name: wildcard, namespace: gateways}}\n\
-             type: kubernetes.io/tls\ndata: {{tls.crt: Y2VydA==, tls.key: {value}}}\n"
-        )
-    };
-    scratch.write("hub/secret.yaml", &secret("b2xkLWtleQ==")).write(
-        "hub/spokewright.yaml",
-        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\n",
-    );
-    copy(&scratch.path("hub"), &scratch.path("other"));
-    scratch.write("hub/secret.yaml", &secret("bmV3LWtleQ=="));
-    for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
-        let run = scratch.run(&["diff", "hub", "--base", "other", "--format", format]);
-        run.exits(1);
-        assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);
-        assert!(run.stdout.contains("tls.key"), "{format}:\n{}", run.stdout);
-        for value in ["b2xkLWtleQ", "bmV3LWtleQ", "Y2VydA"] {
-            assert!(!run.stdout.contains(value), "{format}:\n{}", run.stdout);
-            assert!(!run.stderr.contains(value), "{format}:\n{}", run.stderr);
+    const VALUES: [&str; 6] = [
+        "b2xkLWtleQ",
+        "bmV3LWtleQ",
+        "Y2VydA",
+        "TEFTVA",
+        "old-text",
+        "new-text",
+    ];
+    for (old, new, key) in [
+        (
+            "data: {tls.crt: Y2VydA==, tls.key: b2xkLWtleQ==}",
+            "data: {tls.crt: Y2VydA==, tls.key: bmV3LWtleQ==}",
+            "tls.key",
+        ),
+        // Only the key is another one.
+        ("data: {before: Y2VydA==}", "data: {after: Y2VydA==}", "after"),
+        ("stringData: {k: old-text}", "stringData: {k: new-text}", "k"),
+        (
+            "data: {k: b2xkLWtleQ==}",
+            "stringData: {k: new-text}",
+            "stringData",
+        ),
+        ("data: {k: b2xkLWtleQ==}", "immutable: true", "immutable"),
+    ] {
+        for (form, text) in forms_of_a_secret(old, new) {
+            assert!(text.contains(key), "{form}: {key} is not in\n{text}");
+            for value in VALUES {
+                assert!(!text.contains(value), "{form}: {value} is in\n{text}");
+            }
         }
     }
 }
