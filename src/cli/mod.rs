@@ -14,6 +14,7 @@ mod options;
 mod placement;
 mod policies;
 mod render;
+mod reporting;
 mod schema;
 mod show;
 mod status;
