@@ -272,6 +272,13 @@ fn a_repository_that_cannot_be_read_says_why_and_what_else_to_name() {
         .exits(2)
         .says("cannot open the Git repository of `hub`")
         .says("--base DIR");
+    let other_hash = Scratch::with_worked_example();
+    git(&other_hash.path(""), &["init", "-q", "--object-format=sha256"]);
+    other_hash
+        .run(&["diff", "hub"])
+        .exits(2)
+        .says("sha256")
+        .says("--base DIR");
 }
 
 #[test]

@@ -5,7 +5,7 @@ const LISTED: usize = 5;
 /// How many names stand for many.
 const LISTED_OF_MANY: usize = 3;
 
-/// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, or
+/// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, `999 clusters, all but eu-1`, or
 /// `187 clusters: eu-001, eu-002, eu-003 and 184 more`.
 ///
 /// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
@@ -45,6 +45,14 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
         if matching == count {
             return format!("{count} clusters ({prefix}*)");
         }
+    }
+    if count < fleet && fleet.saturating_sub(count) <= LISTED_OF_MANY {
+        let missing: Vec<&str> = all
+            .iter()
+            .map(String::as_str)
+            .filter(|name| is_real(name) && names.binary_search(name).is_err())
+            .collect();
+        return format!("{count} clusters, all but {}", missing.join(", "));
     }
     let listed: Vec<&str> = names.iter().take(LISTED_OF_MANY).copied().collect();
     let more = count.saturating_sub(listed.len());

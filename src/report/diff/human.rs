@@ -11,7 +11,7 @@ use super::look::Look;
 use super::report::{Change, DiffReport};
 use super::semantic::{effective, places};
 use super::side::BothSides;
-use crate::diagnostic::one_line;
+use crate::diagnostic::{one_line, wrapped_hanging};
 
 /// The report as text.
 #[must_use]
@@ -21,7 +21,7 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
     if report.is_empty() {
         return text;
     }
-    table(&mut text, &report.comparison);
+    table(&mut text, &report.comparison, look);
     effective(&mut text, report, look);
     for change in &report.comparison.changes {
         object(&mut text, report, change, locate, look);
@@ -30,7 +30,7 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
 }
 
 /// Appends `clusters x {added, changed, removed}`.
-pub(super) fn table(text: &mut String, comparison: &Comparison) {
+pub(super) fn table(text: &mut String, comparison: &Comparison, look: Look) {
     if comparison.rows.is_empty() {
         return;
     }
@@ -45,22 +45,36 @@ pub(super) fn table(text: &mut String, comparison: &Comparison) {
             }
         })
         .collect();
+    let room = look
+        .width
+        .map_or(usize::MAX, |width| width.saturating_sub(COUNTS.len()));
     let width = names
         .iter()
         .map(|name| name.chars().count())
         .max()
         .unwrap_or_default()
+        .min(room)
         .max(TABLE_TITLE.len());
-    let _ = writeln!(text, "\n{TABLE_TITLE:width$}  added  changed  removed");
+    let _ = writeln!(text, "\n{TABLE_TITLE:width$}{COUNTS}");
     for (name, row) in names.iter().zip(&comparison.rows) {
         let counts = row.objects;
+        let mut lines = wrapped_hanging(name, width, width.saturating_sub(2)).into_iter();
         let _ = writeln!(
             text,
-            "{name:width$}  {:>5}  {:>7}  {:>7}",
-            counts.added, counts.changed, counts.removed
+            "{:width$}  {:>5}  {:>7}  {:>7}",
+            lines.next().unwrap_or_default(),
+            counts.added,
+            counts.changed,
+            counts.removed
         );
+        for line in lines {
+            let _ = writeln!(text, "  {line}");
+        }
     }
 }
+
+/// The heads of the other columns.
+const COUNTS: &str = "  added  changed  removed";
 
 /// The head of the first column: the numbers are those of one cluster.
 pub(super) const TABLE_TITLE: &str = "objects on each of";

@@ -31,7 +31,7 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> Stri
     if report.is_empty() {
         return text;
     }
-    table(&mut text, &report.comparison);
+    table(&mut text, &report.comparison, look);
     effective(&mut text, report, look);
     for change in &report.comparison.changes {
         let mark = match change.change {

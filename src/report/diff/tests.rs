@@ -214,6 +214,54 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
 }
 
 #[test]
+fn on_a_terminal_only_hunks_and_long_words_are_wider_than_it() {
+    let name = |number: usize| format!("a-cluster-with-a-name-of-many-words-{}{number}", number * 7 % 10);
+    let policy = |text: &str| {
+        object(
+            "Policy",
+            "p",
+            &json!({"text": text, "list": ["some", "more", "words"]}),
+        )
+    };
+    let side = |from: usize, to: usize, text: &str| -> Vec<TreeFile> {
+        (from..to)
+            .map(|number| work(&name(number), "w", &[policy(text)]))
+            .collect()
+    };
+    let report = report(
+        &side(0, 7, "one and two and three"),
+        &side(
+            3,
+            12,
+            "one and two and four, and so many more that it is a long text",
+        ),
+    );
+    let look = |width| Look { colour: false, width };
+    let narrow = semantic(&report, &both(), look(Some(60)));
+    for line in narrow.lines() {
+        let words = line.split_whitespace().count();
+        assert!(line.chars().count() <= 60 || words == 1, "{line}\n{narrow}");
+    }
+    // Nothing else is different.
+    let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wide = semantic(&report, &both(), look(None));
+    assert!(wide.lines().count() < narrow.lines().count());
+    let mut words: Vec<String> = bare(&wide).split(' ').map(str::to_owned).collect();
+    let mut wrapped: Vec<String> = bare(&narrow).split(' ').map(str::to_owned).collect();
+    words.sort();
+    wrapped.sort();
+    assert_eq!(words, wrapped);
+    let hunks = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| line.starts_with(['-', '+', '@']))
+            .map(str::to_owned)
+            .collect()
+    };
+    let unified = |width| hunks(&human(&report, &both(), look(width)));
+    assert_eq!(unified(Some(30)), unified(None));
+}
+
+#[test]
 fn text_of_the_input_is_no_markup_of_the_comment() {
     let evil = r"</summary><img src=x> @all | `x` [a](b) ~~s~~ $m$ \_ http://e www.e";
     let old = [work("a", "w", &[])];
