@@ -36,6 +36,14 @@ fn without_a_policy_the_one_that_takes_over_is_named_with_paths_and_clusters() {
           reads: removed {"rates": [{"limit": 200, "window": "1s"}], "when": [{"predicate": "request.method == \"GET\""}]}
           writes: removed {"rates": [{"limit": 20, "window": "1s"}], "when": [{"predicate": "request.method != \"GET\""}]}
     "#);
+    let text = effective(
+        &scratch,
+        &["--without", "ratelimitpolicy/kuadrant-shop/maintenance"],
+    );
+    assert!(
+        text.starts_with("  RateLimitPolicy shop/api-burst instead of kuadrant-shop/maintenance on eu-1\n"),
+        "{text}"
+    );
     let text = effective(&scratch, &["--without", "accesslogpolicy/platform/access-log"]);
     assert!(
         text.starts_with("  nothing instead of AccessLogPolicy platform/access-log on all 3 clusters\n"),

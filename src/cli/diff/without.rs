@@ -7,7 +7,7 @@ use spokewright::pipeline::Loaded;
 
 use super::{Stop, usage};
 
-/// Takes an object out of the hub and says what it is called.
+/// Takes an object out of the hub, or else off every cluster where it lives, and says what it is called.
 pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
     let parts: Vec<&str> = wanted.split('/').collect();
     let (kind, namespace, name) = match parts.as_slice() {
@@ -23,16 +23,23 @@ pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> 
     let is_kind = |object: &Object| {
         kind.eq_ignore_ascii_case(&object.kind) || kind.eq_ignore_ascii_case(&object.group_kind().to_string())
     };
-    let objects = &loaded.hub.objects;
-    let found: Vec<&Object> = objects
-        .iter()
-        .filter(|object| object.name == name && object.namespace.as_deref() == namespace && is_kind(object))
-        .collect();
+    let is_meant =
+        |object: &&Object| object.name == name && object.namespace.as_deref() == namespace && is_kind(object);
+    let (hub, spokes) = (&loaded.hub.objects, &loaded.hub.spokes);
+    let mut found: Vec<&Object> = hub.iter().filter(is_meant).collect();
+    let on_spokes = found.is_empty();
+    if on_spokes {
+        // What lives on several clusters under one name is one answer.
+        found = spokes.values().flatten().filter(is_meant).collect();
+        found.sort_by_key(|object| object.identity());
+        found.dedup_by_key(|object| object.identity());
+    }
     let identity = match found.as_slice() {
         [one] => one.identity(),
         [] => {
-            let known: Vec<String> = objects
+            let known: Vec<String> = hub
                 .iter()
+                .chain(spokes.values().flatten())
                 .map(|object| format!("{}/{}", object.kind, object.key()))
                 .collect();
             let help = diagnostic::nearest(wanted, known.iter().map(String::as_str)).map_or_else(
@@ -52,11 +59,16 @@ pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> 
             ));
         }
     };
-    let kept = objects
-        .iter()
-        .filter(|object| object.identity() != identity)
-        .cloned()
-        .collect();
-    loaded.hub.objects = Objects::new(kept);
+    let without = |objects: &Objects| {
+        let kept = objects.iter().filter(|object| object.identity() != identity);
+        Objects::new(kept.cloned().collect())
+    };
+    if on_spokes {
+        for objects in loaded.hub.spokes.values_mut() {
+            *objects = without(objects);
+        }
+    } else {
+        loaded.hub.objects = without(&loaded.hub.objects);
+    }
     Ok(identity.to_string())
 }
