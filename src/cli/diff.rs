@@ -1,6 +1,7 @@
 //! `spokewright diff`: what a change of the input does to every cluster.
 
 mod base;
+mod inhabited;
 mod without;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -12,11 +13,12 @@ use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity};
 use spokewright::output;
 use spokewright::pipeline::{Loaded, Request};
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
+    self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
 };
 use spokewright::source::Sources;
 
 use base::{Base, Evaluated, Input};
+use inhabited::effective_changes;
 use without::remove;
 
 use super::options::{MessageFormat, ReadOptions};
@@ -124,16 +126,17 @@ impl Diff {
     fn against_input(&self, request: &Request, input: &Input) -> Result<Status, Stop> {
         // A revision is read on the thread that opened its repository.
         let mut new = None;
-        let base = rayon::in_place_scope(|scope| {
+        let mut base = rayon::in_place_scope(|scope| {
             scope.spawn(|_| new = Some(self.evaluate(request)));
             input.evaluate(request)
         });
-        let new = match new {
+        let mut new = match new {
             Some(new) => new?,
             None => self.evaluate(request)?,
         };
         self.judge(&new)?;
         self.judge_base(input, &base)?;
+        let changes = self.effective_changes(&mut base, &mut new);
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let mut old = Side::of_plan(&base.rendered.plan);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
@@ -141,7 +144,7 @@ impl Diff {
             &new.loaded,
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
-            EffectiveSettings::changes(&base.effective, &new.effective),
+            changes,
             &BothSides::new(new_sources, new_sources.files().len(), old_sources),
         )
     }
@@ -181,11 +184,12 @@ impl Diff {
 
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
-        let with = self.evaluate(request)?;
+        let mut with = self.evaluate(request)?;
         self.judge(&with)?;
-        let mut loaded = with.loaded;
+        let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
-        let without = Evaluated::new(loaded, true);
+        let mut without = Evaluated::new(loaded, true);
+        let changes = self.effective_changes(&mut with, &mut without);
         let titles = Titles {
             command: self.command(&["--without", object]),
             old: self.options.state().to_owned(),
@@ -197,7 +201,6 @@ impl Diff {
         );
         let loaded = &without.loaded;
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &loaded.sources);
-        let changes = EffectiveSettings::changes(&with.effective, &without.effective);
         let status = self.report(loaded, titles, (&old, &new), changes, &locate)?;
         // What would be wrong without it is part of the answer.
         if without.findings.has_errors() {
@@ -215,6 +218,18 @@ impl Diff {
     fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
         let loaded = self.options.load(request).map_err(Stop::Failed)?;
         Ok(Evaluated::new(loaded, self.allow_empty))
+    }
+
+    fn effective_changes(&self, old: &mut Evaluated, new: &mut Evaluated) -> Vec<EffectiveChange> {
+        let (changes, left_out) = effective_changes(old, new);
+        if left_out > 0 {
+            self.say(&format!(
+                "note: on {} where something lives already, effective settings are as the hub alone says; \
+                 choose fewer with `--clusters`",
+                plural(left_out, "more cluster")
+            ));
+        }
+        changes
     }
 
     /// Says what is wrong with the work tree; errors end the run.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
 use spokewright::diagnostic::{Findings, Place, Severity};
 use spokewright::output;
 use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Rendered, Request};
@@ -14,10 +13,6 @@ use super::super::render::plural;
 use super::super::show;
 use super::super::status::Status;
 use super::{Diff, Stop, usage};
-
-/// So many clusters on which something lives already are looked at one by one, for effective settings. On others a
-/// policy that lives there counts as far as it takes the place of a synced one.
-const MOST_LOOKED_AT: usize = 100;
 
 /// What the work tree is compared with, before it is rendered.
 pub(super) enum Base {
@@ -48,21 +43,7 @@ impl Evaluated {
     pub(super) fn new(loaded: Loaded, allow_empty: bool) -> Self {
         let mut findings = Findings::new();
         let (rendered, view) = pipeline::render_with_policies(&loaded, allow_empty, &mut findings);
-        let mut effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
-        let inhabited: Vec<&String> = loaded
-            .hub
-            .spokes
-            .keys()
-            .filter(|cluster| loaded.admits(cluster))
-            .take(MOST_LOOKED_AT)
-            .collect();
-        let views: Vec<_> = inhabited
-            .par_iter()
-            .map(|cluster| pipeline::policies_on(&loaded, cluster, &mut Findings::new()))
-            .collect();
-        for (cluster, there) in inhabited.into_iter().zip(&views) {
-            effective.look_at(cluster, there);
-        }
+        let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
         loaded.finish(&mut findings);
         Self {
             loaded,

@@ -79,11 +79,10 @@ impl EffectiveSettings {
         }
     }
 
-    /// The view of one cluster, with what lives there: it counts for that cluster instead of the common one.
-    pub fn look_at(&mut self, cluster: &str, view: &PolicyView<'_>) {
-        let alone = Arc::new(vec![cluster.to_owned()]);
-        let there = by_path(view, |_, _| Arc::clone(&alone));
-        self.on_cluster.insert(cluster.to_owned(), there);
+    /// What is seen on one cluster, with what lives there, counts for that cluster instead of the common view. Both
+    /// sides of a comparison look at the same clusters.
+    pub fn look_at(&mut self, there: SettingsOnCluster) {
+        self.on_cluster.insert(there.cluster, there.by_path);
     }
 
     /// What holds otherwise on the new side, by kind and path. Paths that no cluster has are left out.
@@ -129,6 +128,25 @@ impl EffectiveSettings {
                     .filter(|(_, held)| held.clusters.binary_search(cluster).is_ok())
                     .collect()
             }
+        }
+    }
+}
+
+/// What holds on one cluster.
+#[derive(Debug)]
+pub struct SettingsOnCluster {
+    cluster: String,
+    by_path: ByPath,
+}
+
+impl SettingsOnCluster {
+    /// From the view of that cluster.
+    #[must_use]
+    pub fn new(cluster: &str, view: &PolicyView<'_>) -> Self {
+        let alone = Arc::new(vec![cluster.to_owned()]);
+        Self {
+            cluster: cluster.to_owned(),
+            by_path: by_path(view, |_, _| Arc::clone(&alone)),
         }
     }
 }

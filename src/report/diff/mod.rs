@@ -33,7 +33,7 @@ mod tests;
 pub use annotations::{MOST_ON_GITHUB, annotations};
 pub use clusters::describe;
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
-pub use effective::EffectiveSettings;
+pub use effective::{EffectiveSettings, SettingsOnCluster};
 pub use fields::{FieldChange, field_changes};
 pub use human::human;
 pub use json::json;
