@@ -12,7 +12,7 @@ use super::base::Evaluated;
 
 /// So many objects are attached once more for single clusters at most: the view of a cluster costs as much as the hub
 /// has objects, and `diff` stays within a second of the render.
-const MOST_OBJECTS: usize = 10_000;
+const MOST_OBJECTS: usize = 5_000;
 
 /// What is effective otherwise on the new side, and on how many clusters where something lives already that could not be
 /// looked at one by one.
