@@ -1,4 +1,5 @@
-//! A whole fleet: reading, rendering, the first write, an unchanged run, and peak memory.
+//! A whole fleet: reading, rendering, the first write, an unchanged run, peak memory, and what `diff` takes for one line
+//! of a policy.
 //!
 //! `cargo bench --bench render [-- CLUSTERS GATEWAYS POLICIES]`, by default 100 x 20 x 5. Everything is in the page
 //! cache, so the figures compare work, not disks. `cp -r` of the rendered tree stands beside them.
@@ -12,7 +13,11 @@ use std::time::{Duration, Instant};
 
 use spokewright::diagnostic::Findings;
 use spokewright::output::{self, Layout, Options};
-use spokewright::pipeline::{Detail, Request, load, render};
+use spokewright::pipeline::{Detail, Request, load, render, render_with_policies};
+use spokewright::report::diff::{
+    BothSides, DEFAULT_BUDGET, DiffReport, EffectiveSettings, Side, Titles, compare, markdown,
+};
+use spokewright::source::Sources;
 
 const KINDS: [(&str, &str, &str, &str); 5] = [
     ("kuadrant.io", "v1", "AuthPolicy", "authpolicies"),
@@ -44,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let request = Request {
-        paths: vec![hub],
+        paths: vec![hub.clone()],
         ..Request::default()
     };
     let (loaded, reading) = timed(|| load(&request));
@@ -65,6 +70,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     row(&format!("unchanged run of {} files", summary?.unchanged), again);
     row("all of a first run", reading + rendering + first);
     println!("{:32} {:>9}", "peak memory", peak_memory());
+
+    let changed = scratch.path().join("changed");
+    change_one_line(&hub, &changed)?;
+    let changed = Request {
+        paths: vec![changed],
+        ..Request::default()
+    };
+    let one_side = reading + rendering;
+    for (base, tree) in [("input", None), ("rendered tree", Some(root.as_path()))] {
+        let (markdown, time) = timed(|| difference(&changed, &request, tree));
+        row(&format!("diff with another {base}"), time);
+        row("  beyond rendering one side", time.saturating_sub(one_side));
+        println!("{:32} {:>6} bytes", "  as Markdown", markdown?.len());
+    }
+    println!("{:32} {:>9}", "peak memory with diff", peak_memory());
 
     let copied = scratch.path().join("copied");
     let (status, copy) = timed(|| Command::new("cp").arg("-r").arg(&root).arg(&copied).status());
@@ -153,6 +173,57 @@ fn write_hub(hub: &Path, clusters: usize, gateways: usize, policies: usize) -> R
         write(&format!("gateway-{gateway}.yaml"), text)?;
     }
     Ok(bytes)
+}
+
+/// The same hub with one line of one policy changed.
+fn change_one_line(hub: &Path, changed: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(changed)?;
+    for entry in fs::read_dir(hub)? {
+        let entry = entry?;
+        let text = fs::read_to_string(entry.path())?;
+        let text = if entry.file_name() == "gateway-0.yaml" {
+            text.replacen("limit: 100,", "limit: 200,", 1)
+        } else {
+            text
+        };
+        fs::write(changed.join(entry.file_name()), text)?;
+    }
+    Ok(())
+}
+
+/// What `diff --format markdown` does: against an input, or a rendered tree.
+fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<String, Box<dyn Error>> {
+    let evaluate = |request: &Request| {
+        let loaded = load(request);
+        let (rendered, view) = render_with_policies(&loaded, true, &mut Findings::new());
+        let effective = EffectiveSettings::new(&view, |_| true);
+        (loaded, rendered, effective)
+    };
+    let report =
+        |sides: [&Side<'_>; 2], effective, locate: &BothSides<'_>| -> Result<String, Box<dyn Error>> {
+            let titles = Titles {
+                old: "base".to_owned(),
+                new: "work tree".to_owned(),
+                command: "spokewright diff".to_owned(),
+            };
+            let report = DiffReport::new(titles, compare(sides[0], sides[1])?, effective);
+            Ok(markdown(&report, locate, DEFAULT_BUDGET))
+        };
+    if let Some(tree) = tree {
+        let (loaded, rendered, _) = evaluate(new);
+        let side = Side::of_plan(&rendered.plan);
+        let files = output::read_tree(tree, |path, bytes| side.expects(path, bytes))?;
+        let old = Side::of_tree(&files, &side);
+        let nothing = Sources::default();
+        let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &nothing);
+        return report([&old, &side], Vec::new(), &locate);
+    }
+    let (new, old) = rayon::join(|| evaluate(new), || evaluate(base));
+    report(
+        [&Side::of_plan(&old.1.plan), &Side::of_plan(&new.1.plan)],
+        EffectiveSettings::changes(&old.2, &new.2),
+        &BothSides::new(&new.0.sources, new.0.sources.files().len(), &old.0.sources),
+    )
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {

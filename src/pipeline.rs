@@ -27,4 +27,5 @@ pub use inputs::{
 };
 pub use stages::{
     Detail, Predicted, Rendered, aggregate, check, known_clusters, policies, policies_on, predict, render,
+    render_with_policies,
 };

@@ -217,11 +217,7 @@ fn every_transcript_is_what_a_run_prints() {
     let mut blocks = 0;
     for block in readme.split("```console\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
-        let scratch = tempfile::tempdir().expect("a temporary directory");
-        copy(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"),
-            &scratch.path().join("examples"),
-        );
+        let scratch = with_examples();
         let mut transcript = String::new();
         let mut status = 0;
         for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
@@ -243,13 +239,71 @@ fn every_transcript_is_what_a_run_prints() {
     }
 }
 
+/// A comment of the page names the commands whose output is quoted below it, as it is shown where it is posted.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_quote_that_a_command_prints_is_what_it_prints() {
+    const MARK: &str = "<!-- printed by:\n";
+    let readme = readme();
+    let mut updated = readme.clone();
+    let mut quotes = 0;
+    for rest in readme.split(MARK).skip(1) {
+        let (commands, rest) = rest.split_once("-->\n\n").expect("the end of the comment");
+        let quote: String = rest
+            .split_inclusive('\n')
+            .take_while(|line| line.starts_with('>'))
+            .collect();
+        let scratch = with_examples();
+        let mut printed = String::new();
+        for line in commands.lines() {
+            printed = shell(scratch.path(), line, 0).0;
+        }
+        let printed: String = printed
+            .lines()
+            .map(|line| format!("{}\n", format!("> {line}").trim_end()))
+            .collect();
+        if is_update() {
+            let before = format!("{MARK}{commands}-->\n\n");
+            updated = updated.replacen(&format!("{before}{quote}"), &format!("{before}{printed}"), 1);
+        } else {
+            assert_eq!(printed, quote);
+        }
+        quotes += 1;
+    }
+    assert!(quotes > 0, "no quote is marked");
+    if is_update() {
+        write_readme(&updated);
+    }
+}
+
+/// A directory with the examples, and a `kubectl` that knows what a hub would hold of them.
+#[cfg(target_os = "linux")]
+fn with_examples() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scratch = tempfile::tempdir().expect("a temporary directory");
+    copy(&root.join("examples"), &scratch.path().join("examples"));
+    let works = root.join("fixtures/exported-works/fleet.yaml");
+    let kubectl = scratch.path().join(BIN).join("kubectl");
+    fs::create_dir(scratch.path().join(BIN)).expect("a directory");
+    fs::write(&kubectl, format!("#!/bin/sh\nexec cat '{}'\n", works.display())).expect("a script");
+    fs::set_permissions(&kubectl, fs::Permissions::from_mode(0o755)).expect("a program");
+    scratch
+}
+
+/// Where the stand-in for `kubectl` is; hidden, so that nothing reads it.
+#[cfg(target_os = "linux")]
+const BIN: &str = ".bin";
+
 /// What a shell prints for one line, and its status; `$?` of the line is `status`.
 #[cfg(target_os = "linux")]
 fn shell(directory: &Path, line: &str, status: i32) -> (String, i32) {
     let binary = Path::new(env!("CARGO_BIN_EXE_spokewright"));
     let path = format!(
-        "{}:/usr/local/bin:/usr/bin:/bin",
-        binary.parent().expect("a directory").display()
+        "{}:{}:/usr/local/bin:/usr/bin:/bin",
+        binary.parent().expect("a directory").display(),
+        directory.join(BIN).display()
     );
     let run = Command::new("sh")
         .args(["-c", &format!("exec 2>&1\n(exit {status})\n{line}")])

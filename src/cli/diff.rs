@@ -1,22 +1,26 @@
 //! `spokewright diff`: what a change of the input does to every cluster.
 
+mod base;
+mod inhabited;
+mod without;
+
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity};
-use spokewright::hub::Objects;
-use spokewright::object::Object;
-use spokewright::output::{self, TreeFile};
-use spokewright::pipeline::{self, CONFIG_NAME, Detail, Loaded, Rendered, Request};
+use spokewright::output;
+use spokewright::pipeline::{Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Side, Titles, Unreadable, Which,
+    self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
 };
 use spokewright::source::Sources;
-#[cfg(feature = "git")]
-use spokewright::source::{FileTree as _, Files, GitTree};
+
+use base::{Base, Evaluated, Input};
+use inhabited::effective_changes;
+use without::remove;
 
 use super::options::{Carrier, MessageFormat, ReadOptions};
 use super::render::plural;
@@ -103,23 +107,6 @@ enum Stop {
     Failed(anyhow::Error),
 }
 
-/// What the work tree is compared with, before it is rendered.
-enum Base {
-    /// An output tree.
-    Tree(PathBuf),
-    /// Another input on disk.
-    Input(PathBuf),
-    /// A revision.
-    #[cfg(feature = "git")]
-    Git(Box<GitTree>),
-}
-
-/// The base, rendered.
-enum BaseSide {
-    Files(Vec<TreeFile>),
-    Input(Box<(Loaded, Rendered)>),
-}
-
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
@@ -136,51 +123,94 @@ impl Diff {
     }
 
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
-        let base = self.find_base(request)?;
-        let loaded = self.options.load(request).map_err(Stop::Failed)?;
-        let rendered = self.render(&loaded)?;
-        let (title, base) = self.render_base(request, base)?;
-        let nothing = Sources::default();
-        let (mut old, old_sources) = match &base {
-            BaseSide::Files(files) => (Side::of_files(files), &nothing),
-            BaseSide::Input(input) => (Side::of_plan(&input.1.plan), &input.0.sources),
+        match self.find_base(request)? {
+            Base::Tree(path) => self.against_tree(request, &path),
+            Base::Input(input) => self.against_input(request, &input),
+        }
+    }
+
+    fn against_input(&self, request: &Request, input: &Input) -> Result<Status, Stop> {
+        // A revision is read on the thread that opened its repository.
+        let mut new = None;
+        let mut base = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| new = Some(self.evaluate(request)));
+            input.evaluate(request)
+        });
+        let mut new = match new {
+            Some(new) => new?,
+            None => self.evaluate(request)?,
         };
-        old.retain_clusters(|cluster| loaded.admits(cluster));
-        let titles = Titles {
-            command: self.command(&["--base", &title]),
-            old: title,
+        self.judge(&new)?;
+        self.judge_base(input, &base)?;
+        let changes = self.effective_changes(&mut base, &mut new);
+        let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
+        let mut old = Side::of_plan(&base.rendered.plan);
+        old.retain_clusters(|cluster| new.loaded.admits(cluster));
+        self.report(
+            &new.loaded,
+            self.titles(input.title()),
+            (&old, &Side::of_plan(&new.rendered.plan)),
+            changes,
+            &BothSides::new(new_sources, new_sources.files().len(), old_sources),
+        )
+    }
+
+    fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
+        let new = self.evaluate(request)?;
+        self.judge(&new)?;
+        let side = Side::of_plan(&new.rendered.plan);
+        let files = match output::read_tree(path, |path, bytes| side.expects(path, bytes)) {
+            Ok(files) => files,
+            Err(error) => {
+                let mut findings = Findings::new();
+                findings.extend(error.findings());
+                show::findings(&findings, &Sources::default(), self.options.speech);
+                return Err(Stop::Said(Status::of(&findings)));
+            }
+        };
+        let mut old = Side::of_tree(&files, &side);
+        old.retain_clusters(|cluster| new.loaded.admits(cluster));
+        let (nothing, sources) = (Sources::default(), &new.loaded.sources);
+        self.report(
+            &new.loaded,
+            self.titles(path.display().to_string()),
+            (&old, &side),
+            Vec::new(),
+            &BothSides::new(sources, sources.files().len(), &nothing),
+        )
+    }
+
+    fn titles(&self, base: String) -> Titles {
+        Titles {
+            command: self.command(&["--base", &base]),
+            old: base,
             new: self.options.state().to_owned(),
-        };
-        let new = Side::of_plan(&rendered.plan);
-        let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), old_sources);
-        let changes = match &base {
-            BaseSide::Files(_) => Vec::new(),
-            BaseSide::Input(input) => EffectiveSettings::changes(&effective(&input.0), &effective(&loaded)),
-        };
-        self.report(&loaded, titles, (&old, &new), changes, &locate)
+        }
     }
 
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
+        let mut with = self.evaluate(request)?;
+        self.judge(&with)?;
         let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
-        let with = self.render(&loaded)?;
-        let effective_with = effective(&loaded);
         let title = remove(&mut loaded, object)?;
-        let mut findings = Findings::new();
-        let without = pipeline::render(&loaded, true, Detail::Plan, &mut findings);
-        loaded.finish(&mut findings);
+        let mut without = Evaluated::new(loaded, true);
+        let changes = self.effective_changes(&mut with, &mut without);
         let titles = Titles {
             command: self.command(&["--without", object]),
             old: self.options.state().to_owned(),
             new: format!("without {title}"),
         };
-        let (old, new) = (Side::of_plan(&with.plan), Side::of_plan(&without.plan));
+        let (old, new) = (
+            Side::of_plan(&with.rendered.plan),
+            Side::of_plan(&without.rendered.plan),
+        );
+        let loaded = &without.loaded;
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &loaded.sources);
-        let changes = EffectiveSettings::changes(&effective_with, &effective(&loaded));
-        let status = self.report(&loaded, titles, (&old, &new), changes, &locate)?;
+        let status = self.report(loaded, titles, (&old, &new), changes, &locate)?;
         // What would be wrong without it is part of the answer.
-        if findings.has_errors() {
-            let errors = findings.only(Severity::Error);
+        if without.findings.has_errors() {
+            let errors = without.findings.only(Severity::Error);
             show::findings(&errors, &loaded.sources, self.options.speech);
             self.say(&format!(
                 "without {title} the input has {}",
@@ -191,142 +221,35 @@ impl Diff {
         Ok(status)
     }
 
-    /// Renders the work tree; says what is wrong with it.
-    fn render(&self, loaded: &Loaded) -> Result<Rendered, Stop> {
-        let mut findings = Findings::new();
-        let rendered = pipeline::render(loaded, self.allow_empty, Detail::Plan, &mut findings);
-        loaded.finish(&mut findings);
-        show::findings(&findings, &loaded.sources, self.options.speech);
+    fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
+        let loaded = self.options.load(request).map_err(Stop::Failed)?;
+        Ok(Evaluated::new(loaded, self.allow_empty))
+    }
+
+    fn effective_changes(&self, old: &mut Evaluated, new: &mut Evaluated) -> Vec<EffectiveChange> {
+        let (changes, left_out) = effective_changes(old, new);
+        if left_out > 0 {
+            self.say(&format!(
+                "note: on {} where something lives already, effective settings are as the hub alone says; \
+                 choose fewer with `--clusters`",
+                plural(left_out, "more cluster")
+            ));
+        }
+        changes
+    }
+
+    /// Says what is wrong with the work tree; errors end the run.
+    fn judge(&self, new: &Evaluated) -> Result<(), Stop> {
+        let findings = &new.findings;
+        show::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
             self.say(&format!(
                 "{}; nothing was compared",
                 plural(findings.count(Severity::Error), "error")
             ));
-            return Err(Stop::Said(Status::of(&findings)));
+            return Err(Stop::Said(Status::of(findings)));
         }
-        Ok(rendered)
-    }
-
-    fn find_base(&self, request: &Request) -> Result<Base, Stop> {
-        let Some(base) = &self.base else {
-            return self.git_base(request, "HEAD");
-        };
-        let path = Path::new(base);
-        if base.is_empty() {
-            return Err(usage(
-                "`--base` is empty",
-                "name a rendered tree, an input directory or a Git revision",
-            ));
-        }
-        if output::is_tree(path) {
-            return Ok(Base::Tree(path.to_owned()));
-        }
-        if path.is_dir() {
-            return Ok(Base::Input(path.to_owned()));
-        }
-        if path.is_file() {
-            return Err(usage(
-                &format!("`{base}` is a file"),
-                "name a directory or a Git revision: `--base DIR`",
-            ));
-        }
-        if path.is_absolute() || base.starts_with('.') {
-            return Err(usage(
-                &format!("there is no directory `{base}`"),
-                "name a rendered tree, an input directory or a Git revision",
-            ));
-        }
-        self.git_base(request, base)
-    }
-
-    #[cfg(feature = "git")]
-    fn git_base(&self, request: &Request, revision: &str) -> Result<Base, Stop> {
-        if request.stdin.is_some() {
-            return Err(usage(
-                "what comes from standard input has no older version in Git",
-                "name a directory to compare with: `--base DIR`",
-            ));
-        }
-        let here = PathBuf::from(".");
-        let path = request.paths.first().unwrap_or(&here);
-        GitTree::open(path, revision)
-            .map(|tree| Base::Git(Box::new(tree)))
-            .map_err(|error| usage(&error.to_string(), &error.help()))
-    }
-
-    #[cfg(not(feature = "git"))]
-    fn git_base(&self, _: &Request, revision: &str) -> Result<Base, Stop> {
-        Err(usage(
-            &format!("`{revision}` is no directory, and this spokewright was built without `git`"),
-            "name a directory to compare with: `--base DIR`",
-        ))
-    }
-
-    /// Renders the base, and says what it is called.
-    fn render_base(&self, request: &Request, base: Base) -> Result<(String, BaseSide), Stop> {
-        // What is wrong with the base is over: only that it could not be read whole stops the run.
-        let mut request = Request {
-            deny_warnings: false,
-            output: None,
-            ..request.clone()
-        };
-        let (title, prefix, loaded) = match base {
-            Base::Tree(path) => {
-                return match output::read_tree(&path) {
-                    Ok(files) => Ok((path.display().to_string(), BaseSide::Files(files))),
-                    Err(error) => {
-                        let mut findings = Findings::new();
-                        findings.extend(error.findings());
-                        show::findings(&findings, &Sources::default(), self.options.speech);
-                        Err(Stop::Said(Status::of(&findings)))
-                    }
-                };
-            }
-            Base::Input(path) => {
-                if path.join(CONFIG_NAME).is_file() {
-                    request.config = None;
-                }
-                request.stdin = None;
-                request.paths = vec![path.clone()];
-                (
-                    path.display().to_string(),
-                    String::new(),
-                    pipeline::load(&request),
-                )
-            }
-            #[cfg(feature = "git")]
-            Base::Git(tree) => {
-                let loaded = pipeline::load_from(&request, Files::Tree(&*tree));
-                (tree.name().to_owned(), format!("{}:", tree.name()), loaded)
-            }
-        };
-        let mut findings = Findings::new();
-        let rendered = pipeline::render(&loaded, true, Detail::Plan, &mut findings);
-        loaded.finish(&mut findings);
-        let works = loaded
-            .hub
-            .objects
-            .of_kind("work.open-cluster-management.io", "ManifestWork");
-        if rendered.plan.clusters.is_empty() && !works.is_empty() {
-            return Err(usage(
-                &format!("`{title}` holds ManifestWorks, but no `{}`", output::INVENTORY),
-                "copy a rendered tree with its hidden files: many tools leave them out",
-            ));
-        }
-        if findings.has_errors() {
-            let errors = findings.only(Severity::Error);
-            show::findings(&errors, &loaded.sources.prefixed(&prefix), self.options.speech);
-            let status = Status::of(&errors);
-            if status == Status::Io {
-                self.say("the base could not be read; nothing was compared");
-                return Err(Stop::Said(status));
-            }
-            self.say(&format!(
-                "the base `{title}` has {}: what it could not render is shown as added",
-                plural(errors.count(Severity::Error), "error")
-            ));
-        }
-        Ok((title, BaseSide::Input(Box::new((loaded, rendered)))))
+        Ok(())
     }
 
     /// Compares and prints.
@@ -360,22 +283,24 @@ impl Diff {
     }
 
     fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {
+        let is_terminal = std::io::stdout().is_terminal();
+        let look = Look {
+            colour: show::colour(self.options.speech.color, is_terminal),
+            width: is_terminal.then(show::width),
+        };
         let mut stdout = std::io::stdout().lock();
         let text = match self.format {
-            Form::Human => {
-                let colour = show::colour(self.options.speech.color, std::io::stdout().is_terminal());
-                diff::human(report, locate, colour)
-            }
-            Form::Semantic => diff::semantic(report, locate),
+            Form::Human => diff::human(report, locate, look),
+            Form::Semantic => diff::semantic(report, locate, look),
             Form::Markdown => diff::markdown(report, locate, self.max_bytes),
             Form::Json => diff::json(report, locate),
             Form::Sarif | Form::Github => {
-                let findings = diff::annotations(report, locate);
-                let format = if self.format == Form::Sarif {
-                    diagnostic::Format::Sarif
+                let (format, most) = if self.format == Form::Sarif {
+                    (diagnostic::Format::Sarif, usize::MAX)
                 } else {
-                    diagnostic::Format::Github
+                    (diagnostic::Format::Github, diff::MOST_ON_GITHUB)
                 };
+                let findings = diff::annotations(report, locate, most);
                 return format
                     .write(&findings, locate, &mut stdout)
                     .context("cannot write to stdout");
@@ -436,64 +361,4 @@ fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
         error.message.clone(),
     )
     .help("render the base again: `spokewright render --force`")
-}
-
-/// Takes an object out of the hub and says what it is called.
-fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
-    let parts: Vec<&str> = wanted.split('/').collect();
-    let (kind, namespace, name) = match parts.as_slice() {
-        [kind, name] => (*kind, None, *name),
-        [kind, namespace, name] => (*kind, Some(*namespace), *name),
-        _ => {
-            return Err(usage(
-                &format!("`{wanted}` names no object"),
-                "write KIND/NAMESPACE/NAME, or KIND/NAME for an object without a namespace",
-            ));
-        }
-    };
-    let is_kind = |object: &Object| {
-        kind.eq_ignore_ascii_case(&object.kind) || kind.eq_ignore_ascii_case(&object.group_kind().to_string())
-    };
-    let objects = &loaded.hub.objects;
-    let found: Vec<&Object> = objects
-        .iter()
-        .filter(|object| object.name == name && object.namespace.as_deref() == namespace && is_kind(object))
-        .collect();
-    let identity = match found.as_slice() {
-        [one] => one.identity(),
-        [] => {
-            let known: Vec<String> = objects
-                .iter()
-                .map(|object| format!("{}/{}", object.kind, object.key()))
-                .collect();
-            let help = diagnostic::nearest(wanted, known.iter().map(String::as_str)).map_or_else(
-                || "write KIND/NAMESPACE/NAME, or KIND/NAME for an object without a namespace".to_owned(),
-                |nearest| format!("did you mean `{nearest}`?"),
-            );
-            return Err(usage(&format!("there is no `{wanted}` in the input"), &help));
-        }
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|object| format!("`{}/{}`", object.group_kind(), object.key()))
-                .collect();
-            return Err(usage(
-                &format!("`{wanted}` is several objects"),
-                &format!("name one of {}", names.join(", ")),
-            ));
-        }
-    };
-    let kept = objects
-        .iter()
-        .filter(|object| object.identity() != identity)
-        .cloned()
-        .collect();
-    loaded.hub.objects = Objects::new(kept);
-    Ok(identity.to_string())
-}
-
-/// What holds on every path of an input; what is wrong with it has been said already.
-fn effective(loaded: &Loaded) -> EffectiveSettings {
-    let view = pipeline::policies(loaded, &mut Findings::new());
-    EffectiveSettings::new(&view, |cluster| loaded.admits(cluster))
 }

@@ -16,6 +16,7 @@ mod placement;
 mod policies;
 mod progress;
 mod render;
+mod reporting;
 mod schema;
 mod show;
 mod status;

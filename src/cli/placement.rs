@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
 use spokewright::output::{decision_file, write_decisions};
 use spokewright::pipeline::Loaded;
@@ -15,6 +15,7 @@ use spokewright::report::{PlacementExplanation, placement_table, why_text};
 use super::next;
 use super::options::ReadOptions;
 use super::render::plural;
+use super::reporting::Reporting;
 use super::show;
 use super::status::Status;
 
@@ -32,16 +33,8 @@ pub(crate) struct Placement {
     #[command(flatten)]
     options: ReadOptions,
 
-    /// Form of the result
-    #[arg(
-        short,
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "text",
-        help_heading = "Output"
-    )]
-    output: Format,
+    #[command(flatten)]
+    reporting: Reporting,
 
     /// Explain one cluster
     #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
@@ -50,17 +43,6 @@ pub(crate) struct Placement {
     /// Also write PlacementDecision files, which the next run takes as given
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     write: Option<PathBuf>,
-}
-
-/// Form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// JSON
-    Json,
-    /// YAML
-    Yaml,
 }
 
 impl Placement {
@@ -77,7 +59,7 @@ impl Placement {
         findings.extend(evaluation.findings());
         let data = match &self.why {
             Some(cluster) => self.explain(cluster, &evaluation, &loaded, &mut findings),
-            None => self.format(&evaluation.report(), |report| {
+            None => self.reporting.write(&evaluation.report(), |report| {
                 placement_table(report, show::width())
             }),
         };
@@ -134,11 +116,8 @@ impl Placement {
             return String::new();
         };
         let report = PlacementExplanation::new(cluster, &explanations, &loaded.sources);
-        self.format(&report, |_| why_text(cluster, &explanations, &loaded.sources))
-    }
-
-    fn format<T: serde::Serialize>(&self, report: &T, text: impl FnOnce(&T) -> String) -> String {
-        show::report(self.output, report, text)
+        self.reporting
+            .write(&report, |_| why_text(cluster, &explanations, &loaded.sources))
     }
 }
 

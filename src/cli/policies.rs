@@ -12,7 +12,7 @@ use spokewright::report::{explain, explanation_text, policies_text};
 
 use super::next;
 use super::options::ReadOptions;
-use super::placement::Format;
+use super::reporting::Reporting;
 use super::show;
 use super::status::Status;
 
@@ -62,16 +62,8 @@ struct Report {
     #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
     cluster: Option<String>,
 
-    /// Form of the result
-    #[arg(
-        short,
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "text",
-        help_heading = "Output"
-    )]
-    output: Format,
+    #[command(flatten)]
+    reporting: Reporting,
 }
 
 impl Policies {
@@ -86,11 +78,13 @@ impl Policies {
         let on = OnClusters {
             clusters: Some(&view.clusters),
             effects: Some(&view.effects),
+            one: self.report.cluster.is_some(),
         };
         let report = PolicyReport::new(&view.attachments, &view.effective, &view.statuses, on);
-        let data = show::report(self.report.output, &report, |report| {
-            policies_text(report, show::width())
-        });
+        let data = self
+            .report
+            .reporting
+            .write(&report, |report| policies_text(report, show::width()));
         let status = finish(&loaded, findings, &data, &self.options)?;
         if report.policies.is_empty() {
             next::without_policies(&loaded, self.options.speech);
@@ -117,9 +111,10 @@ impl Explain {
             }
         };
         let explanation = explain(&view, object, &loaded.sources);
-        let data = show::report(self.report.output, &explanation, |report| {
-            explanation_text(report, show::width())
-        });
+        let data = self
+            .report
+            .reporting
+            .write(&explanation, |report| explanation_text(report, show::width()));
         finish(&loaded, findings, &data, &self.options)
     }
 }

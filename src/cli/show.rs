@@ -7,7 +7,6 @@ use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Se
 use spokewright::pipeline::Loaded;
 
 use super::options::{Color, MessageFormat, Speech};
-use super::placement::Format;
 
 /// One line on stderr; that nobody reads it is no error.
 pub(crate) fn line(text: &str) {
@@ -61,6 +60,7 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
     match speech.message_format {
         MessageFormat::Human => Human {
             width: width(),
+            wrap: terminal,
             colour: colour(speech.color, terminal),
             ..Human::default()
         }
@@ -92,21 +92,6 @@ pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
             true
         }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-    }
-}
-
-/// A report in the chosen form; `text` makes the one for people.
-pub(crate) fn report<T: serde::Serialize>(
-    format: Format,
-    report: &T,
-    text: impl FnOnce(&T) -> String,
-) -> String {
-    match format {
-        Format::Text => text(report),
-        Format::Json => json(report),
-        Format::Yaml => serde_json::to_value(report)
-            .map(|value| spokewright::yaml::write_document(&value))
-            .unwrap_or_default(),
     }
 }
 

@@ -15,7 +15,7 @@ use spokewright::yaml;
 
 use super::next;
 use super::options::ReadOptions;
-use super::placement::Format;
+use super::reporting::{Format, Reporting};
 use super::show;
 use super::status::Status;
 
@@ -35,16 +35,8 @@ pub(crate) struct StatusCommand {
     #[command(flatten)]
     options: ReadOptions,
 
-    /// Form of the result; predicted, YAML is a stream of EffectivePolicy documents
-    #[arg(
-        short,
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "text",
-        help_heading = "Output"
-    )]
-    output: Format,
+    #[command(flatten)]
+    reporting: Reporting,
 
     /// Exported ManifestWorks to aggregate: a file, a directory, or `-` for standard input
     #[arg(long, value_name = "PATH", help_heading = "Input")]
@@ -93,14 +85,15 @@ impl StatusCommand {
         let loaded = self.options.load(request)?;
         let predicted = pipeline::predict(&loaded, findings);
         let has_none = predicted.statuses.is_empty();
-        let data = if self.output == Format::Yaml {
+        let data = if self.reporting.output == Format::Yaml {
             let view = &predicted.view;
             let documents = effective_policy_documents(&view.attachments, &view.effective);
             let texts: Vec<String> = documents.iter().map(yaml::write_document).collect();
             texts.join("---\n")
         } else {
             let report = StatusReport::predicted(&predicted.statuses);
-            show::report(self.output, &report, |report| status_text(report, width()))
+            self.reporting
+                .write(&report, |report| status_text(report, width()))
         };
         drop(predicted);
         Ok((loaded, data, has_none))
@@ -132,7 +125,9 @@ impl StatusCommand {
         self.say_what_was_skipped(&exported, &loaded, path);
         let aggregated = pipeline::aggregate(&loaded, &exported.objects, findings);
         let report = StatusReport::aggregated(&aggregated);
-        let data = show::report(self.output, &report, |report| status_text(report, width()));
+        let data = self
+            .reporting
+            .write(&report, |report| status_text(report, width()));
         Ok((loaded, data))
     }
 

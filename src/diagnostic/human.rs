@@ -11,17 +11,23 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::visible::{Excerpt, one_line};
+use super::visible::{Excerpt, columns, one_line};
+use super::wrap::wrapped_hanging;
 use super::{Finding, Findings, Locate, Place, Severity, Span, Summary};
 
 /// Longest message, label, note, path or help line shown, in characters: any of them may quote the input.
 const LONGEST_TEXT: usize = 1000;
 
+/// Blanks before the second line of a message.
+const MESSAGE_HANG: usize = 2;
+
 /// How findings are shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Human {
-    /// Columns that a line of a file may take with its line number. Messages are not wrapped.
+    /// Columns that a line of a file may take with its line number.
     pub width: usize,
+    /// Whether messages, notes and help lines are wrapped at `width` as well: on a terminal, and nowhere else.
+    pub wrap: bool,
     /// Whether to write ANSI colours.
     pub colour: bool,
     /// How many errors, and how many warnings, to show; the rest is counted in one line. `None`: all.
@@ -29,10 +35,11 @@ pub struct Human {
 }
 
 impl Default for Human {
-    /// 80 columns, no colour, 50 of each severity.
+    /// 80 columns, nothing wrapped, no colour, 50 of each severity.
     fn default() -> Self {
         Self {
             width: 80,
+            wrap: false,
             colour: false,
             limit: Some(50),
         }
@@ -88,14 +95,17 @@ impl Human {
             palette,
             digits,
             width: self.width,
+            wrap: self.wrap,
         };
 
         let head = format!("{}[{}]", finding.severity.as_str(), finding.code.name());
         let message = one_line(&finding.message, LONGEST_TEXT);
-        page.line(&[
-            (palette.severity, &head),
-            (palette.strong, &format!(": {message}")),
-        ]);
+        page.sentence(
+            &[(palette.severity, &head)],
+            &format!(": {message}"),
+            palette.strong,
+            MESSAGE_HANG,
+        );
 
         let labels = std::iter::once((&finding.place, &finding.label)).chain(
             finding
@@ -130,6 +140,7 @@ struct Page<'t> {
     /// Digits of the greatest line number.
     digits: usize,
     width: usize,
+    wrap: bool,
 }
 
 impl Page<'_> {
@@ -200,11 +211,35 @@ impl Page<'_> {
     fn remark(&mut self, kind: &str, text: &str) {
         let sign = format!("{:1$} = ", "", self.digits);
         let text = format!(": {}", one_line(text, LONGEST_TEXT));
-        self.line(&[
-            (self.palette.gutter, &sign),
-            (self.palette.strong, kind),
-            (Style::new(), &text),
-        ]);
+        let hang = sign.len().saturating_add(kind.len()).saturating_add(2);
+        self.sentence(
+            &[(self.palette.gutter, &sign), (self.palette.strong, kind)],
+            &text,
+            Style::new(),
+            hang,
+        );
+    }
+
+    /// A sentence behind what introduces it, wrapped where it should be; `hang` blanks before its other lines.
+    fn sentence(&mut self, before: &[(Style, &str)], text: &str, style: Style, hang: usize) {
+        let taken: usize = before.iter().map(|(_, piece)| columns(piece)).sum();
+        let lines = if self.wrap {
+            wrapped_hanging(
+                text,
+                self.width.saturating_sub(taken),
+                self.width.saturating_sub(hang),
+            )
+        } else {
+            vec![text]
+        };
+        let indent = " ".repeat(hang);
+        for (number, line) in lines.into_iter().enumerate() {
+            if number == 0 {
+                self.line(&[before, &[(style, line)]].concat());
+            } else {
+                self.line(&[(Style::new(), &indent), (style, line)]);
+            }
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod position;
 mod sarif;
 mod summary;
 mod visible;
+mod wrap;
 
 #[cfg(test)]
 mod fixture;
@@ -41,3 +42,4 @@ pub use sarif::SarifLog;
 pub use summary::Summary;
 pub(crate) use visible::json_escaped;
 pub use visible::one_line;
+pub use wrap::{wrapped, wrapped_hanging};

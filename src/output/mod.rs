@@ -36,7 +36,7 @@ pub use inside::same_or_inside;
 pub use inventory::{INVENTORY, PLAN};
 pub use kustomization::kustomization;
 pub use layout::Layout;
-pub use read::{TreeFile, is_tree, read_tree};
+pub use read::{TreeFile, TreeFiles, is_tree, read_tree};
 pub use selection::{Selection, Shard, ShardError};
 pub use storage::TEMPORARY_PREFIX;
 pub use stream::stream;

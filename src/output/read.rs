@@ -1,7 +1,7 @@
 //! Reads an output tree back: what a run wrote, as its inventory lists it.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -24,32 +24,73 @@ pub fn is_tree(root: &Path) -> bool {
     fs::symlink_metadata(root.join(INVENTORY)).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// The files that the inventory of `root` lists, as they are now, sorted by path. A listed file that is gone is
-/// left out, and so is everything that is not listed: it is not ours.
+/// The files of a tree that was read to be compared.
+#[derive(Debug, Default)]
+pub struct TreeFiles {
+    /// Paths of the files that hold just what was expected, sorted. Their texts are not kept.
+    pub as_expected: Vec<String>,
+    /// All others, sorted by path.
+    pub others: Vec<TreeFile>,
+}
+
+/// The files that the inventory of `root` lists, as they are now. A listed file that is gone is left out, and so is
+/// everything that is not listed: it is not ours.
+///
+/// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
+/// is read, and never held.
 ///
 /// # Errors
 /// When the inventory or a file cannot be read, or the inventory is damaged.
-pub fn read_tree(root: &Path) -> Result<Vec<TreeFile>, OutputError> {
+pub fn read_tree(
+    root: &Path,
+    is_expected: impl Fn(&str, &[u8]) -> bool + Sync,
+) -> Result<TreeFiles, OutputError> {
     let inventory = Inventory::read(&root.join(INVENTORY))?.unwrap_or_default();
     let paths: Vec<&str> = inventory.iter().map(|(path, _)| path).collect();
-    let files: Result<Vec<Option<TreeFile>>, OutputError> =
-        paths.par_iter().map(|path| read_file(root, path)).collect();
-    Ok(files?.into_iter().flatten().collect())
+    let read: Result<Vec<Found>, OutputError> = paths
+        .par_iter()
+        .map_init(Vec::new, |buffer, path| {
+            if !read_file(root, path, buffer)? {
+                return Ok(Found::Nothing);
+            }
+            Ok(if is_expected(path, buffer) {
+                Found::Expected
+            } else {
+                Found::Other(String::from_utf8_lossy(buffer).into_owned())
+            })
+        })
+        .collect();
+    let mut files = TreeFiles::default();
+    for (path, found) in paths.into_iter().zip(read?) {
+        let path = path.to_owned();
+        match found {
+            Found::Nothing => {}
+            Found::Expected => files.as_expected.push(path),
+            Found::Other(text) => files.others.push(TreeFile { path, text }),
+        }
+    }
+    Ok(files)
 }
 
-/// Links are not followed: none of our files is one.
-fn read_file(root: &Path, path: &str) -> Result<Option<TreeFile>, OutputError> {
+/// What stands where the inventory lists a file.
+enum Found {
+    Nothing,
+    Expected,
+    Other(String),
+}
+
+/// Reads a file into `buffer`; whether there is one. Links are not followed: none of our files is one.
+fn read_file(root: &Path, path: &str, buffer: &mut Vec<u8>) -> Result<bool, OutputError> {
     let full = root.join(path);
     let failed = |error| OutputError::io(Action::Read, &full, error);
     match fs::symlink_metadata(&full) {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(_) => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failed(error)),
     }
-    let bytes = fs::read(&full).map_err(failed)?;
-    Ok(Some(TreeFile {
-        path: path.to_owned(),
-        text: String::from_utf8_lossy(&bytes).into_owned(),
-    }))
+    buffer.clear();
+    let read = File::open(&full).and_then(|mut file| file.read_to_end(buffer));
+    read.map_err(failed)?;
+    Ok(true)
 }

@@ -44,28 +44,27 @@ pub enum Detail {
 ///
 /// That nothing is rendered is an error unless `allow_empty`: an empty stream makes Argo CD delete everything.
 pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut Findings) -> Rendered {
-    let Planned {
-        ours,
-        clusters,
-        attached,
-        plan,
-        all_clusters,
-        withheld,
-    } = plan(loaded, allow_empty, findings);
-    let statuses = match detail {
-        Detail::Plan => Vec::new(),
-        Detail::Full => {
-            let not_found = placements_not_found(&ours, findings);
-            let view = PolicyView::new(attached, &ours, &clusters, None, findings);
-            predictions(loaded, &ours, &clusters, &not_found, &view)
-        }
-    };
-    Rendered {
-        plan,
-        all_clusters,
-        withheld,
-        statuses,
+    let mut planned = plan(loaded, allow_empty, findings);
+    if detail == Detail::Full {
+        let (ours, clusters) = (&planned.ours, &planned.clusters);
+        let not_found = placements_not_found(ours, findings);
+        let view = PolicyView::new(planned.attached, ours, clusters, None, findings);
+        planned.rendered.statuses = predictions(loaded, ours, clusters, &not_found, &view);
     }
+    planned.rendered
+}
+
+/// What [`render()`] gives with [`Detail::Plan`], and the policies that it follows from: each stage runs once for both.
+/// What the policies alone would report is left out.
+pub fn render_with_policies<'a>(
+    loaded: &'a Loaded,
+    allow_empty: bool,
+    findings: &mut Findings,
+) -> (Rendered, PolicyView<'a>) {
+    let planned = plan(loaded, allow_empty, findings);
+    let (ours, clusters) = (&planned.ours, &planned.clusters);
+    let view = PolicyView::new(planned.attached, ours, clusters, None, &mut Findings::new());
+    (planned.rendered, view)
 }
 
 /// What a run would write, and what it was made from.
@@ -74,9 +73,8 @@ struct Planned<'a> {
     /// In the order of [`Ours::gateways`].
     clusters: Vec<Vec<String>>,
     attached: Attached<'a>,
-    plan: Plan,
-    all_clusters: Vec<String>,
-    withheld: Vec<WithheldPolicy>,
+    /// Without statuses.
+    rendered: Rendered,
 }
 
 fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> Planned<'a> {
@@ -167,9 +165,12 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
         ours,
         clusters,
         attached,
-        plan,
-        all_clusters,
-        withheld,
+        rendered: Rendered {
+            plan,
+            all_clusters,
+            withheld,
+            statuses: Vec::new(),
+        },
     }
 }
 
@@ -234,12 +235,11 @@ pub fn aggregate(loaded: &Loaded, works: &Objects, findings: &mut Findings) -> A
         ours,
         clusters,
         attached,
-        plan,
-        ..
+        rendered,
     } = plan(loaded, true, findings);
     let view = PolicyView::new(attached, &ours, &clusters, None, findings);
     let aggregation = Aggregation {
-        plan: &plan,
+        plan: &rendered.plan,
         works,
         hub: &loaded.hub,
         ours: &ours,

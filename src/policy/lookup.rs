@@ -214,4 +214,23 @@ impl<'a> Topology<'a> {
             .chain(path.nodes().into_iter().map(|node| self.locator(node)))
             .collect()
     }
+
+    /// A path for people, from its Gateway on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
+    #[must_use]
+    pub fn path_label(&self, path: &Path) -> String {
+        let parts: Vec<String> = path
+            .nodes()
+            .into_iter()
+            .map(|node| match (node, self.section(node)) {
+                (Node::Listener(..), Some(name)) => format!("listener {name}"),
+                (Node::Port(..), Some(name)) => format!("port {name}"),
+                (_, Some(name)) => name.to_owned(),
+                (_, None) => self
+                    .identity(node)
+                    .map(|identity| identity.to_string())
+                    .unwrap_or_default(),
+            })
+            .collect();
+        parts.join(" > ")
+    }
 }

@@ -61,6 +61,23 @@ pub struct OnClusters<'c> {
     pub clusters: Option<&'c Clusters>,
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: Option<&'c BTreeMap<String, Vec<LocalEffect>>>,
+    /// Whether `clusters` is that of one cluster: what is neither placed nor lives there is left out.
+    pub one: bool,
+}
+
+impl OnClusters<'_> {
+    /// Whether a Gateway is to be spoken of.
+    fn admits(&self, attachments: &Attachments<'_>, gateway: u32) -> bool {
+        let Some(gateway) = attachments.topology.gateway(gateway) else {
+            return false;
+        };
+        let placed = || {
+            self.clusters?
+                .get(&gateway.object.key())
+                .map(|clusters| !clusters.is_empty())
+        };
+        !self.one || gateway.local || placed().unwrap_or(false)
+    }
 }
 
 /// What holds on one path.
@@ -300,9 +317,14 @@ impl PolicyReport {
                 .iter()
                 .filter_map(|(kind, path)| EffectiveEntry::new(attachments, kind, path))
                 .collect(),
-            without_paths: without_paths(attachments, effective),
+            without_paths: without_paths(attachments, effective, clusters),
             policies: statuses
                 .iter()
+                .filter(|(id, status)| {
+                    let lives_there = attachments.policy(*id).is_some_and(|policy| policy.local);
+                    let admits = |gateway: &u32| clusters.admits(attachments, *gateway);
+                    !clusters.one || lives_there || status.gateways.iter().any(admits)
+                })
                 .map(|(id, status)| {
                     let there = there.get(&id).map(Vec::as_slice).unwrap_or_default();
                     PolicyEntry::new(attachments, effective, (id, status), clusters.clusters, there)
@@ -314,11 +336,15 @@ impl PolicyReport {
 
 /// Gateways with policies of a kind and no path of it.
 #[must_use]
-pub fn without_paths(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<WithoutPaths> {
+pub fn without_paths(
+    attachments: &Attachments<'_>,
+    effective: &EffectivePolicies,
+    clusters: OnClusters<'_>,
+) -> Vec<WithoutPaths> {
     let mut found = Vec::new();
     for (position, kind) in attachments.kinds.iter().enumerate() {
         for gateway in 0..number(attachments.topology.gateways.len()) {
-            if !effective.on(position, gateway).is_empty() {
+            if !effective.on(position, gateway).is_empty() || !clusters.admits(attachments, gateway) {
                 continue;
             }
             let nodes = nodes_of_gateway(attachments, gateway);

@@ -3,11 +3,15 @@
 //! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serialisable
 //! data with places. Must not know: columns and colours; that is [`super::explain_text`].
 
+mod document;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::Value;
+pub use document::{
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Explanation, PolicyPart,
+    ReachPart, SettingChange, Winner,
+};
 
 use super::render_report::Place;
 use crate::diagnostic::{API_VERSION, Locate};
@@ -15,166 +19,8 @@ use crate::object::{Identity, Object};
 
 use crate::policy::effective::Loss;
 use crate::policy::reach::without;
-use crate::policy::status::Condition;
+use crate::policy::status::Outcome;
 use crate::policy::{Effective, Node, Path, PathEffective, PolicyId, PolicyView, Reach};
-
-/// Everything about one object, kind `Explanation`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Explanation {
-    api_version: &'static str,
-    kind: &'static str,
-    /// Locator of the object.
-    pub object: String,
-    /// For people: `Gateway shop/storefront`.
-    #[serde(skip)]
-    pub title: String,
-    /// Where it stands.
-    #[serde(flatten)]
-    pub place: Option<Place>,
-    /// The cluster that was looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<String>,
-    /// Clusters that it goes to, sorted.
-    pub clusters: Vec<String>,
-    /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shipped_to: Option<Vec<String>>,
-    /// Of a policy: what becomes of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicyPart>,
-    /// What holds on the paths through it, equal results together.
-    pub effective: Vec<ExplainedPaths>,
-}
-
-/// What is said of a policy.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PolicyPart {
-    /// Its conditions.
-    pub conditions: Vec<Condition>,
-    /// Locators of its targets.
-    pub targets: Vec<String>,
-    /// How much it touches.
-    pub reach: ReachPart,
-    /// Clusters where a spoke-local policy is in the way.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub on_clusters: Vec<ClusterPart>,
-    /// What would change if it were deleted.
-    pub if_deleted: Vec<ChangePart>,
-}
-
-/// The reach of a policy: locators.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReachPart {
-    /// Cluster names.
-    pub clusters: Vec<String>,
-    /// Gateways.
-    pub gateways: Vec<String>,
-    /// Listeners.
-    pub listeners: Vec<String>,
-    /// Routes.
-    pub routes: Vec<String>,
-    /// Backends.
-    pub backends: Vec<String>,
-}
-
-/// What becomes of a policy on one cluster.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClusterPart {
-    /// The cluster.
-    pub cluster: String,
-    /// Enforced or Programmed there.
-    pub condition: Condition,
-}
-
-/// Results that would change.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ChangePart {
-    /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
-    /// The paths for people.
-    #[serde(skip)]
-    pub labels: Vec<String>,
-    /// Settings that would go or change: name, old value, new value (none: gone).
-    pub changes: Vec<SettingChange>,
-}
-
-/// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SettingChange {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Today's value as JSON, none when there is none.
-    pub before: Option<String>,
-    /// The value without the policy.
-    pub after: Option<String>,
-    /// Who would give it.
-    pub after_from: Option<String>,
-}
-
-/// Paths with one result.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExplainedPaths {
-    /// The policy kind.
-    pub kind: String,
-    /// Its group.
-    pub group: String,
-    /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
-    /// The paths for people.
-    #[serde(skip)]
-    pub labels: Vec<String>,
-    /// What holds, and from where.
-    pub settings: Vec<ExplainedSetting>,
-    /// What does not, and why.
-    pub overridden: Vec<ExplainedLoss>,
-}
-
-/// A setting with its origin.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExplainedSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    pub value: Value,
-    /// Locator of the policy.
-    pub policy: String,
-    /// `namespace/name` of the policy.
-    #[serde(skip)]
-    pub key: String,
-    /// File and line.
-    #[serde(flatten)]
-    pub place: Option<Place>,
-}
-
-/// A setting that lost.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExplainedLoss {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Whose it is.
-    pub policy: String,
-    /// `namespace/name` of that policy.
-    #[serde(skip)]
-    pub key: String,
-    /// Who took its place.
-    pub by: Vec<String>,
-    /// `namespace/name` of those.
-    #[serde(skip)]
-    pub by_keys: Vec<String>,
-    /// The rule that decided, by its stable name.
-    pub rule: &'static str,
-    /// The rule in words.
-    pub because: &'static str,
-}
 
 /// Explains an object of the input.
 #[must_use]
@@ -265,10 +111,39 @@ impl Explainer<'_, '_> {
         let paths = gateways
             .into_iter()
             .flat_map(|gateway| self.view.effective.on(policy.kind, gateway));
-        paths
+        let on: Vec<(usize, &PathEffective)> = paths
             .filter(|path| path.effective.chain.iter().any(|(_, on_it)| *on_it == id))
             .map(|path| (policy.kind, path))
-            .collect()
+            .collect();
+        if !on.is_empty() || self.winners(id).is_empty() {
+            return on;
+        }
+        // It is on no path, because others took its place: what holds on its targets is theirs.
+        let through = policy
+            .nodes()
+            .into_iter()
+            .flat_map(|node| self.view.effective.through(attachments, node));
+        through.filter(|(kind, _)| *kind == policy.kind).collect()
+    }
+
+    /// Who took the place of a policy of which nothing holds anywhere.
+    fn winners(&self, id: PolicyId) -> Vec<Winner> {
+        let attachments = &self.view.attachments;
+        let status = self.view.statuses.of(id);
+        let by = status
+            .filter(|status| status.tally.outcome() == Outcome::Overridden)
+            .into_iter()
+            .flat_map(|status| &status.tally.by);
+        by.filter_map(|by| {
+            let policy = attachments.policy(*by)?;
+            Some(Winner {
+                policy: policy.locator.to_string(),
+                title: policy.object.identity().to_string(),
+                local: policy.local,
+                place: self.place(policy.object, ""),
+            })
+        })
+        .collect()
     }
 
     /// Equal results together, in the order of their first path.
@@ -296,7 +171,10 @@ impl Explainer<'_, '_> {
                         .iter()
                         .map(|path| self.view.attachments.topology.path_locators(path))
                         .collect(),
-                    labels: paths.iter().map(|path| self.label(path)).collect(),
+                    labels: paths
+                        .iter()
+                        .map(|path| self.view.attachments.topology.path_label(path))
+                        .collect(),
                     settings: self.settings(effective),
                     overridden: self.losses(effective),
                 })
@@ -387,6 +265,7 @@ impl Explainer<'_, '_> {
                 routes: locators(reach.routes.into_iter().map(Node::Route).collect()),
                 backends: locators(reach.backends.into_iter().map(Node::Backend).collect()),
             },
+            overridden_by: self.winners(id),
             on_clusters: effects
                 .map(|(cluster, effect)| ClusterPart {
                     cluster: cluster.clone(),
@@ -411,7 +290,10 @@ impl Explainer<'_, '_> {
                     .iter()
                     .map(|path| self.view.attachments.topology.path_locators(path))
                     .collect(),
-                labels: paths.iter().map(|path| self.label(path)).collect(),
+                labels: paths
+                    .iter()
+                    .map(|path| self.view.attachments.topology.path_label(path))
+                    .collect(),
                 changes,
             })
             .collect()
@@ -445,24 +327,5 @@ impl Explainer<'_, '_> {
             .policy(id)
             .map(|policy| policy.object.key())
             .unwrap_or_default()
-    }
-
-    /// `shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
-    fn label(&self, path: &Path) -> String {
-        let topology = &self.view.attachments.topology;
-        let parts: Vec<String> = path
-            .nodes()
-            .into_iter()
-            .map(|node| match (node, topology.section(node)) {
-                (Node::Listener(..), Some(name)) => format!("listener {name}"),
-                (Node::Port(..), Some(name)) => format!("port {name}"),
-                (_, Some(name)) => name.to_owned(),
-                (_, None) => topology
-                    .identity(node)
-                    .map(|identity| identity.to_string())
-                    .unwrap_or_default(),
-            })
-            .collect();
-        parts.join(" > ")
     }
 }

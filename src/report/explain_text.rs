@@ -84,6 +84,19 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
         parts.join(", ")
     };
     let _ = writeln!(text, "  reaches {parts}");
+    for winner in &policy.overridden_by {
+        let at = winner
+            .place
+            .as_ref()
+            .map(|place| format!("  {}", line_of(place)))
+            .unwrap_or_default();
+        let why = if winner.local {
+            ", because it lives on the cluster"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "  {} holds instead{why}{at}", winner.title);
+    }
     for on in &policy.on_clusters {
         let _ = writeln!(text, "  on {}: {}", on.cluster, on.condition.message);
     }

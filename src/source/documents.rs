@@ -218,6 +218,10 @@ fn keep_text(
     }
 }
 
+/// How the file begins that stands in a repository for one that Git LFS keeps elsewhere (its specification, "The
+/// Pointer").
+const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
+
 /// What standard input is called.
 const STDIN: &str = "<stdin>";
 
@@ -262,6 +266,15 @@ fn decode_at_most(bytes: &[u8], shown: &str, limits: &yaml::Limits) -> Result<Ar
 
 fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {
     match yaml::decode(bytes) {
+        // Read as YAML, a pointer is a mapping that is no object: what it stands for would be missing without a word.
+        Ok(text) if text.starts_with(LFS_POINTER) => Err(Box::new(
+            Finding::new(
+                Code::INPUT_UNREADABLE,
+                Place::Path(shown.to_owned()),
+                format!("`{shown}` is a pointer of Git LFS: its content is not in the repository"),
+            )
+            .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
+        )),
         Ok(text) => Ok(Arc::from(text.as_ref())),
         Err(error) => {
             let place = Place::Path(shown.to_owned());

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use gix::objs::tree::EntryKind;
+use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
 use super::tree::{FileTree, TreeEntry, TreeError};
@@ -49,6 +50,20 @@ pub enum GitError {
         shallow: bool,
         /// A branch or tag with a similar name.
         nearest: Option<String>,
+    },
+    /// The first digits of several objects.
+    #[error("`{revision}` is short for {} objects", candidates.len())]
+    Ambiguous {
+        /// What was asked for.
+        revision: String,
+        /// What it may mean, with a word about each.
+        candidates: Vec<String>,
+    },
+    /// All that lies between two revisions.
+    #[error("`{revision}` is a range, and no revision")]
+    Range {
+        /// What was asked for.
+        revision: String,
     },
     /// A file or a directory of a revision.
     #[error("`{revision}` is no commit")]
@@ -92,11 +107,21 @@ impl GitError {
                 "fetch it first (`git fetch origin`), or name a branch, tag, commit or directory that is there"
                     .to_owned()
             }
+            Self::Ambiguous { candidates, .. } => format!(
+                "write more digits, of one of: {}",
+                candidates.iter().take(MOST_CANDIDATES).cloned().collect::<Vec<_>>().join(", ")
+            ),
+            Self::Range { .. } => {
+                "name its older end; `git merge-base A B` prints where two branches parted".to_owned()
+            }
             Self::NoCommitObject { .. } => "name a branch, a tag or a commit".to_owned(),
             Self::Unreadable { .. } => "check the repository: `git fsck`".to_owned(),
         }
     }
 }
+
+/// At most so many objects with the same first digits are named.
+const MOST_CANDIDATES: usize = 5;
 
 /// The files of one revision.
 pub struct GitTree {
@@ -240,9 +265,15 @@ fn tree_of(repository: &Repository, revision: &str) -> Result<ObjectId, GitError
     if revision == "HEAD" && repository.head().is_ok_and(|head| head.is_unborn()) {
         return Err(GitError::NoCommit);
     }
-    let id = repository
-        .rev_parse_single(revision)
-        .map_err(|_| no_revision(repository, revision))?;
+    let options = parse::Options {
+        object_kind_hint: Some(parse::ObjectKindHint::Committish),
+        ..parse::Options::default()
+    };
+    let spec = gix::revision::Spec::from_bstr(revision, repository, options)
+        .map_err(|error| ambiguous(revision, &error).unwrap_or_else(|| no_revision(repository, revision)))?;
+    let id = spec.single().ok_or_else(|| GitError::Range {
+        revision: revision.to_owned(),
+    })?;
     let object = id.object().map_err(|_| no_revision(repository, revision))?;
     let commit = object.peel_to_commit().map_err(|_| GitError::NoCommitObject {
         revision: revision.to_owned(),
@@ -252,6 +283,19 @@ fn tree_of(repository: &Repository, revision: &str) -> Result<ObjectId, GitError
         reason: error.to_string(),
     })?;
     Ok(tree.detach())
+}
+
+fn ambiguous(revision: &str, error: &gix::Error) -> Option<GitError> {
+    let parse::Error::AmbiguousPrefix { candidates, .. } = error.downcast_any_ref()? else {
+        return None;
+    };
+    Some(GitError::Ambiguous {
+        revision: revision.to_owned(),
+        candidates: candidates
+            .iter()
+            .map(|(id, about)| format!("{id} ({about})"))
+            .collect(),
+    })
 }
 
 /// An object that a complete clone would have.

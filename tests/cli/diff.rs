@@ -1,73 +1,9 @@
-//! `diff`: against a directory, a rendered tree, a Git revision, and the input without one object.
-
-use std::path::Path;
-use std::process::Command;
+//! `diff`: its forms, against a directory, a rendered tree, and the input without one object.
 
 use serde_json::Value;
 
-use crate::scratch::{Run, Scratch, copy, fixtures};
-
-/// Runs `git` as setup of a test; `None` where there is no `git`.
-fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
-    if !cfg!(feature = "git") {
-        eprintln!("skipped: built without the feature `git`");
-        return None;
-    }
-    let output = Command::new("git")
-        .args([
-            "-c",
-            "protocol.file.allow=always",
-            "-c",
-            "init.defaultBranch=main",
-        ])
-        .args(arguments)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_AUTHOR_NAME", "A")
-        .env("GIT_AUTHOR_EMAIL", "a@example.com")
-        .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
-        .env("GIT_COMMITTER_NAME", "A")
-        .env("GIT_COMMITTER_EMAIL", "a@example.com")
-        .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .output();
-    match output {
-        Ok(output) => {
-            assert!(output.status.success(), "git {arguments:?}: {output:?}");
-            Some(String::from_utf8(output.stdout).expect("UTF-8"))
-        }
-        Err(error) => {
-            eprintln!("skipped: git does not run here: {error}");
-            None
-        }
-    }
-}
-
-/// The worked example in a repository, committed once.
-fn repository() -> Option<Scratch> {
-    let scratch = Scratch::with_worked_example();
-    let root = scratch.path("");
-    git(&root, &["init", "-q"])?;
-    commit(&root)?;
-    Some(scratch)
-}
-
-fn commit(root: &Path) -> Option<String> {
-    git(root, &["add", "-A"])?;
-    git(root, &["commit", "-q", "-m", "one more"])
-}
-
-/// Runs the command below a directory of the scratch.
-fn run_in(scratch: &Scratch, directory: &str, arguments: &[&str]) -> Run {
-    Run::of(scratch.command(arguments).current_dir(scratch.path(directory)))
-}
-
-fn raise_the_limit(scratch: &Scratch, file: &str) {
-    scratch.edit(file, "limit: 100", "limit: 200");
-}
+use crate::repository::{commit, repository};
+use crate::scratch::{Scratch, copy};
 
 #[test]
 fn an_untouched_work_tree_is_no_difference_in_any_form() {
@@ -83,7 +19,7 @@ fn an_untouched_work_tree_is_no_difference_in_any_form() {
 #[test]
 fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
     let Some(scratch) = repository() else { return };
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     let run = scratch.run(&["diff", "hub", "-q"]);
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r"
@@ -111,7 +47,7 @@ fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
 #[test]
 fn the_other_forms_say_the_same() {
     let Some(scratch) = repository() else { return };
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     let semantic = scratch.run(&["diff", "hub", "-q", "--format", "semantic"]);
     semantic.exits(1);
     assert!(
@@ -133,7 +69,7 @@ fn the_other_forms_say_the_same() {
     assert!(
         github
             .stdout
-            .starts_with("::warning file=hub/limits.yaml,line=1,"),
+            .starts_with("::warning file=hub/limits.yaml,line=8,"),
         "{}",
         github.stdout
     );
@@ -155,14 +91,14 @@ fn the_other_forms_say_the_same() {
 #[test]
 fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     let Some(scratch) = repository() else { return };
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
-    let run = scratch.run(&["diff", "hub", "-q", "--format", "markdown", "--max-bytes", "1500"]);
+    let run = scratch.run(&["diff", "hub", "-q", "--format", "markdown", "--max-bytes", "1540"]);
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r#"
     ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 5 removed
 
-    Compared with <code>HEAD</code>.
+    <code>work tree</code> compared with <code>HEAD</code>.
 
     | objects on each of | added | changed | removed |
     |---|---:|---:|---:|
@@ -229,34 +165,15 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     </details>
 
     > [!NOTE]
-    > 3 of 6 changes are left out, to stay below 1500 bytes. All of them: <code>spokewright diff hub --base HEAD</code>
+    > 3 of 6 changes are left out, to stay below 1540 bytes. All of them: <code>spokewright diff hub --base HEAD</code>
     "#);
-    assert!(run.stdout.len() <= 1500);
-}
-
-#[test]
-fn two_inputs_in_a_repository_are_compared_from_outside_of_it() {
-    let Some(scratch) = repository() else { return };
-    let outside = Scratch::new();
-    let input = |name: &str| scratch.path(name).display().to_string();
-    let files = [
-        "hub/class.yaml",
-        "hub/decisions.yaml",
-        "hub/gateway.yaml",
-        "hub/limits.yaml",
-    ]
-    .map(input);
-    let mut arguments = vec!["diff"];
-    arguments.extend(files.iter().map(String::as_str));
-    outside.run(&arguments).exits(0);
-    raise_the_limit(&scratch, "hub/limits.yaml");
-    outside.run(&arguments).exits(1);
+    assert!(run.stdout.len() <= 1540);
 }
 
 #[test]
 fn colour_comes_only_when_asked() {
     let Some(scratch) = repository() else { return };
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     let plain = scratch.run(&["diff", "hub", "-q"]).stdout;
     assert!(!plain.contains('\u{1b}'));
     let coloured = scratch.run(&["diff", "hub", "-q", "--color", "always"]).stdout;
@@ -278,189 +195,6 @@ fn a_cluster_that_joins_and_one_that_goes_are_marked() {
 }
 
 #[test]
-fn only_what_is_committed_is_the_base() {
-    let Some(scratch) = repository() else { return };
-    // Staged or not, new or not: the base stays the commit.
-    raise_the_limit(&scratch, "hub/limits.yaml");
-    git(&scratch.path(""), &["add", "-A"]);
-    scratch.run(&["diff", "hub"]).exits(1);
-    commit(&scratch.path(""));
-    scratch.run(&["diff", "hub"]).exits(0);
-    scratch.run(&["diff", "hub", "--base", "HEAD~1"]).exits(1);
-    scratch.run(&["diff", "hub", "--base", "main~1"]).exits(1);
-}
-
-#[test]
-fn the_configuration_of_the_revision_counts_for_the_revision() {
-    let Some(scratch) = repository() else { return };
-    let root = scratch.path("");
-    let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\n";
-    scratch
-        .write(
-            "spokewright.yaml",
-            &format!("{config}hub: [hub]\nexclude: [\"old/**\"]\n"),
-        )
-        .write("hub/old/broken.yaml", "a: [\n")
-        .write("hub/old/.gitkeep", "");
-    commit(&root);
-    scratch.run(&["diff"]).exits(3);
-    scratch.write(
-        "spokewright.yaml",
-        &format!("{config}hub: [hub]\nexclude: [\"hub/old/**\"]\n"),
-    );
-    commit(&root);
-    scratch.run(&["diff"]).exits(0);
-    git(&root, &["mv", "hub", "moved"]);
-    scratch.write(
-        "spokewright.yaml",
-        &format!("{config}hub: [moved]\nexclude: [\"moved/old/**\"]\n"),
-    );
-    scratch.run(&["diff"]).exits(0);
-}
-
-#[test]
-fn a_new_input_is_all_added() {
-    let scratch = Scratch::new();
-    let root = scratch.path("");
-    scratch.write("README.md", "nothing yet\n");
-    if git(&root, &["init", "-q"]).is_none() {
-        return;
-    }
-    scratch.run(&["diff"]).exits(2).says("no commit yet");
-    commit(&root);
-    copy(&fixtures().join("worked-example/hub"), &scratch.path("hub"));
-    let run = scratch.run(&["diff", "hub", "-q", "--format", "semantic"]);
-    run.exits(1);
-    assert!(
-        run.stdout.contains("10 objects added, 0 changed, 0 removed"),
-        "{}",
-        run.stdout
-    );
-}
-
-#[test]
-fn a_revision_that_is_not_there_says_what_to_type() {
-    let Some(scratch) = repository() else { return };
-    scratch
-        .run(&["diff", "hub", "--base", "origin/main"])
-        .exits(2)
-        .says("there is no revision `origin/main`")
-        .says("git fetch");
-    scratch
-        .run(&["diff", "hub", "--base", "mian"])
-        .exits(2)
-        .says("did you mean `main`?");
-    scratch
-        .run(&["diff", "hub", "--base", "HEAD:hub"])
-        .exits(2)
-        .says("is no commit");
-    scratch.run(&["diff", "hub", "--base", ""]).exits(2);
-    scratch
-        .run(&["diff", "hub", "--base", "./nowhere"])
-        .exits(2)
-        .says("no directory");
-    scratch
-        .run(&["diff", "hub", "--base", "hub/limits.yaml"])
-        .exits(2)
-        .says("is a file");
-}
-
-#[cfg(feature = "git")]
-#[test]
-fn outside_of_a_repository_a_base_must_be_named() {
-    let scratch = Scratch::with_worked_example();
-    scratch
-        .run(&["diff", "hub"])
-        .exits(2)
-        .says("no Git repository")
-        .says("--base DIR");
-    let mut command = scratch.command(&["diff", "-"]);
-    Run::of(&mut command).exits(2).says("standard input");
-}
-
-#[test]
-fn a_shallow_clone_has_its_commit_and_says_how_to_get_more() {
-    let Some(scratch) = repository() else { return };
-    raise_the_limit(&scratch, "hub/limits.yaml");
-    commit(&scratch.path(""));
-    let url = format!("file://{}", scratch.path("").display());
-    let shallow = Scratch::new();
-    git(&shallow.path(""), &["clone", "-q", "--depth=1", &url, "clone"]);
-    run_in(&shallow, "clone", &["diff", "hub"]).exits(0);
-    shallow.edit("clone/hub/limits.yaml", "limit: 200", "limit: 300");
-    run_in(&shallow, "clone", &["diff", "hub"]).exits(1);
-    run_in(&shallow, "clone", &["diff", "hub", "--base", "HEAD~1"])
-        .exits(2)
-        .says("shallow clone")
-        .says("git fetch --unshallow");
-    let first = git(&scratch.path(""), &["rev-parse", "HEAD~1"]).expect("git runs");
-    run_in(&shallow, "clone", &["diff", "hub", "--base", first.trim()])
-        .exits(2)
-        .says("shallow clone");
-    // What the message says to type works.
-    git(
-        &shallow.path("clone"),
-        &["fetch", "-q", "--depth=1", "origin", "main"],
-    );
-    run_in(&shallow, "clone", &["diff", "hub", "--base", "FETCH_HEAD"]).exits(1);
-    git(&shallow.path("clone"), &["fetch", "-q", "--unshallow"]);
-    run_in(&shallow, "clone", &["diff", "hub", "--base", "HEAD~1"]).exits(1);
-}
-
-#[test]
-fn a_worktree_and_a_submodule_are_repositories_like_any_other() {
-    let Some(scratch) = repository() else { return };
-    let other = Scratch::new();
-    let tree = other.path("tree").display().to_string();
-    git(&scratch.path(""), &["worktree", "add", "-q", "-b", "side", &tree]);
-    run_in(&other, "tree", &["diff", "hub"]).exits(0);
-    raise_the_limit(&other, "tree/hub/limits.yaml");
-    run_in(&other, "tree", &["diff", "hub"]).exits(1);
-    // The first work tree has its own files, and the same history.
-    scratch.run(&["diff", "hub", "--base", "side"]).exits(0);
-
-    let outer = Scratch::new();
-    outer.write("README.md", "outer\n");
-    let root = outer.path("");
-    git(&root, &["init", "-q"]);
-    let url = scratch.path("").display().to_string();
-    git(&root, &["submodule", "--quiet", "add", &url, "inner"]);
-    commit(&root);
-    run_in(&outer, "inner", &["diff", "hub"]).exits(0);
-    outer.run(&["diff", "inner/hub"]).exits(0);
-    raise_the_limit(&outer, "inner/hub/limits.yaml");
-    run_in(&outer, "inner", &["diff", "hub"]).exits(1);
-    // From the outer repository the files of the inner one cannot be seen: nothing is silently missing.
-    outer.run(&["diff", "."]).exits(5).says("submodule");
-}
-
-#[test]
-fn the_repository_is_never_written_to() {
-    let Some(scratch) = repository() else { return };
-    let list = || {
-        let mut all = Vec::new();
-        let mut pending = vec![scratch.path(".git")];
-        while let Some(directory) = pending.pop() {
-            for entry in std::fs::read_dir(directory).expect("a directory") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() {
-                    pending.push(path);
-                } else {
-                    let bytes = std::fs::read(&path).expect("a file");
-                    all.push((path, bytes));
-                }
-            }
-        }
-        all.sort();
-        all
-    };
-    let before = list();
-    raise_the_limit(&scratch, "hub/limits.yaml");
-    scratch.run(&["diff", "hub"]).exits(1);
-    assert_eq!(list(), before);
-}
-
-#[test]
 fn a_rendered_tree_and_another_input_are_bases_too() {
     let scratch = Scratch::with_worked_example();
     scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
@@ -468,7 +202,7 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
     for base in ["rendered", "other"] {
         scratch.run(&["diff", "hub", "--base", base]).exits(0);
     }
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     for base in ["rendered", "other"] {
         let run = scratch.run(&["diff", "hub", "--base", base, "-q", "--format", "semantic"]);
         run.exits(1);
@@ -573,35 +307,77 @@ fn only_the_clusters_that_are_asked_for_are_compared() {
     scratch
         .run(&["diff", "hub", "--base", "rendered", "--clusters", "eu-*"])
         .exits(0);
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     let run = scratch.run(&["diff", "hub", "--base", "rendered", "--clusters", "eu-*", "-q"]);
     run.exits(1);
     assert!(run.stdout.starts_with("1 of 1 cluster changes"), "{}", run.stdout);
 }
 
+/// A Secret for the worked example, with one line of data.
+fn secret(data: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: wildcard\n  namespace: gateways\n  annotations:\n    \
+         kubectl.kubernetes.io/last-applied-configuration: '{{\"data\":{{\"k\":\"TEFTVA==\"}}}}'\n\
+         type: kubernetes.io/tls\n{data}\n"
+    )
+}
+
+/// What each form says where the Secret is `old` in the base and `new` in the input, or where the base is its tree.
+fn forms_of_a_secret(old: &str, new: &str) -> Vec<(String, String)> {
+    let scratch = Scratch::with_worked_example();
+    let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\n";
+    scratch
+        .write("hub/secret.yaml", &secret(old))
+        .write("hub/spokewright.yaml", config);
+    copy(&scratch.path("hub"), &scratch.path("other"));
+    scratch.run(&["render", "other", "-o", "tree"]).exits(0);
+    scratch.write("hub/secret.yaml", &secret(new));
+    let mut all = Vec::new();
+    for base in ["other", "tree"] {
+        for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+            let run = scratch.run(&["diff", "hub", "--base", base, "--format", format]);
+            run.exits(1);
+            assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);
+            all.push((
+                format!("{base} {format}"),
+                format!("{}{}", run.stdout, run.stderr),
+            ));
+        }
+    }
+    all
+}
+
 #[test]
 fn the_value_of_a_copied_secret_never_appears() {
-    let scratch = Scratch::with_worked_example();
-    let secret = |value: &str| {
-        format!(
-            "apiVersion: v1\nkind: Secret\nmetadata: {{name: wildcard, namespace: gateways}}\n\
-             type: kubernetes.io/tls\ndata: {{tls.crt: Y2VydA==, tls.key: {value}}}\n"
-        )
-    };
-    scratch.write("hub/secret.yaml", &secret("b2xkLWtleQ==")).write(
-        "hub/spokewright.yaml",
-        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\n",
-    );
-    copy(&scratch.path("hub"), &scratch.path("other"));
-    scratch.write("hub/secret.yaml", &secret("bmV3LWtleQ=="));
-    for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
-        let run = scratch.run(&["diff", "hub", "--base", "other", "--format", format]);
-        run.exits(1);
-        assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);
-        assert!(run.stdout.contains("tls.key"), "{format}:\n{}", run.stdout);
-        for value in ["b2xkLWtleQ", "bmV3LWtleQ", "Y2VydA"] {
-            assert!(!run.stdout.contains(value), "{format}:\n{}", run.stdout);
-            assert!(!run.stderr.contains(value), "{format}:\n{}", run.stderr);
+    const VALUES: [&str; 6] = [
+        "b2xkLWtleQ",
+        "bmV3LWtleQ",
+        "Y2VydA",
+        "TEFTVA",
+        "old-text",
+        "new-text",
+    ];
+    for (old, new, key) in [
+        (
+            "data: {tls.crt: Y2VydA==, tls.key: b2xkLWtleQ==}",
+            "data: {tls.crt: Y2VydA==, tls.key: bmV3LWtleQ==}",
+            "tls.key",
+        ),
+        // Only the key is another one.
+        ("data: {before: Y2VydA==}", "data: {after: Y2VydA==}", "after"),
+        ("stringData: {k: old-text}", "stringData: {k: new-text}", "k"),
+        (
+            "data: {k: b2xkLWtleQ==}",
+            "stringData: {k: new-text}",
+            "stringData",
+        ),
+        ("data: {k: b2xkLWtleQ==}", "immutable: true", "immutable"),
+    ] {
+        for (form, text) in forms_of_a_secret(old, new) {
+            assert!(text.contains(key), "{form}: {key} is not in\n{text}");
+            for value in VALUES {
+                assert!(!text.contains(value), "{form}: {value} is in\n{text}");
+            }
         }
     }
 }
@@ -627,7 +403,7 @@ fn one_line_on_a_thousand_clusters_is_a_comment_below_ten_kilobytes() {
     }
     scratch.remove("hub/decisions.yaml");
     copy(&scratch.path("hub"), &scratch.path("other"));
-    raise_the_limit(&scratch, "hub/limits.yaml");
+    scratch.raise_the_limit("hub/limits.yaml");
     let run = scratch.run(&["diff", "hub", "--base", "other", "--format", "markdown"]);
     run.exits(1);
     println!("1,000 clusters: {} bytes", run.stdout.len());
@@ -637,4 +413,16 @@ fn one_line_on_a_thousand_clusters_is_a_comment_below_ten_kilobytes() {
         "{}",
         run.stdout
     );
+}
+
+#[test]
+fn a_base_that_can_hardly_be_meant_is_named() {
+    let scratch = Scratch::with_worked_example();
+    let run = scratch.run(&["diff", "hub", "--base", "hub"]);
+    run.exits(0).says("note: the base `hub` is the input itself");
+    std::fs::create_dir(scratch.path("empty")).expect("a directory");
+    let run = scratch.run(&["diff", "hub", "--base", "empty"]);
+    run.exits(1)
+        .says("note: the base `empty` holds no Kubernetes object");
+    assert!(run.stdout.contains("all 2 clusters (new)"), "{}", run.stdout);
 }

@@ -1,62 +1,7 @@
 //! `--inputs git-index`: the input as the next commit would hold it.
 
-use std::path::Path;
-use std::process::Command;
-
+use crate::repository::{at_hand, git, git_command, repository};
 use crate::scratch::{Run, Scratch};
-
-/// `git` as setup; it must succeed.
-fn git(directory: &Path, arguments: &[&str]) {
-    let output = git_command(directory, arguments).output().expect("git runs");
-    assert!(output.status.success(), "git {arguments:?}: {output:?}");
-}
-
-fn git_command(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    command
-        .args([
-            "-c",
-            "protocol.file.allow=always",
-            "-c",
-            "init.defaultBranch=main",
-        ])
-        .args(arguments)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_AUTHOR_NAME", "A")
-        .env("GIT_AUTHOR_EMAIL", "a@example.com")
-        .env("GIT_COMMITTER_NAME", "A")
-        .env("GIT_COMMITTER_EMAIL", "a@example.com")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE");
-    command
-}
-
-/// `None`, said loudly, where there is no `git`, or it was built without it.
-fn at_hand() -> Option<()> {
-    if !cfg!(feature = "git") {
-        eprintln!("SKIPPED: built without the feature `git`");
-        return None;
-    }
-    let found = Command::new("git").arg("--version").output().is_ok();
-    if !found {
-        eprintln!("SKIPPED: git is not at hand, so nothing was staged");
-    }
-    found.then_some(())
-}
-
-/// The worked example in a repository, committed once.
-fn repository() -> Option<Scratch> {
-    at_hand()?;
-    let scratch = Scratch::with_worked_example();
-    let root = scratch.path("");
-    git(&root, &["init", "-q"]);
-    git(&root, &["add", "-A"]);
-    git(&root, &["commit", "-q", "-m", "first"]);
-    Some(scratch)
-}
 
 const INDEX: [&str; 2] = ["--inputs", "git-index"];
 

@@ -1,5 +1,7 @@
 //! `policies` and `explain`: which policy applies, and why (design section 7).
 
+use serde_json::Value;
+
 use crate::scratch::{Scratch, copy, fixtures};
 
 fn fleet() -> Scratch {
@@ -184,4 +186,60 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
             run.stdout
         );
     }
+}
+
+#[test]
+fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_instead() {
+    let scratch = fleet();
+    let explain = |options: &[&str]| {
+        let command = ["explain", "ratelimitpolicy/shop/api-burst", "-q"];
+        let run = scratch.run(&[&command[..], options].concat());
+        run.exits(0);
+        run.stdout
+    };
+    let text = explain(&["--cluster", "eu-1"]);
+    assert!(
+        text.contains(
+            "  reaches nothing\n  RateLimitPolicy kuadrant-shop/maintenance holds instead, because it lives on the \
+             cluster  spokes/eu-1/limits.yaml:4\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("from kuadrant-shop/maintenance"), "{text}");
+    assert!(!explain(&["--cluster", "us-1"]).contains("holds instead"));
+    let json: Value = serde_json::from_str(&explain(&["--cluster", "eu-1", "-o", "json"])).expect("JSON");
+    assert_eq!(
+        json["policy"]["overriddenBy"][0],
+        serde_json::json!({
+            "policy": "ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance",
+            "local": true,
+            "path": "spokes/eu-1/limits.yaml",
+            "line": 4,
+        })
+    );
+}
+
+#[test]
+fn on_a_cluster_there_are_only_policies_that_go_or_live_there() {
+    let scratch = fleet();
+    let policies = |options: &[&str]| {
+        let run = scratch.run(&[&["policies", "-q", "-o", "json"], options].concat());
+        run.exits(0);
+        let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        let names = report["policies"].as_array().expect("a list").iter();
+        let names: Vec<String> = names.map(|policy| policy["policy"].to_string()).collect();
+        (names.join(" "), report["withoutPaths"].clone())
+    };
+    // us-1 has no folder of its own, and the Gateway of payments does not go there.
+    let (names, without) = policies(&["--cluster", "us-1"]);
+    assert!(
+        names.contains("shop/api-burst") && !names.contains("payments"),
+        "{names}"
+    );
+    assert_eq!(without, Value::Null);
+    let (names, _) = policies(&["--cluster", "eu-1"]);
+    assert!(names.contains("payments/ceiling"), "{names}");
+    assert!(names.contains("kuadrant-shop/maintenance"), "{names}");
+    let (names, _) = policies(&[]);
+    assert!(names.contains("payments/ceiling"), "{names}");
 }

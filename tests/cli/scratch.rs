@@ -49,6 +49,11 @@ impl Scratch {
         self.write(relative, &text.replacen(from, to, 1))
     }
 
+    /// One line of a policy of the worked example, in a copy of `limits.yaml`.
+    pub fn raise_the_limit(&self, file: &str) -> &Self {
+        self.edit(file, "limit: 100", "limit: 200")
+    }
+
     pub fn remove(&self, relative: &str) -> &Self {
         fs::remove_file(self.path(relative)).expect("a file to remove");
         self

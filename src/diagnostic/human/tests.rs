@@ -309,3 +309,26 @@ fn beyond_the_limit_findings_of_a_severity_are_counted() {
 fn no_findings_print_nothing() {
     assert_eq!(Human::default().render(&Findings::new(), &Texts::default()), "");
 }
+
+#[test]
+fn sentences_are_wrapped_where_that_is_wanted_and_snippets_never() {
+    let (texts, findings) = sample();
+    let narrow = Human {
+        width: 50,
+        wrap: true,
+        ..Human::default()
+    };
+    let text = narrow.render(&findings, &texts);
+    for line in text.lines() {
+        let is_snippet = line.contains(" | ") || line.contains("-->") || line.contains(":::");
+        assert!(line.chars().count() <= 50 || is_snippet, "{line}\n{text}");
+    }
+    let plain = Human {
+        wrap: false,
+        ..narrow
+    };
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let unwrapped = plain.render(&findings, &texts);
+    assert_eq!(words(&unwrapped), words(&text));
+    assert!(unwrapped.lines().count() < text.lines().count(), "{text}");
+}

@@ -448,7 +448,11 @@ fn a_gateway_without_routes_is_named_in_the_report() {
         "its routes may live on spokes: {:?}",
         seen.said()
     );
-    let without = super::super::report::without_paths(&seen.attachments, &seen.effective);
+    let without = super::super::report::without_paths(
+        &seen.attachments,
+        &seen.effective,
+        super::super::OnClusters::default(),
+    );
     assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
     assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));
 }

@@ -2,9 +2,11 @@
 
 /// How many names are listed at most.
 const LISTED: usize = 5;
+/// How many names stand for many.
+const LISTED_OF_MANY: usize = 3;
 
-/// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, or
-/// `187 clusters: eu-001, eu-002, ... us-090`.
+/// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, `999 clusters, all but eu-1`, or
+/// `187 clusters: eu-001, eu-002, eu-003 and 184 more`.
 ///
 /// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
 /// members among `all`.
@@ -15,7 +17,12 @@ pub fn describe(all: &[String], members: &[u32]) -> String {
         .filter_map(|member| all.get(usize::try_from(*member).ok()?))
         .map(String::as_str)
         .collect();
-    let [first, .., last] = names.as_slice() else {
+    describe_names(all, &names)
+}
+
+/// The same for `names`, which are sorted and stand in `all`.
+pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
+    let [first, .., last] = names else {
         return names.first().copied().unwrap_or("no cluster").to_owned();
     };
     let count = names.len();
@@ -39,8 +46,17 @@ pub fn describe(all: &[String], members: &[u32]) -> String {
             return format!("{count} clusters ({prefix}*)");
         }
     }
-    let second = names.get(1).copied().unwrap_or_default();
-    format!("{count} clusters: {first}, {second}, ... {last}")
+    if count < fleet && fleet.saturating_sub(count) <= LISTED_OF_MANY {
+        let missing: Vec<&str> = all
+            .iter()
+            .map(String::as_str)
+            .filter(|name| is_real(name) && names.binary_search(name).is_err())
+            .collect();
+        return format!("{count} clusters, all but {}", missing.join(", "));
+    }
+    let listed: Vec<&str> = names.iter().take(LISTED_OF_MANY).copied().collect();
+    let more = count.saturating_sub(listed.len());
+    format!("{count} clusters: {} and {more} more", listed.join(", "))
 }
 
 /// What two names start with, up to and with the last separator; the names between two sorted ones share it.
@@ -71,9 +87,15 @@ mod tests {
         let eu: Vec<u32> = (0..20).collect();
         assert_eq!(describe(&all, &eu), "20 clusters (eu-*)");
         let most: Vec<u32> = (0..19).collect();
-        assert_eq!(describe(&all, &most), "19 clusters: eu-01, eu-02, ... eu-19");
+        assert_eq!(
+            describe(&all, &most),
+            "19 clusters: eu-01, eu-02, eu-03 and 16 more"
+        );
         let mixed: Vec<u32> = (10..25).collect();
-        assert_eq!(describe(&all, &mixed), "15 clusters: eu-11, eu-12, ... us-05");
+        assert_eq!(
+            describe(&all, &mixed),
+            "15 clusters: eu-11, eu-12, eu-13 and 12 more"
+        );
     }
 
     #[test]

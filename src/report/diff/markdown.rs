@@ -5,15 +5,13 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-
 use super::clusters::describe;
 use super::compare::{ClusterRow, Comparison, ObjectChange};
-use super::fields::field_changes;
+use super::effective_text::{EffectiveGroup, groups};
 use super::human::presence;
 use super::hunks::hunks;
-use super::report::{DiffReport, EffectiveChange};
-use super::semantic::{field_line, places};
+use super::report::DiffReport;
+use super::semantic::places;
 use super::side::BothSides;
 use crate::diagnostic::one_line;
 
@@ -28,10 +26,8 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     if report.is_empty() {
         return if text.len() <= budget { text } else { String::new() };
     }
-    let total = comparison
-        .changes
-        .len()
-        .saturating_add(report.effective_changes.len());
+    let effective = groups(report);
+    let total = comparison.changes.len().saturating_add(effective.len());
     // The notice is as long as it can become, so that what it says never pushes it over.
     let longest_notice = notice(report, total, total, budget).len();
     let limit = budget.saturating_sub(longest_notice);
@@ -45,10 +41,9 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     }
     table(&mut text, comparison, limit);
     let mut left_out = Vec::new();
-    let effective = report
-        .effective_changes
+    let effective = effective
         .iter()
-        .map(|change| (effective_title(change), effective_section(change)));
+        .map(|group| (effective_title(group), effective_section(group)));
     let objects = comparison.changes.iter().map(|change| {
         (
             object_title(comparison, change),
@@ -78,8 +73,9 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
 
 fn head(report: &DiffReport) -> String {
     format!(
-        "### spokewright: {}\n\nCompared with <code>{}</code>.\n",
+        "### spokewright: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
         html(&report.headline()),
+        html(&report.titles.new),
         html(&report.titles.old)
     )
 }
@@ -159,29 +155,19 @@ fn object_section(report: &DiffReport, change: &ObjectChange, locate: &BothSides
     section(&object_title(&report.comparison, change), &from, "diff", &body)
 }
 
-fn effective_title(change: &EffectiveChange) -> String {
-    format!(
-        "effective <code>{}</code> for <code>{}</code> on {}",
-        html(&change.kind),
-        html(&change.path.join(" > ")),
-        match change.clusters.as_slice() {
-            [one] => html(one),
-            more => format!("{} clusters", more.len()),
-        }
-    )
+fn effective_title(group: &EffectiveGroup) -> String {
+    format!("effective: {} on {}", html(&group.title), html(&group.clusters))
 }
 
-fn effective_section(change: &EffectiveChange) -> String {
-    let null = Value::Null;
-    let (old, new) = (
-        change.old.as_ref().unwrap_or(&null),
-        change.new.as_ref().unwrap_or(&null),
-    );
+fn effective_section(group: &EffectiveGroup) -> String {
     let mut body = String::new();
-    for field in field_changes(old, new) {
-        let _ = writeln!(body, "{}", field_line(&field));
+    for path in &group.paths {
+        let _ = writeln!(body, "{}", one_line(path, usize::MAX));
     }
-    section(&effective_title(change), "", "text", &body)
+    for line in &group.lines {
+        let _ = writeln!(body, "  {line}");
+    }
+    section(&effective_title(group), "", "text", &body)
 }
 
 /// One folded section. `body` stands in a fence that nothing inside it can end.
@@ -216,8 +202,12 @@ fn html(text: &str) -> String {
             '_' => safe.push_str("&#95;"),
             '[' => safe.push_str("&#91;"),
             '#' => safe.push_str("&#35;"),
+            '~' => safe.push_str("&#126;"),
+            '$' => safe.push_str("&#36;"),
+            '\\' => safe.push_str("&#92;"),
             other => safe.push(other),
         }
     }
-    safe
+    // Addresses become links by themselves.
+    safe.replace("://", "&#58;//").replace("www.", "www&#46;")
 }

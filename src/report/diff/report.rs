@@ -1,6 +1,8 @@
 //! The report: what was compared, what differs, and what is to be said about it.
 
-use serde::Serialize;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::compare::Comparison;
@@ -66,19 +68,55 @@ pub struct Titles {
 
 /// A policy whose effective settings change on some path from a Gateway to a route, although perhaps no object
 /// of its own does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EffectiveChange {
     /// Kind of the policy.
     pub kind: String,
     /// Locators from the Gateway to the route, as in a `PolicyReport`.
     pub path: Vec<String>,
+    /// The path for people.
+    #[serde(skip)]
+    pub label: String,
     /// The clusters, sorted.
-    pub clusters: Vec<String>,
+    #[serde(serialize_with = "names")]
+    pub clusters: Arc<Vec<String>>,
     /// The effective settings before; none where no policy applied.
     pub old: Option<Value>,
     /// The effective settings after; none where no policy applies any more.
     pub new: Option<Value>,
+    /// Locators of the policies that `old` comes from, sorted.
+    pub old_policies: Vec<String>,
+    /// Locators of the policies that `new` comes from, sorted.
+    pub new_policies: Vec<String>,
+    /// `namespace/name` of `old_policies`.
+    #[serde(skip)]
+    pub old_names: Vec<String>,
+    /// `namespace/name` of `new_policies`.
+    #[serde(skip)]
+    pub new_names: Vec<String>,
+    /// The settings that differ; paths with one change share them.
+    #[serde(skip)]
+    pub settings: Arc<Vec<SettingChange>>,
+}
+
+/// A setting that differs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingChange {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Absent where it was added.
+    pub old: Option<Arc<Value>>,
+    /// Absent where it was removed.
+    pub new: Option<Arc<Value>>,
+    /// `namespace/name` of the policy that gave it.
+    pub old_from: Option<String>,
+    /// `namespace/name` of the policy that gives it.
+    pub new_from: Option<String>,
+}
+
+fn names<S: Serializer>(names: &Arc<Vec<String>>, serializer: S) -> Result<S::Ok, S::Error> {
+    names.as_slice().serialize(serializer)
 }
 
 /// Everything that differs between two sides.

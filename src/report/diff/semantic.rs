@@ -1,13 +1,19 @@
 //! The short form: one line for each field that differs, `path: old -> new`.
 
 use std::fmt::Write as _;
+use std::io;
 
+use anstyle::Style;
+use serde::Serialize as _;
 use serde_json::Value;
+use serde_json::ser::Formatter;
 
 use super::clusters::describe;
 use super::compare::{ObjectChange, Which};
+use super::effective_text::groups;
 use super::fields::{FieldChange, field_changes};
 use super::human::table;
+use super::look::Look;
 use super::report::{Change, DiffReport};
 use super::side::BothSides;
 use crate::diagnostic::{Locate as _, Part, one_line};
@@ -18,33 +24,35 @@ const LONGEST_VALUE: usize = 120;
 
 /// The report as text.
 #[must_use]
-pub fn semantic(report: &DiffReport, locate: &BothSides<'_>) -> String {
-    let mut text = format!("{}\n", report.headline());
+pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
+    let mut text = String::new();
+    let plain = Style::new();
+    look.line(&mut text, (0, 2), plain.bold(), &report.headline());
     if report.is_empty() {
         return text;
     }
-    table(&mut text, &report.comparison);
-    effective(&mut text, report);
+    table(&mut text, &report.comparison, look);
+    effective(&mut text, report, look);
     for change in &report.comparison.changes {
         let mark = match change.change {
             Change::Added => '+',
             Change::Changed => '~',
             Change::Removed => '-',
         };
-        let title = format!(
-            "{} on {}",
+        let mut title = format!(
+            "{mark} {} on {}",
             change.object,
             describe(&report.comparison.clusters, &change.clusters)
         );
-        let _ = write!(text, "\n{mark} {}", one_line(&title, usize::MAX));
         let places = places(change, locate);
         if !places.is_empty() {
-            let _ = write!(text, "  ({})", places.join(", "));
+            let _ = write!(title, "  ({})", places.join(", "));
         }
         text.push('\n');
+        look.line(&mut text, (0, 4), plain, &title);
         if let (Some(old), Some(new)) = (&change.old, &change.new) {
             for field in field_changes(old, new) {
-                let _ = writeln!(text, "    {}", field_line(&field));
+                look.line(&mut text, (4, 8), plain, &field_line(&field));
             }
         }
     }
@@ -55,7 +63,7 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>) -> String {
 pub(super) fn field_line(field: &FieldChange) -> String {
     let path = one_line(
         if field.path.is_empty() {
-            "(all)"
+            "the whole"
         } else {
             &field.path
         },
@@ -91,9 +99,35 @@ fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
 fn show(value: &Value) -> String {
     let text = match value {
         Value::String(text) => yaml::scalar(text).into_owned(),
-        other => other.to_string(),
+        other => spaced(other),
     };
     one_line(&text, LONGEST_VALUE)
+}
+
+/// JSON with blanks where a line may be broken.
+fn spaced(value: &Value) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
+    match value.serialize(&mut serializer) {
+        Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
+        Err(_) => value.to_string(),
+    }
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        writer.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_key<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.begin_array_value(writer, first)
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
 }
 
 /// Where the hub objects stand that an object was made from, as `path:line`.
@@ -114,26 +148,25 @@ pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<Strin
 }
 
 /// Appends the policies whose effective settings change.
-pub(super) fn effective(text: &mut String, report: &DiffReport) {
+pub(super) fn effective(text: &mut String, report: &DiffReport, look: Look) {
     if report.effective_changes.is_empty() {
         return;
     }
-    text.push_str("\neffective settings that change\n");
-    for change in &report.effective_changes {
-        let title = format!("{} for {}", change.kind, change.path.join(" > "));
-        let _ = writeln!(
+    let plain = Style::new();
+    text.push('\n');
+    look.line(text, (0, 0), plain.bold(), "effective settings that change");
+    for group in groups(report) {
+        look.line(
             text,
-            "  {} on {}",
-            one_line(&title, usize::MAX),
-            one_line(&change.clusters.join(", "), LONGEST_VALUE)
+            (2, 6),
+            plain,
+            &format!("{} on {}", group.title, group.clusters),
         );
-        let null = Value::Null;
-        let (old, new) = (
-            change.old.as_ref().unwrap_or(&null),
-            change.new.as_ref().unwrap_or(&null),
-        );
-        for field in field_changes(old, new) {
-            let _ = writeln!(text, "      {}", field_line(&field));
+        for path in &group.paths {
+            look.line(text, (4, 8), plain, path);
+        }
+        for line in &group.lines {
+            look.line(text, (6, 10), plain, line);
         }
     }
 }

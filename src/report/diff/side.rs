@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
-use crate::output::TreeFile;
+use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
 use crate::yaml;
 
@@ -38,6 +38,17 @@ impl Body<'_> {
     /// Whether two bodies are the same text on any cluster.
     pub(super) fn is_same(&self, other: &Body<'_>) -> bool {
         self.before == other.before && self.after == other.after
+    }
+
+    /// Whether the text is exactly this on a cluster.
+    fn is_text(&self, cluster: &str, bytes: &[u8]) -> bool {
+        let Some(rest) = bytes.strip_prefix(self.before.as_bytes()) else {
+            return false;
+        };
+        let Some(after) = self.after else {
+            return rest.is_empty();
+        };
+        rest.strip_prefix(yaml::scalar(cluster).as_bytes()) == Some(after.as_bytes())
     }
 }
 
@@ -84,20 +95,9 @@ impl<'a> Side<'a> {
         let mut side = Self::default();
         let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
         for file in files {
-            // Sets stand a directory deeper than works: below that of their namespace.
-            let parts = if file.path.starts_with(REPLICA_SETS) {
-                let deeper = file.path.rsplit_once('/');
-                deeper.filter(|(directory, _)| *directory != REPLICA_SETS)
-            } else {
-                file.path.split_once('/')
-            };
-            let Some((cluster, name)) = parts else {
+            let Some((cluster, work)) = cluster_and_work(&file.path) else {
                 continue;
             };
-            if name.contains('/') || name == "kustomization.yaml" {
-                continue;
-            }
-            let work = stem(name);
             match cut(&file.text, cluster).filter(|_| is_cluster(cluster)) {
                 Some((before, after)) => {
                     let position = *known.entry((work, before, after)).or_insert_with(|| {
@@ -114,6 +114,42 @@ impl<'a> Side<'a> {
             }
         }
         side
+    }
+
+    /// The side of an output tree that was read against `expected`: what both sides hold is one body for both.
+    #[must_use]
+    pub fn of_tree(tree: &'a TreeFiles, expected: &Self) -> Self {
+        let mut side = Self::of_files(&tree.others);
+        let offset = side.bodies.len();
+        side.bodies.extend_from_slice(&expected.bodies);
+        for path in &tree.as_expected {
+            if let Some((cluster, work)) = cluster_and_work(path)
+                && let Some(position) = expected.position(cluster, work)
+            {
+                side.clusters
+                    .entry(cluster)
+                    .or_default()
+                    .insert(work, position.saturating_add(offset));
+            }
+        }
+        side
+    }
+
+    /// Whether the file at a path of an output tree would hold exactly these bytes, so that its text need not be kept.
+    /// A list for kustomize is not compared, whatever it holds.
+    #[must_use]
+    pub fn expects(&self, path: &str, bytes: &[u8]) -> bool {
+        let Some((cluster, work)) = cluster_and_work(path) else {
+            return true;
+        };
+        let body = self
+            .position(cluster, work)
+            .and_then(|position| self.bodies.get(position));
+        body.is_some_and(|body| body.is_text(cluster, bytes))
+    }
+
+    fn position(&self, cluster: &str, work: &str) -> Option<usize> {
+        self.clusters.get(cluster)?.get(work).copied()
     }
 
     /// A text that names no cluster where a work does.
@@ -140,6 +176,18 @@ impl<'a> Side<'a> {
         self.clusters
             .retain(|cluster, _| !is_cluster(cluster) || keep(cluster));
     }
+}
+
+/// What a file of an output tree is: the work of a cluster; `None` for a list for kustomize.
+fn cluster_and_work(path: &str) -> Option<(&str, &str)> {
+    // Sets stand a directory deeper than works: below that of their namespace.
+    let (cluster, name) = if path.starts_with(REPLICA_SETS) {
+        path.rsplit_once('/')
+            .filter(|(directory, _)| *directory != REPLICA_SETS)?
+    } else {
+        path.split_once('/')?
+    };
+    (!name.contains('/') && name != "kustomization.yaml").then(|| (cluster, stem(name)))
 }
 
 /// A file name without its extension.

@@ -1,5 +1,7 @@
 //! Whole comparisons: rules that hold for any two sides.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -145,11 +147,15 @@ fn no_form_shows_the_value_of_a_secret() {
     let report = report(&old, &new);
     let mut findings = Vec::new();
     crate::diagnostic::Format::Github
-        .write(&annotations(&report, &both()), &both(), &mut findings)
+        .write(&annotations(&report, &both(), usize::MAX), &both(), &mut findings)
         .expect("a Vec");
+    let look = Look {
+        colour: true,
+        width: Some(40),
+    };
     for text in [
-        human(&report, &both(), true),
-        semantic(&report, &both()),
+        human(&report, &both(), look),
+        semantic(&report, &both(), Look::default()),
         markdown(&report, &both(), DEFAULT_BUDGET),
         json(&report, &both()),
         String::from_utf8(findings).expect("UTF-8"),
@@ -175,24 +181,89 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         vec![EffectiveChange {
             kind: "RateLimitPolicy".to_owned(),
             path: vec!["gateway:gw".to_owned(), "httproute:r".to_owned()],
-            clusters: vec!["eu-1".to_owned()],
-            old: Some(json!({"limits": {"a": {"rate": 1}}})),
-            new: Some(json!({"limits": {"a": {"rate": 2}}})),
+            label: "Gateway gw > HTTPRoute r".to_owned(),
+            clusters: Arc::new(vec!["eu-1".to_owned()]),
+            old: Some(json!({"a": {"rate": 1}})),
+            new: Some(json!({"a": {"rate": 2}})),
+            old_policies: vec!["ratelimitpolicy.kuadrant.io:shop/x".to_owned()],
+            new_policies: vec!["ratelimitpolicy.kuadrant.io:shop/y".to_owned()],
+            old_names: vec!["shop/x".to_owned()],
+            new_names: vec!["shop/y".to_owned()],
+            settings: Arc::new(vec![SettingChange {
+                setting: "a".to_owned(),
+                old: Some(Arc::new(json!({"rate": 1}))),
+                new: Some(Arc::new(json!({"rate": 2}))),
+                old_from: Some("shop/x".to_owned()),
+                new_from: Some("shop/y".to_owned()),
+            }]),
         }],
     );
     assert!(!report.is_empty());
     for text in [
-        human(&report, &both(), false),
-        semantic(&report, &both()),
+        human(&report, &both(), Look::default()),
+        semantic(&report, &both(), Look::default()),
         markdown(&report, &both(), DEFAULT_BUDGET),
     ] {
-        assert!(text.contains("limits.a.rate: 1 -> 2"), "{text}");
+        assert!(text.contains("a.rate: 1 -> 2"), "{text}");
+        assert!(
+            text.contains("RateLimitPolicy shop/y instead of shop/x on eu-1"),
+            "{text}"
+        );
+        assert!(!text.contains("kuadrant.io:"), "{text}");
     }
 }
 
 #[test]
+fn on_a_terminal_only_hunks_and_long_words_are_wider_than_it() {
+    let name = |number: usize| format!("a-cluster-with-a-name-of-many-words-{}{number}", number * 7 % 10);
+    let policy = |text: &str| {
+        object(
+            "Policy",
+            "p",
+            &json!({"text": text, "list": ["some", "more", "words"]}),
+        )
+    };
+    let side = |from: usize, to: usize, text: &str| -> Vec<TreeFile> {
+        (from..to)
+            .map(|number| work(&name(number), "w", &[policy(text)]))
+            .collect()
+    };
+    let report = report(
+        &side(0, 7, "one and two and three"),
+        &side(
+            3,
+            12,
+            "one and two and four, and so many more that it is a long text",
+        ),
+    );
+    let look = |width| Look { colour: false, width };
+    let narrow = semantic(&report, &both(), look(Some(60)));
+    for line in narrow.lines() {
+        let words = line.split_whitespace().count();
+        assert!(line.chars().count() <= 60 || words == 1, "{line}\n{narrow}");
+    }
+    // Nothing else is different.
+    let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wide = semantic(&report, &both(), look(None));
+    assert!(wide.lines().count() < narrow.lines().count());
+    let mut words: Vec<String> = bare(&wide).split(' ').map(str::to_owned).collect();
+    let mut wrapped: Vec<String> = bare(&narrow).split(' ').map(str::to_owned).collect();
+    words.sort();
+    wrapped.sort();
+    assert_eq!(words, wrapped);
+    let hunks = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| line.starts_with(['-', '+', '@']))
+            .map(str::to_owned)
+            .collect()
+    };
+    let unified = |width| hunks(&human(&report, &both(), look(width)));
+    assert_eq!(unified(Some(30)), unified(None));
+}
+
+#[test]
 fn text_of_the_input_is_no_markup_of_the_comment() {
-    let evil = "</summary><img src=x> @all | `x` [a](b)";
+    let evil = r"</summary><img src=x> @all | `x` [a](b) ~~s~~ $m$ \_ http://e www.e";
     let old = [work("a", "w", &[])];
     let new = [work(
         "a",
@@ -202,6 +273,10 @@ fn text_of_the_input_is_no_markup_of_the_comment() {
     let text = markdown(&report(&old, &new), &both(), DEFAULT_BUDGET);
     assert!(
         text.contains("&lt;/summary&gt;&lt;img src=x&gt; &#64;all"),
+        "{text}"
+    );
+    assert!(
+        text.contains("&#126;&#126;s&#126;&#126; &#36;m&#36; &#92;&#95; http&#58;//e www&#46;e"),
         "{text}"
     );
     assert!(text.contains("`````diff\n"), "{text}");

@@ -1,0 +1,71 @@
+//! Clusters on which something lives already: what is effective there is not what the hub alone says.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use spokewright::diagnostic::Findings;
+use spokewright::hub::Objects;
+use spokewright::pipeline::{self, Loaded};
+use spokewright::report::diff::{EffectiveChange, EffectiveSettings, SettingsOnCluster};
+
+use super::base::Evaluated;
+
+/// So many objects are attached once more for single clusters at most: the view of a cluster costs as much as the hub
+/// has objects, and `diff` stays within a second of the render.
+const MOST_OBJECTS: usize = 5_000;
+
+/// What is effective otherwise on the new side, and on how many clusters where something lives already that could not be
+/// looked at one by one.
+pub(super) fn effective_changes(old: &mut Evaluated, new: &mut Evaluated) -> (Vec<EffectiveChange>, usize) {
+    let changes = EffectiveSettings::changes(&old.effective, &new.effective);
+    let (clusters, left_out) = to_look_at(&old.loaded, &new.loaded, &changes);
+    if clusters.is_empty() {
+        return (changes, left_out);
+    }
+    for side in [&mut *old, &mut *new] {
+        let loaded = &side.loaded;
+        let seen: Vec<SettingsOnCluster> = clusters
+            .par_iter()
+            .map(|cluster| {
+                let view = pipeline::policies_on(loaded, cluster, &mut Findings::new());
+                SettingsOnCluster::new(cluster, &view)
+            })
+            .collect();
+        for there in seen {
+            side.effective.look_at(there);
+        }
+    }
+    let changes = EffectiveSettings::changes(&old.effective, &new.effective);
+    (changes, left_out)
+}
+
+/// The clusters to look at on both sides: first where what lives there changes, then where the hub alone changes
+/// something. None where neither is another one.
+fn to_look_at(old: &Loaded, new: &Loaded, changes: &[EffectiveChange]) -> (Vec<String>, usize) {
+    let is_same = |old: Option<&Objects>, new: Option<&Objects>| {
+        let (old, new) = (old.into_iter().flatten(), new.into_iter().flatten());
+        old.map(|object| &object.value)
+            .eq(new.map(|object| &object.value))
+    };
+    let same_hub = changes.is_empty() && is_same(Some(&old.hub.objects), Some(&new.hub.objects));
+    let touched: BTreeSet<&String> = changes.iter().flat_map(|change| change.clusters.iter()).collect();
+    let inhabited: BTreeSet<&String> = old.hub.spokes.keys().chain(new.hub.spokes.keys()).collect();
+    let mut clusters: Vec<(bool, bool, &String)> = inhabited
+        .into_iter()
+        .filter(|cluster| new.admits(cluster))
+        .map(|cluster| {
+            let same = is_same(old.hub.spokes.get(cluster), new.hub.spokes.get(cluster));
+            (same, !touched.contains(cluster), cluster)
+        })
+        .filter(|(same, ..)| !(*same && same_hub))
+        .collect();
+    clusters.sort_unstable();
+    let objects = old.hub.objects.len().max(new.hub.objects.len()).max(1);
+    let most = (MOST_OBJECTS / objects).max(1);
+    let left_out = clusters.len().saturating_sub(most);
+    let clusters = clusters
+        .into_iter()
+        .take(most)
+        .map(|(.., cluster)| cluster.clone());
+    (clusters.collect(), left_out)
+}

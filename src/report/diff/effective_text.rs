@@ -1,0 +1,159 @@
+//! Effective settings that change, for people: equal changes of many paths together, the policies that win by name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::clusters::describe_names;
+use super::fields::field_changes;
+use super::report::{DiffReport, EffectiveChange, SettingChange};
+use super::semantic::field_line;
+
+/// At most so many paths with one change are listed, the rest is counted.
+const MOST_PATHS: usize = 8;
+
+/// What changes in the same way on some paths.
+pub(super) struct EffectiveGroup {
+    /// `RateLimitPolicy shop/per-client instead of shop/api-burst`.
+    pub title: String,
+    /// `2 clusters: eu-1, us-1`.
+    pub clusters: String,
+    /// The paths, the last line counting those that are too many.
+    pub paths: Vec<String>,
+    /// One line for each field.
+    pub lines: Vec<String>,
+}
+
+/// All changes, in the order of their first path.
+pub(super) fn groups(report: &DiffReport) -> Vec<EffectiveGroup> {
+    let mut order: Vec<(EffectiveGroup, usize)> = Vec::new();
+    let mut positions: BTreeMap<(String, Vec<String>, usize), usize> = BTreeMap::new();
+    let mut lines_of: HashMap<*const Vec<SettingChange>, Vec<String>> = HashMap::new();
+    let mut sets = Sets::default();
+    for change in &report.effective_changes {
+        let several = change.old_names.len() > 1 || change.new_names.len() > 1;
+        let lines = lines_of
+            .entry(Arc::as_ptr(&change.settings))
+            .or_insert_with(|| lines(&change.settings, several))
+            .clone();
+        let title = title(change);
+        let set = sets.number(&change.clusters);
+        let position = *positions
+            .entry((title.clone(), lines.clone(), set))
+            .or_insert_with(|| {
+                let names: Vec<&str> = change.clusters.iter().map(String::as_str).collect();
+                let group = EffectiveGroup {
+                    title,
+                    clusters: describe_names(&report.comparison.clusters, &names),
+                    paths: Vec::new(),
+                    lines,
+                };
+                order.push((group, 0));
+                order.len().saturating_sub(1)
+            });
+        if let Some((group, count)) = order.get_mut(position) {
+            if *count < MOST_PATHS {
+                group.paths.push(change.label.clone());
+            }
+            *count = count.saturating_add(1);
+        }
+    }
+    order
+        .into_iter()
+        .map(|(mut group, count)| {
+            match count.saturating_sub(MOST_PATHS) {
+                0 => {}
+                1 => group.paths.push("and 1 more path".to_owned()),
+                more => group.paths.push(format!("and {more} more paths")),
+            }
+            group
+        })
+        .collect()
+}
+
+/// Sets of clusters by number: most paths share theirs.
+#[derive(Default)]
+struct Sets {
+    by_place: HashMap<*const Vec<String>, usize>,
+    by_names: HashMap<Arc<Vec<String>>, usize>,
+}
+
+impl Sets {
+    fn number(&mut self, set: &Arc<Vec<String>>) -> usize {
+        let Self { by_place, by_names } = self;
+        *by_place.entry(Arc::as_ptr(set)).or_insert_with(|| {
+            let next = by_names.len();
+            *by_names.entry(Arc::clone(set)).or_insert(next)
+        })
+    }
+}
+
+/// Who wins now, and who did.
+fn title(change: &EffectiveChange) -> String {
+    let (kind, old, new) = (
+        &change.kind,
+        change.old_names.join(", "),
+        change.new_names.join(", "),
+    );
+    if old == new {
+        format!("{kind} {new} sets something else")
+    } else if new.is_empty() {
+        format!("nothing instead of {kind} {old}")
+    } else if old.is_empty() {
+        format!("{kind} {new} instead of nothing")
+    } else {
+        format!("{kind} {new} instead of {old}")
+    }
+}
+
+/// `several`: more than one policy is named, so that each line has to say whose it is.
+fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in settings {
+        let name = dotted(&change.setting);
+        let from = match (&change.old_from, &change.new_from) {
+            _ if !several => String::new(),
+            (Some(old), Some(new)) if old != new => format!(" (from {new}, before from {old})"),
+            (_, Some(new)) => format!(" (from {new})"),
+            (Some(old), None) => format!(" (before from {old})"),
+            (None, None) => String::new(),
+        };
+        match (&change.old, &change.new) {
+            (Some(old), Some(new)) => {
+                for mut field in field_changes(old, new) {
+                    field.path = inside(&name, &field.path);
+                    lines.push(format!("{}{from}", field_line(&field)));
+                }
+            }
+            (old, new) => {
+                let field = super::fields::FieldChange {
+                    path: name,
+                    old: old.as_deref().cloned(),
+                    new: new.as_deref().cloned(),
+                };
+                lines.push(format!("{}{from}", field_line(&field)));
+            }
+        }
+    }
+    lines
+}
+
+fn inside(name: &str, path: &str) -> String {
+    match (name, path) {
+        (name, "") => name.to_owned(),
+        ("", path) => path.to_owned(),
+        (name, path) if path.starts_with('[') => format!("{name}{path}"),
+        (name, path) => format!("{name}.{path}"),
+    }
+}
+
+/// A JSON pointer as people write a path; the id of a rule as it is.
+fn dotted(setting: &str) -> String {
+    let Some(pointer) = setting.strip_prefix('/') else {
+        return setting.to_owned();
+    };
+    let parts: Vec<String> = pointer
+        .split('/')
+        .map(|part| part.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    parts.join(".")
+}

@@ -1,0 +1,184 @@
+//! The document `Explanation`, and its parts.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::render_report::Place;
+use crate::policy::status::Condition;
+
+/// Everything about one object, kind `Explanation`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    pub(super) api_version: &'static str,
+    pub(super) kind: &'static str,
+    /// Locator of the object.
+    pub object: String,
+    /// For people: `Gateway shop/storefront`.
+    #[serde(skip)]
+    pub title: String,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+    /// The cluster that was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Clusters that it goes to, sorted.
+    pub clusters: Vec<String>,
+    /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shipped_to: Option<Vec<String>>,
+    /// Of a policy: what becomes of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyPart>,
+    /// What holds on the paths through it, equal results together.
+    pub effective: Vec<ExplainedPaths>,
+}
+
+/// What is said of a policy.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyPart {
+    /// Its conditions.
+    pub conditions: Vec<Condition>,
+    /// Locators of its targets.
+    pub targets: Vec<String>,
+    /// How much it touches.
+    pub reach: ReachPart,
+    /// Where nothing of it holds anywhere: the policies that took its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overridden_by: Vec<Winner>,
+    /// Clusters where a spoke-local policy is in the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_clusters: Vec<ClusterPart>,
+    /// What would change if it were deleted.
+    pub if_deleted: Vec<ChangePart>,
+}
+
+/// A policy that took the place of another.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Winner {
+    /// Its locator.
+    pub policy: String,
+    /// What it is called.
+    #[serde(skip)]
+    pub title: String,
+    /// Whether it lives on the cluster.
+    pub local: bool,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+}
+
+/// The reach of a policy: locators.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReachPart {
+    /// Cluster names.
+    pub clusters: Vec<String>,
+    /// Gateways.
+    pub gateways: Vec<String>,
+    /// Listeners.
+    pub listeners: Vec<String>,
+    /// Routes.
+    pub routes: Vec<String>,
+    /// Backends.
+    pub backends: Vec<String>,
+}
+
+/// What becomes of a policy on one cluster.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterPart {
+    /// The cluster.
+    pub cluster: String,
+    /// Enforced or Programmed there.
+    pub condition: Condition,
+}
+
+/// Results that would change.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangePart {
+    /// The paths, as locators.
+    pub paths: Vec<Vec<String>>,
+    /// The paths for people.
+    #[serde(skip)]
+    pub labels: Vec<String>,
+    /// Settings that would go or change: name, old value, new value (none: gone).
+    pub changes: Vec<SettingChange>,
+}
+
+/// One setting that would change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingChange {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Today's value as JSON, none when there is none.
+    pub before: Option<String>,
+    /// The value without the policy.
+    pub after: Option<String>,
+    /// Who would give it.
+    pub after_from: Option<String>,
+}
+
+/// Paths with one result.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedPaths {
+    /// The policy kind.
+    pub kind: String,
+    /// Its group.
+    pub group: String,
+    /// The paths, as locators.
+    pub paths: Vec<Vec<String>>,
+    /// The paths for people.
+    #[serde(skip)]
+    pub labels: Vec<String>,
+    /// What holds, and from where.
+    pub settings: Vec<ExplainedSetting>,
+    /// What does not, and why.
+    pub overridden: Vec<ExplainedLoss>,
+}
+
+/// A setting with its origin.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedSetting {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Its value.
+    pub value: Value,
+    /// Locator of the policy.
+    pub policy: String,
+    /// `namespace/name` of the policy.
+    #[serde(skip)]
+    pub key: String,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+}
+
+/// A setting that lost.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedLoss {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Whose it is.
+    pub policy: String,
+    /// `namespace/name` of that policy.
+    #[serde(skip)]
+    pub key: String,
+    /// Who took its place.
+    pub by: Vec<String>,
+    /// `namespace/name` of those.
+    #[serde(skip)]
+    pub by_keys: Vec<String>,
+    /// The rule that decided, by its stable name.
+    pub rule: &'static str,
+    /// The rule in words.
+    pub because: &'static str,
+}
