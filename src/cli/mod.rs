@@ -10,6 +10,7 @@ mod completions;
 mod diff;
 mod graph;
 mod man;
+mod named;
 mod next;
 mod options;
 mod placement;

@@ -10,6 +10,7 @@ use spokewright::pipeline::{self, Loaded, PolicyView};
 use spokewright::policy::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};
 
+use super::named::named;
 use super::next;
 use super::options::ReadOptions;
 use super::reporting::Reporting;
@@ -103,11 +104,20 @@ impl Explain {
             Ok(view) => view,
             Err(status) => return Ok(status),
         };
-        let object = match find(&loaded, cluster, &self.object) {
+        let local = cluster.and_then(|cluster| loaded.hub.spokes.get(cluster));
+        let objects: Vec<&Object> = loaded
+            .hub
+            .objects
+            .iter()
+            .chain(local.into_iter().flatten())
+            .collect();
+        let object = match named(&loaded, &objects, &self.object) {
             Ok(object) => object,
-            Err(message) => {
-                show::line(&message);
-                return Ok(Status::Usage);
+            Err(refusal) => {
+                // It may be one that an API server would refuse: then this says so.
+                loaded.finish(&mut findings);
+                show::findings(&findings, &loaded.sources, self.options.speech);
+                return Err(refusal.into());
             }
         };
         let explanation = explain(&view, object, &loaded.sources);
@@ -159,113 +169,4 @@ pub(super) fn finish(
         .context("cannot write to stdout")?;
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
-}
-
-/// The object that `KIND/[NS/]NAME` names, or what to say when it is none or several.
-fn find<'a>(loaded: &'a Loaded, cluster: Option<&str>, text: &str) -> Result<&'a Object, String> {
-    let parts: Vec<&str> = text.split('/').collect();
-    let (kind, namespace, name) = match parts.as_slice() {
-        [kind, name] => (*kind, None, *name),
-        [kind, namespace, name] => (*kind, Some(*namespace), *name),
-        _ => {
-            // Whoever leaves out the kind means one of a few.
-            let name = parts.last().copied().unwrap_or_default();
-            let called = loaded.hub.objects.iter().find(|object| object.name == name);
-            let help = called.map_or_else(
-                || "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned(),
-                |object| format!("did you mean `{}/{}`?", object.kind.to_lowercase(), object.key()),
-            );
-            return Err(format!("error: `{text}` names no object\nhelp: {help}"));
-        }
-    };
-    let local = cluster.and_then(|cluster| loaded.hub.spokes.get(cluster));
-    let objects: Vec<&Object> = loaded
-        .hub
-        .objects
-        .iter()
-        .chain(local.into_iter().flatten())
-        .collect();
-    let of_kind: Vec<&Object> = objects
-        .iter()
-        .copied()
-        .filter(|object| is_of_kind(loaded, object, kind))
-        .collect();
-    if of_kind.is_empty() {
-        let kinds: std::collections::BTreeSet<String> =
-            objects.iter().map(|object| object.kind.to_lowercase()).collect();
-        let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
-        let help = near.map_or_else(
-            || {
-                format!(
-                    "help: the kinds of the input are: {}",
-                    kinds.iter().cloned().collect::<Vec<_>>().join(", ")
-                )
-            },
-            |near| format!("help: did you mean `{near}`?"),
-        );
-        return Err(format!("error: no object of the input is a `{kind}`\n{help}"));
-    }
-    let found: Vec<&Object> = of_kind
-        .iter()
-        .copied()
-        .filter(|object| {
-            object.name == name && namespace.is_none_or(|wanted| object.namespace_or_empty() == wanted)
-        })
-        .collect();
-    match found.as_slice() {
-        [object] => Ok(object),
-        [] => {
-            let keys: Vec<String> = of_kind.iter().map(|object| object.key()).collect();
-            let wanted = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
-            let names = of_kind.iter().map(|object| object.name.as_str());
-            let near = nearest(&wanted, keys.iter().map(String::as_str)).or_else(|| nearest(name, names));
-            let help = near.map_or_else(
-                || format!("help: there are: {}", some_of(&keys)),
-                |near| format!("help: did you mean `{kind}/{near}`?"),
-            );
-            Err(format!("error: there is no {kind} `{wanted}`\n{help}"))
-        }
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|object| {
-                    format!(
-                        "{}/{}",
-                        object.group_kind().to_string().to_lowercase(),
-                        object.key()
-                    )
-                })
-                .collect();
-            Err(format!(
-                "error: several objects are called `{text}`\nhelp: write one of: {}",
-                names.join(", ")
-            ))
-        }
-    }
-}
-
-/// So many that they can be read.
-fn some_of(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let more = names.len().saturating_sub(MOST);
-    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    if more == 0 {
-        shown
-    } else {
-        format!("{shown}, and {more} more")
-    }
-}
-
-/// Kind, plural or `kind.group`, without case.
-fn is_of_kind(loaded: &Loaded, object: &Object, wanted: &str) -> bool {
-    let group = &object.api_version.group;
-    let plural = loaded
-        .hub
-        .kinds
-        .kind(group, &object.kind)
-        .map(|kind| kind.plural.to_string());
-    let names = [Some(object.kind.clone()), plural];
-    names.into_iter().flatten().any(|name| {
-        name.eq_ignore_ascii_case(wanted) || format!("{name}.{group}").eq_ignore_ascii_case(wanted)
-    })
 }

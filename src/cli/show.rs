@@ -2,11 +2,18 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use spokewright::diagnostic::{FindingList, Findings, Human, Locate, SarifLog, Severity, github, junit};
+use spokewright::diagnostic::{
+    FindingList, Findings, Human, Locate, SarifLog, Severity, github, junit, wrapped_hanging,
+};
 
+use spokewright::hub::Objects;
 use spokewright::pipeline::Loaded;
 
 use super::options::{Color, MessageFormat, Speech};
+use super::render::plural;
+
+/// How far the further lines of a wrapped one stand in.
+const HANG: usize = 2;
 
 /// One line on stderr; that nobody reads it is no error.
 pub(crate) fn line(text: &str) {
@@ -15,8 +22,22 @@ pub(crate) fn line(text: &str) {
 
 /// A calm line of success: for people only, and not when they asked for silence.
 pub(crate) fn calm(text: &str, speech: Speech) {
-    if !speech.quiet && speech.message_format == MessageFormat::Human {
-        line(text);
+    if speech.quiet || speech.message_format != MessageFormat::Human {
+        return;
+    }
+    wrapping(text);
+}
+
+/// A line that is wrapped on a terminal, and left whole for everything else.
+fn wrapping(text: &str) {
+    if !std::io::stderr().is_terminal() {
+        return line(text);
+    }
+    for row in text.lines() {
+        let indented = row.len().saturating_sub(row.trim_start().len());
+        let hang = " ".repeat(indented.saturating_add(HANG));
+        let rows = wrapped_hanging(row, width(), width().saturating_sub(hang.len()));
+        line(&rows.join(&format!("\n{hang}")));
     }
 }
 
@@ -24,17 +45,14 @@ pub(crate) fn calm(text: &str, speech: Speech) {
 pub(crate) fn read(loaded: &Loaded, speech: Speech) {
     if speech.verbose {
         let bytes: usize = loaded.sources.files().iter().map(|file| file.text.len()).sum();
-        line(&format!(
-            "read {} files ({bytes} bytes): {} hub objects, {} spoke-local objects, {} documents that are no objects",
-            loaded.sources.files().len(),
-            loaded.hub.objects.len(),
-            loaded
-                .hub
-                .spokes
-                .values()
-                .map(spokewright::hub::Objects::len)
-                .sum::<usize>(),
-            loaded.hub.skipped_documents
+        let local: usize = loaded.hub.spokes.values().map(Objects::len).sum();
+        wrapping(&format!(
+            "read {} ({}): {}, {}, {} without an object",
+            plural(loaded.sources.files().len(), "file"),
+            plural(bytes, "byte"),
+            plural(loaded.hub.objects.len(), "hub object"),
+            plural(local, "spoke-local object"),
+            plural(loaded.hub.skipped_documents, "document")
         ));
         for file in loaded.sources.files() {
             line(&format!("  {}", file.shown));

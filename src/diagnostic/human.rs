@@ -203,9 +203,24 @@ impl Page<'_> {
             (gutter, "-")
         };
         let margin = format!("{:digits$} | ", "");
+        let room = self.width.saturating_sub(margin.len());
         let indent = " ".repeat(excerpt.caret);
-        let marked = format!("{} {label}", mark.repeat(excerpt.width));
-        self.line(&[(gutter, &margin), (plain, &indent), (style, &marked)]);
+        let marks = mark.repeat(excerpt.width);
+        let taken = excerpt.caret.saturating_add(excerpt.width).saturating_add(1);
+        if !self.wrap || taken.saturating_add(columns(&label)) <= room {
+            let marked = format!("{marks} {label}");
+            self.line(&[(gutter, &margin), (plain, &indent), (style, &marked)]);
+            return;
+        }
+        // Below its marks a label has room from their start, or from further left where that is little.
+        self.line(&[(gutter, &margin), (plain, &indent), (style, &marks)]);
+        let start = excerpt
+            .caret
+            .min(room.saturating_sub(columns(&label)).max(room / 2));
+        let indent = " ".repeat(start);
+        for line in wrapped_hanging(&label, room.saturating_sub(start), room.saturating_sub(start)) {
+            self.line(&[(gutter, &margin), (plain, &indent), (style, line)]);
+        }
     }
 
     fn remark(&mut self, kind: &str, text: &str) {

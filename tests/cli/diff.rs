@@ -293,7 +293,28 @@ fn without_an_object_every_cluster_loses_what_comes_from_it() {
     scratch
         .run(&["diff", "hub", "--without", "global"])
         .exits(2)
-        .says("KIND/NAMESPACE/NAME");
+        .says("did you mean `ratelimitpolicy/gateways/global`?");
+    scratch
+        .run(&["diff", "hub", "--without", "nothing"])
+        .exits(2)
+        .says("write KIND/NAME or KIND/NAMESPACE/NAME");
+    // As for `explain`, the namespace and the case do not matter where only one object is meant.
+    let short = scratch.run(&["diff", "hub", "-q", "--without", "ratelimitpolicies/global"]);
+    short.exits(1);
+    assert!(
+        short.stdout.contains("removed RateLimitPolicy"),
+        "{}",
+        short.stdout
+    );
+    scratch.write(
+        "hub/other.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: global, namespace: gateways-2}\n\
+         spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}, limits: {a: {rates: [{limit: 1, window: 1s}]}}}\n",
+    );
+    scratch
+        .run(&["diff", "hub", "--without", "ratelimitpolicy/global"])
+        .exits(2)
+        .says("write one of: ratelimitpolicy.kuadrant.io/gateways/global, ratelimitpolicy.kuadrant.io/gateways-2/global");
     scratch
         .run(&["diff", "hub", "--without", "a/b", "--base", "hub"])
         .exits(2)

@@ -1,0 +1,123 @@
+//! Which object of the input `KIND/[NS/]NAME` on the command line means.
+//!
+//! Owns: that spelling, and what is said when no object or several are meant.
+//! Flows in: the objects to choose from, the text. Flows out: one object, or a refusal that names near ones.
+//! Must not know: what is done with the object.
+
+use std::collections::BTreeSet;
+
+use spokewright::diagnostic::nearest;
+use spokewright::object::Object;
+use spokewright::pipeline::Loaded;
+
+use super::status::{Refusal, Status};
+
+/// The object that `text` names. Without a namespace, the only one of that kind and name, wherever it is; the kind may
+/// be a plural or bear its group, as kubectl takes it. One object that stands on several clusters counts once.
+pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> Result<&'a Object, Refusal> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let (kind, namespace, name) = match parts.as_slice() {
+        [kind, name] => (*kind, None, *name),
+        [kind, namespace, name] => (*kind, Some(*namespace), *name),
+        _ => {
+            // Whoever leaves out the kind means one of a few.
+            let name = parts.last().copied().unwrap_or_default();
+            let called = objects.iter().find(|object| object.name == name);
+            let help = called.map_or_else(
+                || "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned(),
+                |object| format!("did you mean `{}`?", spelled(object)),
+            );
+            return refuse(&format!("`{text}` names no object"), &help);
+        }
+    };
+    let of_kind: Vec<&Object> = objects
+        .iter()
+        .copied()
+        .filter(|object| is_of_kind(loaded, object, kind))
+        .collect();
+    if of_kind.is_empty() {
+        let kinds: BTreeSet<String> = objects.iter().map(|object| object.kind.to_lowercase()).collect();
+        let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
+        let help = near.map_or_else(
+            || {
+                let kinds: Vec<String> = kinds.iter().cloned().collect();
+                format!("the kinds of the input are: {}", kinds.join(", "))
+            },
+            |near| format!("did you mean `{near}`?"),
+        );
+        return refuse(&format!("no object of the input is a `{kind}`"), &help);
+    }
+    let mut found: Vec<&'a Object> = of_kind
+        .iter()
+        .copied()
+        .filter(|object| {
+            object.name == name && namespace.is_none_or(|wanted| object.namespace_or_empty() == wanted)
+        })
+        .collect();
+    found.sort_by_key(|object| object.identity());
+    found.dedup_by_key(|object| object.identity());
+    match found.as_slice() {
+        [object] => Ok(object),
+        [] => {
+            let keys: Vec<String> = of_kind.iter().map(|object| object.key()).collect();
+            let wanted = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+            let names = of_kind.iter().map(|object| object.name.as_str());
+            let near = nearest(&wanted, keys.iter().map(String::as_str)).or_else(|| nearest(name, names));
+            let help = near.map_or_else(
+                || format!("there are: {}", some_of(&keys)),
+                |near| format!("did you mean `{kind}/{near}`?"),
+            );
+            refuse(&format!("there is no {kind} `{wanted}`"), &help)
+        }
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|object| {
+                    format!(
+                        "{}/{}",
+                        object.group_kind().to_string().to_lowercase(),
+                        object.key()
+                    )
+                })
+                .collect();
+            refuse(
+                &format!("several objects are called `{text}`"),
+                &format!("write one of: {}", names.join(", ")),
+            )
+        }
+    }
+}
+
+fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
+    Err(Refusal::new(Status::Usage, message, help))
+}
+
+fn spelled(object: &Object) -> String {
+    format!("{}/{}", object.kind.to_lowercase(), object.key())
+}
+
+/// So many that they can be read.
+fn some_of(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let more = names.len().saturating_sub(MOST);
+    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if more == 0 {
+        shown
+    } else {
+        format!("{shown}, and {more} more")
+    }
+}
+
+/// Kind, plural or `kind.group`, without case.
+fn is_of_kind(loaded: &Loaded, object: &Object, wanted: &str) -> bool {
+    let group = &object.api_version.group;
+    let plural = loaded
+        .hub
+        .kinds
+        .kind(group, &object.kind)
+        .map(|kind| kind.plural.to_string());
+    let names = [Some(object.kind.clone()), plural];
+    names.into_iter().flatten().any(|name| {
+        name.eq_ignore_ascii_case(wanted) || format!("{name}.{group}").eq_ignore_ascii_case(wanted)
+    })
+}
