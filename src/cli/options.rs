@@ -215,15 +215,8 @@ enum Mode {
 impl ReadOptions {
     /// The library's request. Standard input is read here, because it can be read only once.
     pub(crate) fn request(&self) -> anyhow::Result<Request> {
-        let mut stdin = None;
-        if self.paths.iter().any(|path| path.as_os_str() == "-") {
-            let mut bytes = Vec::new();
-            std::io::stdin()
-                .lock()
-                .read_to_end(&mut bytes)
-                .context("cannot read standard input")?;
-            stdin = Some(bytes);
-        }
+        let is_stdin = self.paths.iter().any(|path| path.as_os_str() == "-");
+        let stdin = is_stdin.then(read_stdin).transpose()?;
         Ok(Request {
             paths: self
                 .paths
@@ -304,6 +297,16 @@ impl ReadOptions {
             Inputs::GitIndex => "index",
         }
     }
+}
+
+/// All of standard input.
+pub(crate) fn read_stdin() -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
+    Ok(bytes)
 }
 
 #[cfg(feature = "git")]

@@ -1,6 +1,6 @@
 //! `spokewright status`: what the hub objects' status would say, or says by what the clusters report.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -14,7 +14,7 @@ use spokewright::report::{StatusReport, status_text};
 use spokewright::yaml;
 
 use super::next;
-use super::options::ReadOptions;
+use super::options::{ReadOptions, read_stdin};
 use super::reporting::{Format, Reporting};
 use super::show;
 use super::status::Status;
@@ -106,15 +106,7 @@ impl StatusCommand {
         on_stdin: bool,
         findings: &mut Findings,
     ) -> anyhow::Result<(Loaded, String)> {
-        let mut stdin = None;
-        if on_stdin {
-            let mut bytes = Vec::new();
-            std::io::stdin()
-                .lock()
-                .read_to_end(&mut bytes)
-                .context("cannot read standard input")?;
-            stdin = Some(bytes);
-        }
+        let stdin = on_stdin.then(read_stdin).transpose()?;
         let mut loaded = self.options.load(request)?;
         let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
         let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();

@@ -1,9 +1,9 @@
 //! Interrupting the real program, and running it on a disk that is really full (design section 9).
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::scratch::{Run, Scratch};
+use crate::scratch::Scratch;
 
 /// The worked example for many clusters: enough files to be met half-way.
 fn fleet(clusters: usize) -> Scratch {
@@ -67,34 +67,10 @@ fn a_disk_that_is_really_full_stops_the_run_and_nothing_is_lost() {
                   \"$1\" render hub -o small/rendered; code=$?\n\
                   find small/rendered -name '*.yaml' -size 0 | grep . && exit 98\n\
                   exit $code";
-    let run = Command::new("unshare")
-        .args([
-            "-r",
-            "-m",
-            "sh",
-            "-c",
-            script,
-            "sh",
-            env!("CARGO_BIN_EXE_spokewright"),
-        ])
-        .current_dir(scratch.path(""))
-        .stdin(Stdio::null())
-        .output();
-    match run {
-        Ok(output) if output.status.code() == Some(99) => {
-            eprintln!("SKIPPED: no file system can be mounted here");
-        }
-        Ok(output) => {
-            let run = Run {
-                status: output.status.code().unwrap_or(-1),
-                stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-                stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            };
-            run.exits(5)
-                .says("error[output/unwritable]")
-                .says("free some space")
-                .says("not everything was written");
-        }
-        Err(error) => eprintln!("SKIPPED: unshare does not run here: {error}"),
+    if let Some(run) = scratch.unshared(&["-r", "-m"], script) {
+        run.exits(5)
+            .says("error[output/unwritable]")
+            .says("free some space")
+            .says("not everything was written");
     }
 }

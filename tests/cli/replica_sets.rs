@@ -278,21 +278,11 @@ fn the_rights_of_several_placements_add_up_on_a_cluster_that_is_in_all_of_them()
 #[test]
 fn a_policy_of_two_gateways_is_a_set_where_one_placement_has_both() {
     let scratch = Scratch::with_worked_example();
-    let color = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
-         metadata: {name: colors.c.io, labels: {gateway.networking.k8s.io/policy: Direct}}\n\
-         spec: {group: c.io, scope: Namespaced, names: {kind: Color, listKind: ColorList, plural: colors, singular: color}, \
-         versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: \
-         {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {targetRefs: {type: array, items: \
-         {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}]}\n---\n\
+    let color = "---\n\
          apiVersion: c.io/v1\nkind: Color\nmetadata: {name: red, namespace: gateways}\nspec: {hue: red, targetRefs: \
          [{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}, \
          {group: gateway.networking.k8s.io, kind: Gateway, name: two}]}\n";
-    scratch.write("hub/colors.yaml", color);
-    scratch.edit(
-        "hub/class.yaml",
-        "\"policiesToSync\": [",
-        "\"policiesToSync\": [{\"group\": \"c.io\", \"version\": \"v1\", \"resource\": \"colors\"}, ",
-    );
+    scratch.add_colors(color);
     scratch.write(
         "hub/more.yaml",
         &gateway("two", "gateways", "edge", &["eu-1", "us-1"]),

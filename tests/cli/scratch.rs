@@ -17,6 +17,14 @@ pub struct Run {
     pub stderr: String,
 }
 
+/// A kind of policies that only its CRD tells: `Color`, with `targetRefs` onto anything, also in other namespaces.
+const COLOR_CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+    metadata: {name: colors.c.io, labels: {gateway.networking.k8s.io/policy: Direct}}\n\
+    spec: {group: c.io, scope: Namespaced, names: {kind: Color, listKind: ColorList, plural: colors, singular: color}, \
+    versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: \
+    {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {targetRefs: {type: array, items: \
+    {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}]}\n";
+
 impl Scratch {
     pub fn new() -> Self {
         Self {
@@ -89,6 +97,44 @@ impl Scratch {
 
     pub fn run(&self, arguments: &[&str]) -> Run {
         Run::of(&mut self.command(arguments))
+    }
+
+    /// Teaches the worked example the kind `Color`, syncs it, and adds objects.
+    pub fn add_colors(&self, objects: &str) -> &Self {
+        self.write("hub/colors.yaml", &format!("{COLOR_CRD}{objects}"));
+        self.edit(
+            "hub/class.yaml",
+            "\"policiesToSync\": [",
+            "\"policiesToSync\": [{\"group\": \"c.io\", \"version\": \"v1\", \"resource\": \"colors\"}, ",
+        )
+    }
+
+    /// Runs a script in namespaces of its own, `$1` being the binary. `None`, and a word about it, where they cannot be
+    /// had, or where the script ends with 99.
+    #[cfg(target_os = "linux")]
+    pub fn unshared(&self, namespaces: &[&str], script: &str) -> Option<Run> {
+        let output = Command::new("unshare")
+            .args(namespaces)
+            .args(["sh", "-c", script, "sh", env!("CARGO_BIN_EXE_spokewright")])
+            .current_dir(self.path(""))
+            .stdin(Stdio::null())
+            .output();
+        let reason = match output {
+            Ok(output) => {
+                let run = Run {
+                    status: output.status.code().unwrap_or(-1),
+                    stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+                    stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+                };
+                if run.status != 99 && !run.stderr.starts_with("unshare:") {
+                    return Some(run);
+                }
+                run.stderr
+            }
+            Err(error) => error.to_string(),
+        };
+        eprintln!("SKIPPED: no such namespace can be had here: {}", reason.trim());
+        None
     }
 }
 
