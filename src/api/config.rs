@@ -188,7 +188,11 @@ fn severities(
         };
         if !code.is_configurable() {
             let message = format!("{FILE_NAME}: findings: the severity of {name} cannot be changed");
-            let help = "remove it: nothing can be rendered from what cannot be read";
+            let help = if code == Code::EMPTY_NOTHING_RENDERED {
+                "remove it, and pass --allow-empty to the run that is meant to remove everything"
+            } else {
+                "remove it: without this error the result would not be defined"
+            };
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message).help(help));
             continue;
         }

@@ -121,11 +121,12 @@ impl Code {
     /// Whether `spokewright.yaml` may change the severity. Not where the run has no defined result without the
     /// error: what could not be read or written, parameters that cannot be used, identities and names that
     /// would be ambiguous or unsafe in a path, works that cannot exist side by side, a placement that no time
-    /// decides.
+    /// decides; nor for an empty result, which is meant for one run (`--allow-empty`) and never for good.
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 8] = [
+        const FIXED: [Code; 9] = [
+            Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
             Code::OBJECT_NO_NAME,
@@ -226,15 +227,11 @@ mod tests {
             "input/unreadable",
             "output/edited",
             "object/invalid-name",
+            "empty/nothing-rendered",
         ] {
             assert!(!Code::from_name(name).unwrap().is_configurable(), "{name}");
         }
-        for name in [
-            "policy/target-not-found",
-            "secret/not-rendered",
-            "object/schema",
-            "empty/nothing-rendered",
-        ] {
+        for name in ["policy/target-not-found", "secret/not-rendered", "object/schema"] {
             assert!(Code::from_name(name).unwrap().is_configurable(), "{name}");
         }
         for (code, severity, _) in CODES {

@@ -112,6 +112,9 @@ fn codes_must_exist_and_be_configurable() {
     );
     assert_eq!(help, "did you mean `policy/target-not-found`?");
     assert_eq!(only("findings: {yaml/syntax: warning}\n").0, Code::CONFIG_INVALID);
+    let (code, _, _, help) = only("findings: {empty/nothing-rendered: warning}\n");
+    assert_eq!(code, Code::CONFIG_INVALID);
+    assert!(help.contains("--allow-empty"), "{help}");
 }
 
 #[test]
