@@ -54,8 +54,11 @@ pub enum ShippedSpec {
     Rewritten {
         /// The whole spec.
         spec: Box<Value>,
-        /// The policies that the settings come from, sorted; more than one: a merged policy.
+        /// The policies that the settings come from, sorted, and the one that lends its name; more than one: a merged
+        /// policy.
         sources: Vec<PolicyId>,
+        /// Of a merged policy: which one each setting comes from, by rule id or JSON pointer.
+        settings: BTreeMap<Arc<str>, PolicyId>,
     },
 }
 
@@ -183,6 +186,10 @@ pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<
                         content: ShippedSpec::Rewritten {
                             spec: Box::new(spec),
                             sources: sources.iter().copied().collect(),
+                            settings: content
+                                .iter()
+                                .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
+                                .collect(),
                         },
                     });
                 }
@@ -273,14 +280,7 @@ pub(super) fn beside_locals(
             SameTarget::Reject | SameTarget::AddUp => None,
         };
         let Some(left) = left else {
-            decision.withheld.push(Withheld {
-                policy: one.policy,
-                by: Displacer::Local {
-                    locator: first.locator.clone(),
-                    key: first.key.clone(),
-                },
-                rule: Rule::SpokeLocal,
-            });
+            decision.withheld.push(for_local(one.policy, first));
             continue;
         };
         let untouched = left.len() == layers.len()
@@ -289,12 +289,37 @@ pub(super) fn beside_locals(
                 .zip(layers.iter())
                 .all(|(a, b)| a.content.len() == b.content.len());
         if !untouched {
+            let before = sources_of(&one);
             one.content = reduced(attachments, profile, &one, &left);
+            let after = sources_of(&one);
+            let gone = before.into_iter().filter(|source| !after.contains(source));
+            decision
+                .withheld
+                .extend(gone.map(|source| for_local(source, first)));
         }
         shipped.push(one);
     }
     decision.shipped = shipped;
     decision
+}
+
+fn for_local(policy: PolicyId, local: &super::local::Local<'_>) -> Withheld {
+    Withheld {
+        policy,
+        by: Displacer::Local {
+            locator: local.locator.clone(),
+            key: local.key.clone(),
+        },
+        rule: Rule::SpokeLocal,
+    }
+}
+
+/// The policies that a shipped one is made of.
+fn sources_of(one: &Shipped) -> Vec<PolicyId> {
+    match &one.content {
+        ShippedSpec::AsWritten => vec![one.policy],
+        ShippedSpec::Rewritten { sources, .. } => sources.clone(),
+    }
 }
 
 fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped) -> Arc<[Layer]> {
@@ -315,10 +340,12 @@ fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left
         .and_then(|policy| policy.object.value.get("spec"))
         .cloned()
         .unwrap_or_default();
-    let (mut spec, sources) = match &one.content {
-        ShippedSpec::AsWritten => (written, vec![one.policy]),
-        ShippedSpec::Rewritten { spec, sources } => ((**spec).clone(), sources.clone()),
+    let (mut spec, mut settings) = match &one.content {
+        ShippedSpec::AsWritten => (written, BTreeMap::new()),
+        ShippedSpec::Rewritten { spec, settings, .. } => ((**spec).clone(), settings.clone()),
     };
+    settings.retain(|setting, _| left.iter().any(|layer| layer.content.contains_key(setting)));
+    let sources: BTreeSet<PolicyId> = settings.values().copied().chain([one.policy]).collect();
     let before = shipped_layers(attachments, profile, one);
     for layer in before.iter() {
         let kept = left.iter().find(|kept| kept.side == layer.side);
@@ -330,6 +357,7 @@ fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left
     }
     ShippedSpec::Rewritten {
         spec: Box::new(spec),
-        sources,
+        sources: sources.into_iter().collect(),
+        settings,
     }
 }

@@ -106,7 +106,7 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
     let hub = hub(&text, &[]);
     let (decided, _) = decisions(&hub, None);
     assert!(decided[0].withheld.is_empty());
-    let ShippedSpec::Rewritten { spec, sources } = &decided[0].shipped[0].content else {
+    let ShippedSpec::Rewritten { spec, sources, .. } = &decided[0].shipped[0].content else {
         panic!("{decided:?}")
     };
     assert_eq!(sources.len(), 2);
@@ -276,6 +276,37 @@ fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
     let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
     assert_eq!(on_r1["limits"]["l"]["rates"][0]["limit"], 5);
     assert_eq!(on_r1["limits"]["m"]["rates"][0]["limit"], 1);
+}
+
+#[test]
+fn a_source_all_of_whose_rules_a_local_policy_defines_is_no_source_there() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "a",
+            GW,
+            &format!("defaults: {{strategy: merge, limits: {{m: {}}}}}", rate(1)),
+        )
+        + &limit("b", GW, &format!("limits: {{o: {}}}", rate(2)));
+    let special = local("special", &format!("limits: {{o: {}}}", rate(5)));
+    let (decided, keys) = decisions(&hub(&text, &[("c1", &special)]), Some("c1"));
+    let name = |policy: crate::policy::PolicyId| keys[policy.0 as usize].as_str();
+    let ShippedSpec::Rewritten { spec, sources, .. } = &decided[0].shipped[0].content else {
+        panic!("{decided:?}")
+    };
+    assert_eq!(
+        spec["defaults"]["limits"],
+        json!({"m": {"rates": [{"limit": 1, "window": "1s"}]}})
+    );
+    assert_eq!(
+        sources.iter().map(|source| name(*source)).collect::<Vec<_>>(),
+        ["infra/a"]
+    );
+    let withheld = &decided[0].withheld;
+    assert_eq!(withheld.len(), 1);
+    assert_eq!(
+        (name(withheld[0].policy), withheld[0].rule),
+        ("infra/b", Rule::SpokeLocal)
+    );
 }
 
 #[test]
