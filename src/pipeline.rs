@@ -19,12 +19,14 @@ pub mod argocd;
 mod inputs;
 mod nothing;
 mod policies;
+mod schemas;
 mod stages;
 
 pub use crate::policy::PolicyView;
 pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
 };
+pub use schemas::{schema_documents, schema_text};
 pub use stages::{
     Detail, Predicted, Rendered, aggregate, check, known_clusters, policies, policies_on, predict, render,
     render_with_policies,

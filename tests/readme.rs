@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use spokewright::api::schema_documents;
 use spokewright::diagnostic::CODES;
+use spokewright::pipeline::schema_documents;
 
 /// Where the options stand that every command has which reads an input.
 const COMMON: &str = "#### Options of all commands that read";
@@ -139,11 +139,13 @@ fn every_field_of_configuration_and_parameters_stands_in_the_readme() {
             .expect("the schema");
         let mut fields = BTreeSet::new();
         leaves(&schema, "", &mut fields);
-        // Two lists whose entries are those of policiesToSync.
+        // Two lists whose entries are those of policiesToSync, and one that has a section of its own.
         let fields: BTreeSet<String> = fields
             .into_iter()
             .map(|field| match field.split_once("[]") {
-                Some((list @ ("experimentalPolicySync" | "resourcesToSync"), _)) => list.to_owned(),
+                Some((list @ ("experimentalPolicySync" | "resourcesToSync" | "profiles"), _)) => {
+                    list.to_owned()
+                }
                 _ => field,
             })
             .collect();

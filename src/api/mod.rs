@@ -21,24 +21,6 @@ pub mod schema;
 
 pub use fields::{Reading, dotted};
 
-use serde_json::Value;
-
-/// The JSON Schemas of what users write for this tool, by name, as `schemas/<name>.schema.json` holds them.
-#[must_use]
-pub fn schema_documents() -> Vec<(&'static str, Value)> {
-    vec![
-        ("config", config::json_schema()),
-        ("params", params::json_schema()),
-    ]
-}
-
-/// A schema document as it is printed and committed: indented, with a final newline.
-#[must_use]
-pub fn schema_text(document: &Value) -> String {
-    // `{:#}` of a value is its indented JSON.
-    format!("{document:#}\n")
-}
-
 #[cfg(test)]
 pub(crate) mod fixture {
     //! Objects for tests.
@@ -86,36 +68,5 @@ pub(crate) mod fixture {
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         Some(found)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::schema::Schema;
-
-    #[test]
-    fn committed_schemas_are_in_step_with_the_types() {
-        for (name, document) in schema_documents() {
-            let path = format!("{}/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
-            let committed = std::fs::read_to_string(&path).unwrap_or_default();
-            let expected = schema_text(&document);
-            if committed != expected {
-                let diff = similar::TextDiff::from_lines(&committed, &expected);
-                panic!(
-                    "schemas/{name}.schema.json is out of step; update it with\n  \
-                     spokewright schema {name} > schemas/{name}.schema.json\n{}",
-                    diff.unified_diff().header("committed", "generated")
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn our_own_schemas_compile_without_problems() {
-        for (name, document) in schema_documents() {
-            let (_, problems) = Schema::of_value(&document);
-            assert_eq!(problems, vec![], "{name}");
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::api::{schema_documents, schema_text};
+use spokewright::pipeline::{schema_documents, schema_text};
 
 use super::show;
 use super::status::Status;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
-use crate::diagnostic::{DocumentId, Findings, Place, SourceId};
+use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, Ours};
 use crate::object::{GroupKind, Object};
 use crate::policy::findings::{local_conflicts, outcomes, same_target};
@@ -101,8 +101,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         source: SourceId(0),
         index: 0,
     };
-    let place = |position| Place::value(document, format!("/profiles/{position}"));
-    crate::policy::profiles::configure(&mut profiles, &loaded.config.profiles, place, findings);
+    crate::policy::profiles::configure(&mut profiles, &loaded.config.profiles, document, findings);
     profiles
 }
 

@@ -1,16 +1,21 @@
 //! Profiles from the configuration: `profiles` of `spokewright.yaml` (design section 3).
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Profiles;
-use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::api::schema::{Schema, ViolationKind};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::object::GroupKind;
 use crate::policy::profile::{
     AllowedTarget, Class, Dictates, Level, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
     Strategy, TargetField, Wrappers,
 };
+
+/// Where somebody finds what a profile may say.
+const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";
 
 /// Adds a policy kind or corrects one. What is left out stays as it is built in or, for a kind that is not, as
 /// for a labelled kind of this class.
@@ -118,28 +123,65 @@ impl Profiles {
     }
 }
 
-/// Adds every entry of the configuration's `profiles` list. What is wrong with one is a finding at `place_of` its
-/// position, and the entry is left out.
-pub fn configure(
-    profiles: &mut Profiles,
-    entries: &[Value],
-    place_of: impl Fn(usize) -> Place,
-    findings: &mut Findings,
-) {
+/// The JSON Schema of an entry.
+#[must_use]
+pub fn entry_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings
+        .into_generator()
+        .into_root_schema_for::<ProfileEntry>()
+        .to_value()
+}
+
+/// Adds every entry of the configuration's `profiles` list, which stands in `document`. What is wrong with one is a
+/// finding at its place, and the entry is left out.
+pub fn configure(profiles: &mut Profiles, entries: &[Value], document: DocumentId, findings: &mut Findings) {
+    if entries.is_empty() {
+        return;
+    }
+    let (schema, _) = Schema::of_value(&entry_schema());
     for (position, value) in entries.iter().enumerate() {
-        let entry: Result<ProfileEntry, _> = ProfileEntry::deserialize(value);
-        let wrong = match entry {
+        let pointer = format!("/profiles/{position}");
+        let wrong = match ProfileEntry::deserialize(value) {
             Ok(entry) => match profiles.configure(&entry) {
                 Ok(()) => continue,
                 Err(error) => error.to_string(),
             },
-            Err(error) => format!("this profile cannot be read: {error}"),
+            Err(error) => {
+                let refused = refused_fields(&schema, value, position, document);
+                if !refused.is_empty() {
+                    findings.extend(refused);
+                    continue;
+                }
+                format!("profile {}: {error}", position.saturating_add(1))
+            }
         };
-        findings.push(
-            Finding::new(Code::CONFIG_INVALID, place_of(position), wrong)
-                .help("`spokewright schema config` has the fields of a profile, the README an example"),
-        );
+        let place = Place::value(document, pointer);
+        findings.push(Finding::new(Code::CONFIG_INVALID, place, wrong).help(HELP));
     }
+}
+
+/// What the schema refuses, field by field. Of `unit` it knows no fields, as that is a word or a mapping.
+fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: DocumentId) -> Vec<Finding> {
+    let refused = schema.check(entry).into_iter();
+    refused
+        .filter(|violation| !violation.pointer.starts_with("/unit"))
+        .map(|violation| {
+            let at = format!("/profiles/{position}{}", violation.pointer);
+            let message = format!("profile {}: {violation}", position.saturating_add(1));
+            let (code, place) = match violation.kind {
+                ViolationKind::UnknownField => (Code::CONFIG_UNKNOWN_FIELD, Place::key(document, at)),
+                ViolationKind::Invalid | ViolationKind::Metadata => {
+                    (Code::CONFIG_INVALID, Place::value(document, at))
+                }
+            };
+            let help = violation.help.unwrap_or_else(|| HELP.to_owned());
+            Finding::new(code, place, message).help(help)
+        })
+        .collect()
 }
 
 fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
@@ -166,6 +208,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::SourceId;
     use serde_json::json;
 
     fn entry(value: serde_json::Value) -> ProfileEntry {
@@ -197,16 +240,48 @@ mod tests {
         let mut profiles = Profiles::built_in();
         let mut findings = Findings::new();
         let entries = [
-            json!({"group": "a.b", "kind": "C", "targetting": []}),
+            json!({"group": "a.b", "kind": "C", "target": []}),
             json!({"group": "a.b", "kind": "D", "class": "Direct"}),
+            json!({"group": "a.b", "kind": "E", "class": "direct"}),
+            json!({"group": "a.b", "kind": "F", "ends": []}),
+            json!({"group": "a.b", "kind": "G", "unit": {"Rules": [{"pointer": "/limits", "each": true}]}}),
+            json!({"group": "a.b", "kind": "H", "unit": "Whol"}),
         ];
-        let place = |position| Place::Path(format!("profiles[{position}]"));
-        configure(&mut profiles, &entries, place, &mut findings);
+        let document = DocumentId {
+            source: SourceId(0),
+            index: 0,
+        };
+        configure(&mut profiles, &entries, document, &mut findings);
         let found: Vec<_> = findings
             .iter()
-            .map(|finding| (finding.code, finding.place.clone()))
+            .map(|finding| {
+                (
+                    finding.code,
+                    finding.place.clone(),
+                    finding.help.clone().unwrap_or_default(),
+                )
+            })
             .collect();
-        assert_eq!(found, [(Code::CONFIG_INVALID, place(0))]);
+        assert_eq!(
+            found,
+            [
+                (
+                    Code::CONFIG_UNKNOWN_FIELD,
+                    Place::key(document, "/profiles/0/target"),
+                    "did you mean `targets`?".to_owned()
+                ),
+                (
+                    Code::CONFIG_INVALID,
+                    Place::value(document, "/profiles/2/class"),
+                    "did you mean `Direct`?".to_owned()
+                ),
+                (
+                    Code::CONFIG_INVALID,
+                    Place::value(document, "/profiles/3"),
+                    HELP.to_owned()
+                ),
+            ]
+        );
         assert!(profiles.get(&GroupKind::new("a.b", "D")).is_some());
     }
 

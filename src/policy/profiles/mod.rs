@@ -17,7 +17,7 @@ mod nginx;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use config::{ProfileEntry, ProfileError, configure};
+pub use config::{ProfileEntry, ProfileError, configure, entry_schema};
 
 use super::profile::{Class, Profile};
 use crate::object::GroupKind;
