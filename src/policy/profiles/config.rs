@@ -280,8 +280,20 @@ mod tests {
                     Place::value(document, "/profiles/3"),
                     HELP.to_owned()
                 ),
+                (
+                    Code::CONFIG_INVALID,
+                    Place::value(document, "/profiles/5"),
+                    HELP.to_owned()
+                ),
             ]
         );
+        let last = findings.iter().last().expect("a finding");
+        assert!(
+            last.message.contains("expected one of `Whole`"),
+            "{}",
+            last.message
+        );
+        assert!(profiles.get(&GroupKind::new("a.b", "G")).is_some());
         assert!(profiles.get(&GroupKind::new("a.b", "D")).is_some());
     }
 
