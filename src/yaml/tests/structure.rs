@@ -339,6 +339,14 @@ fn merges_take_mappings_and_later_keys_override() {
 }
 
 #[test]
+fn both_zeros_in_one_mapping_are_one_key() {
+    for text in ["{0.0: a, -0.0: b}\n", "-0.0: a\n0: b\n"] {
+        assert_eq!(error(text).kind, ErrorKind::DuplicateKey, "{text}");
+    }
+    assert_eq!(value("{-0.0: a}\n"), json!({"-0": "a"}));
+}
+
+#[test]
 fn merges_over_what_is_there_are_refused() {
     let text = "x: &x {p: 1}\nz:\n  p: 2\n  <<: *x\n";
     let found = error(text);
