@@ -213,7 +213,7 @@ pub enum AdmittedNamespaces {
     Same,
     /// None at all.
     None,
-    /// Those with matching labels; `None` where the selector itself is wrong.
+    /// Those with matching labels; `None`, which matches nothing, where the selector is wrong or missing.
     Selector(Option<Selector>),
 }
 
@@ -223,7 +223,11 @@ impl AdmittedNamespaces {
     pub fn read(field: &Field<'_>, default: &str) -> Self {
         match field.get("from").str().unwrap_or(default) {
             "All" => Self::All,
-            "Selector" => Self::Selector(Selector::read(&field.get("selector"))),
+            "Selector" => {
+                // Gateway API: a selector must be there; controllers select nothing without one.
+                let selector = field.get("selector");
+                Self::Selector(selector.is_present().then(|| Selector::read(&selector)).flatten())
+            }
             "Same" => Self::Same,
             _ => Self::None,
         }

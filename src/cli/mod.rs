@@ -24,9 +24,10 @@ mod status;
 mod status_command;
 mod watch;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use status::{Refusal, Status};
 
@@ -71,7 +72,7 @@ enum Command {
 
 /// Runs the command line and says with which status to exit.
 pub(crate) fn main() -> ExitCode {
-    let outcome = std::panic::catch_unwind(|| match Cli::try_parse() {
+    let outcome = std::panic::catch_unwind(|| match parse() {
         Ok(cli) => run(cli),
         Err(error) => {
             // Help and version are data, and succeed; everything else is a usage error.
@@ -89,6 +90,18 @@ pub(crate) fn main() -> ExitCode {
         Status::Bug
     });
     ExitCode::from(status.code())
+}
+
+/// The command line. Usage lines name the program as it was called; kubectl starts `kubectl-spokewright`, and what was
+/// typed is `kubectl spokewright`.
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let program = std::env::args_os().next().map(PathBuf::from);
+    if program.is_some_and(|path| path.file_stem().is_some_and(|name| name == "kubectl-spokewright")) {
+        command = command.bin_name("kubectl spokewright");
+    }
+    let matches = command.try_get_matches()?;
+    Cli::from_arg_matches(&matches)
 }
 
 fn run(cli: Cli) -> Status {

@@ -181,7 +181,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     config.placement_mode = request.mode.unwrap_or(config.placement_mode);
     config.secrets = request.secrets.unwrap_or(config.secrets);
     config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
-    let configured_output = places.root.join(&config.output);
+    let configured_output = under(&places.root, &config.output);
     let output = match &request.output {
         Some(output) if output.as_os_str() != "-" => output.clone(),
         _ if has_config => configured_output.clone(),
@@ -237,30 +237,39 @@ pub fn watched(request: &Request) -> Watched {
     // The output is skipped where it is, and where it would be without a configuration.
     let output = match &request.output {
         Some(output) if output.as_os_str() != "-" => output.clone(),
-        _ => places.root.join(&config.output),
+        _ => under(&places.root, &config.output),
     };
     Watched::look(&wanted(request, places, &config, &output), config_file.as_deref())
+}
+
+/// A path of the configuration, as somebody in the current directory would type it: `rendered`, not `./rendered`.
+fn under(root: &Path, path: impl AsRef<Path>) -> PathBuf {
+    if root.as_os_str() == "." {
+        path.as_ref().to_owned()
+    } else {
+        root.join(path)
+    }
 }
 
 /// What to read, and what not.
 fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output: &Path) -> source::Request {
     let hub = if let Some(hub) = &request.hub {
-        hub.iter().map(|path| places.root.join(path)).collect()
+        hub.iter().map(|path| under(&places.root, path)).collect()
     } else if places.configured_inputs {
-        config.hub.iter().map(|path| places.root.join(path)).collect()
+        config.hub.iter().map(|path| under(&places.root, path)).collect()
     } else {
         request.paths.clone()
     };
     let spokes = request
         .spokes
         .clone()
-        .unwrap_or_else(|| places.root.join(&config.spokes));
+        .unwrap_or_else(|| under(&places.root, &config.spokes));
     source::Request {
         hub,
         spokes: Some(spokes),
         skip: [
             output.to_owned(),
-            places.root.join(&config.output),
+            under(&places.root, &config.output),
             PathBuf::from(DEFAULT_OUTPUT),
         ]
         .into_iter()

@@ -283,7 +283,14 @@ fn finding(
     ));
     Some(if namespaces.get("from").str() == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
-        finding.help(if is_known {
+        let selected = AdmittedNamespaces::read(&namespaces, "Same");
+        finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {
+            format!(
+                "its `selector` is missing or cannot be read, so that it selects no Namespace: write \
+                 `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
+                 In, NotIn, Exists and DoesNotExist"
+            )
+        } else if is_known {
             format!(
                 "give Namespace `{own}` the labels, or write `allowedRoutes: {{namespaces: {{from: All}}}}`"
             )

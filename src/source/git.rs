@@ -95,9 +95,17 @@ impl GitError {
                 shallow: true,
                 revision,
                 ..
+            } if is_relative(revision) => "fetch what is older: `git fetch --unshallow` (in GitHub Actions: \
+                 `fetch-depth: 0` for actions/checkout)"
+                .to_owned(),
+            Self::NoRevision {
+                shallow: true,
+                revision,
+                ..
             } => format!(
-                "fetch it: `git fetch --unshallow`, or `git fetch --depth=1 origin {revision}` and `--base FETCH_HEAD` \
-                 (in GitHub Actions: `fetch-depth: 0` for actions/checkout)"
+                "fetch it: `git fetch --unshallow`, or `git fetch --depth=1 origin {}` and `--base FETCH_HEAD` \
+                 (in GitHub Actions: `fetch-depth: 0` for actions/checkout)",
+                revision.strip_prefix("origin/").unwrap_or(revision)
             ),
             Self::NoRevision {
                 nearest: Some(nearest),
@@ -137,6 +145,11 @@ struct Item {
     name: String,
     entry: TreeEntry,
     id: ObjectId,
+}
+
+/// Whether a revision is told by way of another, as `HEAD~1`: no server knows such a name.
+fn is_relative(revision: &str) -> bool {
+    revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
 }
 
 impl GitTree {

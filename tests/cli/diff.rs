@@ -89,6 +89,36 @@ fn the_other_forms_say_the_same() {
 }
 
 #[test]
+fn an_annotation_of_a_removed_object_names_no_line_of_a_file_that_has_other_text_now() {
+    let Some(scratch) = repository() else { return };
+    let policy = scratch.read("hub/limits.yaml");
+    scratch.write("hub/limits.yaml", "# none for now\n");
+    let place = |arguments: &[&str]| {
+        let run = scratch.run(&[&["diff", "hub", "-q", "--format", "github"], arguments].concat());
+        run.exits(1);
+        run.stdout.split(",title=").next().map(str::to_owned)
+    };
+    assert_eq!(place(&[]).as_deref(), Some("::warning file=hub/limits.yaml"));
+    // Without the file, and where both sides are one text, the lines are what they were.
+    scratch.remove("hub/limits.yaml");
+    let whole = place(&[]);
+    assert!(
+        whole
+            .as_deref()
+            .is_some_and(|place| place.starts_with("::warning file=hub/limits.yaml,line=1,")),
+        "{whole:?}"
+    );
+    scratch.write("hub/limits.yaml", &policy);
+    let without = place(&["--without", "ratelimitpolicy/gateways/global"]);
+    assert!(
+        without
+            .as_deref()
+            .is_some_and(|place| place.starts_with("::warning file=hub/limits.yaml,line=1,")),
+        "{without:?}"
+    );
+}
+
+#[test]
 fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     let Some(scratch) = repository() else { return };
     scratch.raise_the_limit("hub/limits.yaml");

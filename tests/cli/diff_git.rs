@@ -119,7 +119,11 @@ fn a_shallow_clone_has_its_commit_and_says_how_to_get_more() {
     run_in(&shallow, "clone", &["diff", "hub", "--base", "HEAD~1"])
         .exits(2)
         .says("shallow clone")
-        .says("git fetch --unshallow");
+        .says("git fetch --unshallow")
+        .does_not_say("origin HEAD~1");
+    run_in(&shallow, "clone", &["diff", "hub", "--base", "origin/other"])
+        .exits(2)
+        .says("git fetch --depth=1 origin other`");
     let first = git(&scratch.path(""), &["rev-parse", "HEAD~1"]);
     run_in(&shallow, "clone", &["diff", "hub", "--base", first.trim()])
         .exits(2)

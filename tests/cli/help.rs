@@ -92,4 +92,35 @@ fn completions_and_manual_pages_are_printed() {
     assert!(scratch.run(&["man"]).exits(0).stdout.contains(".TH spokewright"));
     scratch.run(&["man", "pages"]).exits(0);
     assert!(scratch.exists("pages/spokewright-render.1"));
+    assert!(scratch.exists("pages/spokewright-argocd-generate.1"));
+    let page = scratch.read("pages/spokewright-diff.1");
+    for text in [
+        concat!(
+            ".TH spokewright-diff 1  \"spokewright ",
+            env!("CARGO_PKG_VERSION"),
+            "\""
+        ),
+        "\nspokewright diff [OPTIONS] [PATH]...\n",
+        "\n.SH EXAMPLES\n.nf\n  spokewright diff ",
+    ] {
+        assert!(page.contains(text), "{text} is not in:\n{page}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn usage_names_the_program_as_it_was_called() {
+    let scratch = Scratch::new();
+    for (name, typed) in [
+        ("kubectl-spokewright", "kubectl spokewright"),
+        ("sw", "sw"),
+        ("spokewright", "spokewright"),
+    ] {
+        let link = scratch.path(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_spokewright"), &link).expect("a link");
+        let run = crate::scratch::Run::of(std::process::Command::new(&link).args(["graph", "--help"]));
+        run.exits(0);
+        let usage = format!("Usage: {typed} graph [OPTIONS] [PATH]...");
+        assert!(run.stdout.contains(&usage), "{}", run.stdout);
+    }
 }

@@ -353,6 +353,29 @@ fn only_the_asked_for_clusters_are_rendered() {
         .run(&["render", "hub", "-o", "-", "--clusters", "ap-*"])
         .exits(4)
         .says("matches none of: eu-1, us-1");
+    // Of a large fleet a few are named.
+    let decisions: String = (10..40)
+        .map(|number| format!("{{clusterName: c-{number}, reason: \"\"}}, "))
+        .collect();
+    scratch.edit("hub/decisions.yaml", "[", &format!("[{decisions}"));
+    scratch
+        .run(&["render", "hub", "-o", "-", "--clusters", "ap-*"])
+        .exits(4)
+        .says("matches none of: c-10, c-11, c-12, c-13, c-14 and 27 more\n");
+}
+
+#[test]
+fn paths_below_the_current_directory_are_shown_as_they_are_typed() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n",
+    );
+    scratch
+        .run(&["render", "--check", "-q"])
+        .exits(1)
+        .says("missing rendered/")
+        .does_not_say("./");
 }
 
 #[test]

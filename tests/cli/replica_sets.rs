@@ -405,6 +405,10 @@ fn a_tree_of_sets_is_compared_with_what_is_rendered() {
         "{text}"
     );
     assert!(text.contains("limit: 100 -> 7"), "{text}");
+    assert!(
+        text.starts_with("replica sets change; over all, 0 objects added, 1 changed, 0 removed\n"),
+        "{text}"
+    );
     // What the other kind would write is another thing.
     let run = scratch.run(&["diff", "hub", "--base", "rendered", "--format", "json", "-q"]);
     let report: Value = serde_json::from_str(&run.exits(1).stdout).expect("JSON");

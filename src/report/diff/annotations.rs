@@ -102,7 +102,7 @@ fn finding(report: &DiffReport, locate: &BothSides<'_>, place: Place, changes: &
     let place = changes
         .first()
         .and_then(|change| changed_line(change, locate))
-        .unwrap_or(place);
+        .unwrap_or_else(|| locate.for_readers_of_new(place));
     let on = |clusters: &[u32]| describe(&report.comparison.clusters, clusters);
     let clusters: Vec<u32> = changes
         .iter()

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::compare::Comparison;
+use crate::render::REPLICA_SETS;
 
 /// What happened to an object, a work or a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -164,15 +165,24 @@ impl DiffReport {
             .filter(|name| !name.starts_with('_'))
             .count();
         let counts = comparison.objects;
+        let is_of_sets = |name: &String| name.starts_with(REPLICA_SETS);
+        let who = if fleet == 0 && comparison.clusters.iter().any(is_of_sets) {
+            // The hub decides which clusters get them.
+            "replica sets change".to_owned()
+        } else {
+            format!(
+                "{} of {fleet} cluster{} {}",
+                comparison.changed_clusters,
+                if fleet == 1 { "" } else { "s" },
+                if comparison.changed_clusters == 1 {
+                    "changes"
+                } else {
+                    "change"
+                }
+            )
+        };
         format!(
-            "{} of {fleet} cluster{} {}; over all, {} object{} added, {} changed, {} removed",
-            comparison.changed_clusters,
-            if fleet == 1 { "" } else { "s" },
-            if comparison.changed_clusters == 1 {
-                "changes"
-            } else {
-                "change"
-            },
+            "{who}; over all, {} object{} added, {} changed, {} removed",
             counts.added,
             if counts.added == 1 { "" } else { "s" },
             counts.changed,

@@ -1,5 +1,6 @@
 //! One of the two sides: which cluster gets which text, each distinct text once.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
@@ -211,6 +212,8 @@ pub struct BothSides<'a> {
     old: &'a dyn Locate,
     /// How many files the new side has: the old side's numbers start here.
     offset: u32,
+    /// Paths and texts of the new side, once somebody asks.
+    new_texts: OnceCell<BTreeMap<&'a str, &'a str>>,
 }
 
 impl<'a> BothSides<'a> {
@@ -221,6 +224,7 @@ impl<'a> BothSides<'a> {
             new,
             old,
             offset: u32::try_from(new_files).unwrap_or(u32::MAX),
+            new_texts: OnceCell::new(),
         }
     }
 
@@ -241,6 +245,37 @@ impl<'a> BothSides<'a> {
             },
             other => other,
         }
+    }
+
+    /// Where a reader of the new side finds `place`. A line of the old side says nothing about a file that both sides
+    /// have with different texts, so such a place becomes the file as a whole.
+    pub(super) fn for_readers_of_new(&self, place: Place) -> Place {
+        match (&place, self.locate(&place)) {
+            (Place::Field { document, .. }, Some(span))
+                if document.source.0 >= self.offset
+                    && self.text_in_new(span.path).is_some_and(|text| text != span.text) =>
+            {
+                Place::Path(span.path.to_owned())
+            }
+            _ => place,
+        }
+    }
+
+    /// The text of the new side's file with this path.
+    fn text_in_new(&self, path: &str) -> Option<&str> {
+        let texts = self.new_texts.get_or_init(|| {
+            (0..self.offset)
+                .filter_map(|source| {
+                    let first = DocumentId {
+                        source: SourceId(source),
+                        index: 0,
+                    };
+                    let span = self.new.locate(&Place::value(first, ""))?;
+                    Some((span.path, span.text))
+                })
+                .collect()
+        });
+        texts.get(path).copied()
     }
 }
 

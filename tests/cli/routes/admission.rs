@@ -41,6 +41,22 @@ fn routes_that_one_listener_refuses_are_one_error() {
 }
 
 #[test]
+fn a_selector_that_cannot_be_read_selects_nothing_and_the_help_says_so() {
+    for select in [
+        "from: Selector",
+        "from: Selector, selector: {matchExpressions: [{key: team, operator: Like, values: [shop]}]}",
+    ] {
+        let scratch = hub();
+        scratch.edit("hub/gateway.yaml", "from: All", select);
+        scratch.write("hub/routes.yaml", &route("cart", "shop", OURS));
+        render(&scratch)
+            .exits(3)
+            .says("error[route/not-allowed]")
+            .says("`selector` is missing or cannot be read");
+    }
+}
+
+#[test]
 fn a_selector_is_judged_by_the_labels_of_the_routes_namespace() {
     let select = "from: Selector, selector: {matchLabels: {team: shop}}";
     let scratch = hub();
