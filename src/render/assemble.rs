@@ -8,6 +8,7 @@ use super::collisions::{one_place, overwritten, two_contents};
 use super::copies::{Carrier, Copies, Copy, copies};
 use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, gateway_paths};
+use super::findings::{namespace_too_long, substitution, too_large};
 use super::names::{downstream_namespace, work_name};
 use super::plan::{ManifestSummary, Plan, Work};
 use super::policy_status::policy_status;
@@ -15,57 +16,14 @@ use super::replica_sets::{Draft, replica_sets};
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
-use super::{Cargo, PlacedGateway, Shipment, hub_objects, rbac};
-use crate::api::config::{HubObjects, Secrets};
+use super::{Cargo, Input, PlacedGateway, WorkKind, hub_objects, rbac};
+use crate::api::config::HubObjects;
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Grants, Hub};
+use crate::diagnostic::Findings;
 use crate::object::Object;
 use crate::policy::NamespaceLabels;
-use crate::progress::{Progress, Stage};
-
-/// What the configuration says about rendering.
-#[derive(Debug, Clone, Copy)]
-pub struct Settings {
-    /// Whether Secrets are copied.
-    pub secrets: Secrets,
-    /// Whether annotated hub objects are written too.
-    pub hub_objects: HubObjects,
-    /// What carries the works.
-    pub work_kind: WorkKind,
-}
-
-/// What carries the works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WorkKind {
-    /// A ManifestWork for each cluster.
-    #[default]
-    ManifestWork,
-    /// A ManifestWorkReplicaSet, from which the hub makes the works.
-    ReplicaSet,
-}
-
-/// Everything that rendering needs.
-#[derive(Debug, Clone, Copy)]
-pub struct Input<'a> {
-    /// The hub.
-    pub hub: &'a Hub,
-    /// Its ReferenceGrants.
-    pub grants: &'a Grants<'a>,
-    /// Our Gateways, in the order of [`Ours::gateways`](crate::hub::Ours).
-    pub gateways: &'a [PlacedGateway<'a>],
-    /// The policies to ship.
-    pub shipments: &'a [Shipment<'a>],
-    /// The policies that are not, though their kind is synced.
-    pub withheld: &'a [&'a Object],
-    /// Labels that the Namespaces of routes need on the spokes.
-    pub namespace_labels: &'a NamespaceLabels,
-    /// The configuration.
-    pub settings: Settings,
-    /// Who hears how far it is.
-    pub progress: &'a Progress,
-}
+use crate::progress::Stage;
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
@@ -465,41 +423,4 @@ pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
             origins: manifest.origins.clone(),
         })
         .collect()
-}
-
-fn namespace_too_long(object: &Object) -> Finding {
-    let namespace = object.namespace_or_empty();
-    Finding::new(
-        Code::GATEWAY_INVALID,
-        object.place("/metadata/namespace"),
-        format!(
-            "{} cannot be placed: `kuadrant-{namespace}` is longer than 63 characters",
-            object.identity()
-        ),
-    )
-    .label(format!("{} characters", namespace.len()))
-    .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")
-    .help("move it to a namespace of at most 54 characters")
-}
-
-fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
-    Finding::new(
-        Code::WORK_TOO_LARGE,
-        object.place("/metadata/name"),
-        format!("the work `{name}` has {size} bytes of manifests; its class allows {limit}"),
-    )
-    .label("this object's work")
-    .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
-    .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
-}
-
-fn substitution(object: &Object, name: &str) -> Finding {
-    Finding::new(
-        Code::WORK_SUBSTITUTION,
-        object.place("/metadata/name"),
-        format!("the work `{name}` contains `${{`, which Flux would substitute"),
-    )
-    .label("this object's work")
-    .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is")
-    .help("nothing to do; `findings: {work/substitution: off}` in spokewright.yaml silences it")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Cargo;
-use super::assemble::Input;
+use super::Input;
 use super::copies::Copy;
 use super::downstream::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};

@@ -1,0 +1,41 @@
+//! Works that nobody could apply, or that need a word.
+
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+
+pub(super) fn namespace_too_long(object: &Object) -> Finding {
+    let namespace = object.namespace_or_empty();
+    Finding::new(
+        Code::GATEWAY_INVALID,
+        object.place("/metadata/namespace"),
+        format!(
+            "{} cannot be placed: `kuadrant-{namespace}` is longer than 63 characters",
+            object.identity()
+        ),
+    )
+    .label(format!("{} characters", namespace.len()))
+    .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")
+    .help("move it to a namespace of at most 54 characters")
+}
+
+pub(super) fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
+    Finding::new(
+        Code::WORK_TOO_LARGE,
+        object.place("/metadata/name"),
+        format!("the work `{name}` has {size} bytes of manifests; its class allows {limit}"),
+    )
+    .label("this object's work")
+    .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
+    .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
+}
+
+pub(super) fn substitution(object: &Object, name: &str) -> Finding {
+    Finding::new(
+        Code::WORK_SUBSTITUTION,
+        object.place("/metadata/name"),
+        format!("the work `{name}` contains `${{`, which Flux would substitute"),
+    )
+    .label("this object's work")
+    .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is")
+    .help("nothing to do; `findings: {work/substitution: off}` in spokewright.yaml silences it")
+}
