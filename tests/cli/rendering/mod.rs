@@ -1,5 +1,7 @@
 //! What is rendered: policies, Secrets, works, feedback, RBAC (design section 8).
 
+mod meeting;
+
 use crate::scratch::Scratch;
 
 #[track_caller]
@@ -21,6 +23,13 @@ fn second_gateway(scratch: &Scratch) {
         "hub/second.yaml",
         &gateway.replace("name: prod-web", "name: admin"),
     );
+}
+
+/// Renders, and reads the work of the Gateway.
+#[track_caller]
+fn rendered_work(scratch: &Scratch) -> String {
+    render(scratch);
+    work(scratch, GATEWAY_WORK)
 }
 
 #[test]
@@ -82,8 +91,7 @@ fn a_policy_from_another_namespace_is_renamed_and_its_namespace_dropped() {
          spec:\n  from: [{group: kuadrant.io, kind: RateLimitPolicy, namespace: infra}]\n\
          \x20 to: [{group: gateway.networking.k8s.io, kind: Gateway}]\n",
     );
-    render(&scratch);
-    let work = work(&scratch, GATEWAY_WORK);
+    let work = rendered_work(&scratch);
     assert!(
         work.contains("        name: infra.global\n        namespace: kuadrant-gateways\n"),
         "{work}"
@@ -136,8 +144,7 @@ fn a_policy_on_two_gateways_of_one_cluster_rides_in_a_work_of_its_own() {
             .replace("edge", "us")
             .replace("{clusterName: eu-1, reason: \"\"}, ", ""),
     );
-    render(&scratch);
-    let riding = work(&scratch, GATEWAY_WORK);
+    let riding = rendered_work(&scratch);
     assert!(
         riding.contains("BackendTrafficPolicy") && !riding.contains("name: admin"),
         "{riding}"
@@ -282,8 +289,7 @@ fn raw_feedback_reports_all_addresses() {
         "{\"downstreamClass\"",
         "{\"rawFeedback\": true, \"downstreamClass\"",
     );
-    render(&scratch);
-    let work = work(&scratch, GATEWAY_WORK);
+    let work = rendered_work(&scratch);
     assert!(
         work.contains("- name: addresses\n        path: .status.addresses\n"),
         "{work}"
@@ -378,145 +384,6 @@ fn paths_below_the_current_directory_are_shown_as_they_are_typed() {
         .does_not_say("./");
 }
 
-#[test]
-fn atomic_defaults_on_one_target_ship_the_challenger() {
-    // Kuadrant's kinds: on one level atomic defaults give way to the later policy (cases/policy 19).
-    let scratch = Scratch::with_worked_example();
-    let limits = scratch.read("hub/limits.yaml");
-    scratch.write("hub/other.yaml", &limits.replace("name: global", "name: another"));
-    render(&scratch).says("warning[policy/same-target]");
-    let shipped = work(&scratch, GATEWAY_WORK);
-    assert!(
-        shipped.contains("name: global") && !shipped.contains("name: another"),
-        "{shipped}"
-    );
-}
-
-#[test]
-fn mergeable_policies_on_one_target_ship_as_one_with_all_sources() {
-    let scratch = Scratch::with_worked_example();
-    scratch.edit(
-        "hub/limits.yaml",
-        "  defaults:\n",
-        "  defaults:\n    strategy: merge\n",
-    );
-    let limits = scratch.read("hub/limits.yaml");
-    scratch.write(
-        "hub/other.yaml",
-        &limits
-            .replace("name: global", "name: zz")
-            .replace("per-client", "per-host")
-            .replace("limit: 100", "limit: 7"),
-    );
-    render(&scratch).says("warning[policy/same-target]");
-    let shipped = work(&scratch, GATEWAY_WORK);
-    assert_eq!(shipped.matches("kind: RateLimitPolicy").count(), 1, "{shipped}");
-    assert!(
-        shipped.contains("per-client") && shipped.contains("per-host"),
-        "{shipped}"
-    );
-    assert!(
-        shipped.contains("name: global"),
-        "the established one's name:\n{shipped}"
-    );
-    assert!(
-        shipped.contains("[\\\"ratelimitpolicy.kuadrant.io:gateways/global\\\",\\\"ratelimitpolicy.kuadrant.io:gateways/zz\\\"]"),
-        "{shipped}"
-    );
-}
-
-const LOCAL: &str = "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\n\
-                     metadata: {name: mine, namespace: kuadrant-gateways}\nspec:\n\
-                     \x20 targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web, sectionName: api}\n\
-                     \x20 defaults: {limits: {per-client: {rates: [{limit: 5, window: 10s}]}}}\n";
-
-/// The RFC's second user story: another rate limit for one particular cluster.
-#[test]
-fn a_spoke_local_policy_beats_a_synced_one_on_its_cluster_only() {
-    let scratch = Scratch::with_worked_example();
-    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
-    let run = scratch.run(&["render", "hub", "-o", "rendered", "--report", "report.json"]);
-    run.exits(0);
-    assert!(work(&scratch, GATEWAY_WORK).contains("kind: RateLimitPolicy"));
-    let us = scratch.read("rendered/us-1/gateway-gateways-prod-web.yaml");
-    assert!(!us.contains("RateLimitPolicy"), "{us}");
-    assert!(
-        !us.contains("limit: 5"),
-        "what lives on a spoke is never rendered"
-    );
-    let report = scratch.read("report.json");
-    assert!(
-        report.contains("\"rule\": \"spoke-local\"") && report.contains("\"cluster\": \"us-1\""),
-        "{report}"
-    );
-}
-
-#[test]
-fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
-    let scratch = Scratch::with_worked_example();
-    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
-    scratch.edit(
-        "hub/limits.yaml",
-        "  defaults:\n",
-        "  defaults:\n    strategy: merge\n",
-    );
-    scratch.edit(
-        "hub/limits.yaml",
-        "      per-client:",
-        "      per-host: {rates: [{limit: 9, window: 1m}]}\n      per-client:",
-    );
-    render(&scratch);
-    let eu = work(&scratch, GATEWAY_WORK);
-    assert!(eu.contains("per-client") && eu.contains("per-host"), "{eu}");
-    let us = scratch.read("rendered/us-1/gateway-gateways-prod-web.yaml");
-    assert!(!us.contains("per-client") && us.contains("per-host"), "{us}");
-}
-
-#[test]
-fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
-    let scratch = Scratch::with_worked_example();
-    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
-    scratch.edit("hub/limits.yaml", ", sectionName: api", "");
-    render(&scratch);
-    assert!(
-        scratch
-            .read("rendered/us-1/gateway-gateways-prod-web.yaml")
-            .contains("RateLimitPolicy")
-    );
-}
-
-#[test]
-fn nothing_that_lives_on_a_cluster_is_overwritten() {
-    let scratch = Scratch::with_worked_example();
-    scratch.write(
-        "hub/spokes/us-1/limits.yaml",
-        &LOCAL.replace("name: mine", "name: global"),
-    );
-    scratch.edit("hub/limits.yaml", ", sectionName: api", "");
-    scratch
-        .run(&["render", "hub", "-o", "rendered"])
-        .exits(3)
-        .says("error[spoke/name-taken]")
-        .says("hub/spokes/us-1/limits.yaml:3:");
-    assert!(!scratch.exists("rendered"));
-}
-
-#[test]
-fn a_synced_copy_exported_from_a_cluster_is_no_local_policy() {
-    let scratch = Scratch::with_worked_example();
-    let copy = LOCAL.replace(
-        "{name: mine,",
-        "{name: global, annotations: {kuadrant.io/policy-synced: \"true\"},",
-    );
-    scratch.write("hub/spokes/us-1/exported.yaml", &copy);
-    render(&scratch);
-    assert!(
-        scratch
-            .read("rendered/us-1/gateway-gateways-prod-web.yaml")
-            .contains("limit: 100")
-    );
-}
-
 /// Every shared case, through `check`: what OCM refuses is an error, what it accepts is none.
 #[test]
 fn check_agrees_with_ocm_about_works() {
@@ -542,61 +409,4 @@ fn check_agrees_with_ocm_about_works() {
         assert_eq!(wrong, bad, "{name}:\n{}", run.stdout);
     }
     assert_eq!(seen, 24);
-}
-
-#[test]
-fn a_policy_never_has_two_contents_on_one_cluster() {
-    let scratch = Scratch::with_worked_example();
-    second_gateway(&scratch);
-    scratch
-        .edit("hub/class.yaml", "\"kuadrant.io\"", "\"colors.example.com\"")
-        .edit("hub/class.yaml", "ratelimitpolicies", "colorpolicies")
-        .remove("hub/limits.yaml");
-    scratch.write(
-        "hub/crd.yaml",
-        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
-         metadata: {name: colorpolicies.colors.example.com, labels: {gateway.networking.k8s.io/policy: Inherited}}\n\
-         spec:\n  group: colors.example.com\n  scope: Namespaced\n\
-         \x20 names: {kind: ColorPolicy, plural: colorpolicies, singular: colorpolicy, listKind: ColorPolicyList}\n\
-         \x20 versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: \
-         {spec: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {targetRefs: {type: array, items: \
-         {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}]\n",
-    );
-    let color = |name: &str, gateways: &[&str], color: &str| {
-        let targets: Vec<String> = gateways
-            .iter()
-            .map(|gateway| format!("{{group: gateway.networking.k8s.io, kind: Gateway, name: {gateway}}}"))
-            .collect();
-        format!(
-            "apiVersion: colors.example.com/v1\nkind: ColorPolicy\nmetadata: {{name: {name}, namespace: gateways}}\n\
-             spec: {{targetRefs: [{}], {color}}}\n",
-            targets.join(", ")
-        )
-    };
-    scratch.write("hub/a.yaml", &color("a", &["prod-web", "admin"], "light: red"));
-    scratch.write("hub/b.yaml", &color("b", &["prod-web"], "dark: brown"));
-    scratch
-        .run(&["render", "hub", "-o", "rendered"])
-        .exits(4)
-        .says("error[policy/same-target]")
-        .says("two contents on cluster eu-1")
-        .says("one policy for each target");
-    assert!(!scratch.exists("rendered"));
-    // Where the two targets never meet, both are shipped.
-    scratch.edit("hub/second.yaml", "placement: edge", "placement: us");
-    let decisions = scratch.read("hub/decisions.yaml");
-    scratch.write(
-        "hub/us.yaml",
-        &decisions
-            .replace("edge", "us")
-            .replace("eu-1", "ap-1")
-            .replace("us-1", "ap-2"),
-    );
-    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
-    assert!(work(&scratch, GATEWAY_WORK).contains("dark: brown"));
-    assert!(
-        !scratch
-            .read("rendered/ap-1/gateway-gateways-admin.yaml")
-            .contains("dark: brown")
-    );
 }
