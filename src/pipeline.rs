@@ -16,6 +16,7 @@
 //! ```
 
 pub mod argocd;
+mod inhabited;
 mod inputs;
 mod nothing;
 mod policies;
@@ -23,6 +24,7 @@ mod schemas;
 mod stages;
 
 pub use crate::policy::PolicyView;
+pub use inhabited::effective_changes;
 pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
 };

@@ -74,7 +74,7 @@ impl Check {
         }
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
-            next::after_clean_check(&loaded, &self.options.paths, self.options.speech);
+            next::after_clean_check(&loaded, &self.options);
         }
         Ok(status)
     }

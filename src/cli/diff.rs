@@ -1,7 +1,6 @@
 //! `spokewright diff`: what a change of the input does to every cluster.
 
 mod base;
-mod inhabited;
 mod without;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -11,7 +10,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity};
 use spokewright::output;
-use spokewright::pipeline::{Loaded, Request};
+use spokewright::pipeline::{self, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
@@ -19,7 +18,6 @@ use spokewright::report::diff::{
 use spokewright::source::Sources;
 
 use base::{Base, Evaluated, Input};
-use inhabited::effective_changes;
 use without::remove;
 
 use super::options::{Carrier, MessageFormat, ReadOptions};
@@ -227,7 +225,10 @@ impl Diff {
     }
 
     fn effective_changes(&self, old: &mut Evaluated, new: &mut Evaluated) -> Vec<EffectiveChange> {
-        let (changes, left_out) = effective_changes(old, new);
+        let (changes, left_out) = pipeline::effective_changes(
+            (&old.loaded, &mut old.effective),
+            (&new.loaded, &mut new.effective),
+        );
         if left_out > 0 {
             self.say(&format!(
                 "note: on {} where something lives already, effective settings are as the hub alone says; \

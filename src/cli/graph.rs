@@ -6,7 +6,8 @@ use spokewright::report::Graph;
 
 use super::next;
 use super::options::ReadOptions;
-use super::policies::{evaluate, finish};
+use super::policies::evaluate;
+use super::reporting::finish;
 use super::show;
 use super::status::Status;
 

@@ -11,7 +11,7 @@ use spokewright::output::{self, ChangeKind, Summary};
 use spokewright::pipeline::{CONFIG_NAME, Loaded};
 use spokewright::placement;
 
-use super::options::Speech;
+use super::options::{ReadOptions, Speech};
 use super::show;
 
 /// After a directory was rendered for the first time.
@@ -34,21 +34,20 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
 }
 
 /// After nothing was wrong in an input that was never rendered.
-pub(crate) fn after_clean_check(loaded: &Loaded, paths: &[PathBuf], speech: Speech) {
+pub(crate) fn after_clean_check(loaded: &Loaded, options: &ReadOptions) {
     // Whoever has a configuration knows how to go on, or lets Argo CD render.
     let first = loaded.sources.files().first();
     let is_configured = first.is_some_and(|file| file.relative == CONFIG_NAME);
-    let is_stream = paths.iter().any(|path| path.as_os_str() == "-");
-    if is_configured || is_stream || output::is_tree(&loaded.output) {
+    if is_configured || options.reads_stdin() || output::is_tree(&loaded.output) {
         return;
     }
     show::calm(
         &format!(
             "next: `{}` writes one directory per cluster into {}",
-            command("render", paths),
+            command("render", &options.paths),
             word(&loaded.output)
         ),
-        speech,
+        options.speech,
     );
 }
 

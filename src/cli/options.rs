@@ -215,8 +215,7 @@ enum Mode {
 impl ReadOptions {
     /// The library's request. Standard input is read here, because it can be read only once.
     pub(crate) fn request(&self) -> anyhow::Result<Request> {
-        let is_stdin = self.paths.iter().any(|path| path.as_os_str() == "-");
-        let stdin = is_stdin.then(read_stdin).transpose()?;
+        let stdin = self.reads_stdin().then(read_stdin).transpose()?;
         Ok(Request {
             paths: self
                 .paths
@@ -254,7 +253,7 @@ impl ReadOptions {
     pub(crate) fn check_watchable(&self) -> Result<(), Refusal> {
         super::watch::check_support()?;
         let refuse = |message, help| Err(Refusal::new(Status::Usage, message, help));
-        if self.paths.iter().any(|path| path.as_os_str() == "-") {
+        if self.reads_stdin() {
             return refuse(
                 "standard input can be read only once, and `--watch` reads again",
                 "name files or directories, or leave out `--watch`",
@@ -267,6 +266,11 @@ impl ReadOptions {
                 "leave out `--inputs git-index`, or run without `--watch` in a hook",
             ),
         }
+    }
+
+    /// Whether standard input is an input.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.paths.iter().any(|path| path.as_os_str() == "-")
     }
 
     /// Whether `--clusters` asks for some clusters only.

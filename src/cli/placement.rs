@@ -1,9 +1,7 @@
 //! `spokewright placement`: what OCM's scheduler decides, and why.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
 use spokewright::output::{decision_file, write_decisions};
@@ -15,7 +13,7 @@ use spokewright::report::{PlacementExplanation, placement_table, why_text};
 use super::next;
 use super::options::ReadOptions;
 use super::render::plural;
-use super::reporting::Reporting;
+use super::reporting::{Reporting, finish};
 use super::show;
 use super::status::Status;
 
@@ -67,13 +65,7 @@ impl Placement {
             findings.extend(evaluation.unwritable());
             findings.extend(elsewhere(&evaluation, &loaded, directory));
         }
-        loaded.finish(&mut findings);
-        std::io::stdout()
-            .lock()
-            .write_all(data.as_bytes())
-            .context("cannot write to stdout")?;
-        show::findings(&findings, &loaded.sources, self.options.speech);
-        let status = Status::of(&findings);
+        let status = finish(&loaded, findings, &data, &self.options)?;
         if self.why.is_none() && inventory.placements.is_empty() {
             next::without_placements(&loaded, self.options.speech);
         }

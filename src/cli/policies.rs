@@ -1,8 +1,5 @@
 //! `spokewright policies` and `spokewright explain`: which policy applies, and why.
 
-use std::io::Write as _;
-
-use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, nearest};
 use spokewright::object::Object;
@@ -13,7 +10,7 @@ use spokewright::report::{explain, explanation_text, policies_text};
 use super::named::named;
 use super::next;
 use super::options::ReadOptions;
-use super::reporting::Reporting;
+use super::reporting::{Reporting, finish};
 use super::show;
 use super::status::Status;
 
@@ -154,19 +151,4 @@ pub(super) fn evaluate<'a>(
         }
     };
     Ok(view)
-}
-
-pub(super) fn finish(
-    loaded: &Loaded,
-    mut findings: Findings,
-    data: &str,
-    options: &ReadOptions,
-) -> anyhow::Result<Status> {
-    loaded.finish(&mut findings);
-    std::io::stdout()
-        .lock()
-        .write_all(data.as_bytes())
-        .context("cannot write to stdout")?;
-    show::findings(&findings, &loaded.sources, options.speech);
-    Ok(Status::of(&findings))
 }

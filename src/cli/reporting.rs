@@ -1,8 +1,15 @@
 //! The form of a report on stdout: what commands have in common whose result is data.
 
-use clap::{Args, ValueEnum};
+use std::io::Write as _;
 
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use spokewright::diagnostic::Findings;
+use spokewright::pipeline::Loaded;
+
+use super::options::ReadOptions;
 use super::show;
+use super::status::Status;
 
 /// Form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,4 +48,20 @@ impl Reporting {
                 .unwrap_or_default(),
         }
     }
+}
+
+/// Prints a report: the data on stdout, the findings on stderr, which decide the status.
+pub(crate) fn finish(
+    loaded: &Loaded,
+    mut findings: Findings,
+    data: &str,
+    options: &ReadOptions,
+) -> anyhow::Result<Status> {
+    loaded.finish(&mut findings);
+    std::io::stdout()
+        .lock()
+        .write_all(data.as_bytes())
+        .context("cannot write to stdout")?;
+    show::findings(&findings, &loaded.sources, options.speech);
+    Ok(Status::of(&findings))
 }

@@ -1,9 +1,7 @@
 //! `spokewright status`: what the hub objects' status would say, or says by what the clusters report.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Locate as _};
@@ -15,7 +13,7 @@ use spokewright::yaml;
 
 use super::next;
 use super::options::{ReadOptions, read_stdin};
-use super::reporting::{Format, Reporting};
+use super::reporting::{Format, Reporting, finish};
 use super::show;
 use super::status::Status;
 
@@ -47,7 +45,7 @@ impl StatusCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let works = self.works.as_deref();
         let works_on_stdin = works == Some(Path::new("-"));
-        if works_on_stdin && self.options.paths.iter().any(|path| path.as_os_str() == "-") {
+        if works_on_stdin && self.options.reads_stdin() {
             show::line("error: standard input can be read only once");
             show::line("help: name a file for the input or for `--works`");
             return Ok(Status::Usage);
@@ -64,16 +62,11 @@ impl StatusCommand {
             }
             None => self.predicted(&request, &mut findings)?,
         };
-        loaded.finish(&mut findings);
-        std::io::stdout()
-            .lock()
-            .write_all(data.as_bytes())
-            .context("cannot write to stdout")?;
-        show::findings(&findings, &loaded.sources, self.options.speech);
+        let status = finish(&loaded, findings, &data, &self.options)?;
         if has_none {
             next::without_statuses(&loaded, self.options.speech);
         }
-        Ok(Status::of(&findings))
+        Ok(status)
     }
 
     /// The input, the report, and whether it is empty.

@@ -8,7 +8,8 @@ use globset::{Glob, GlobMatcher};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
-use crate::hub::{self, Hub};
+use crate::hub::{self, Hub, Objects};
+use crate::object::Identity;
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
 use crate::progress::Progress;
@@ -100,6 +101,22 @@ impl Loaded {
         findings.extend(self.findings.clone());
         findings.finish(&self.overrides, self.deny_warnings);
         findings.order_by_position(&self.sources);
+    }
+
+    /// Takes an object out of the hub or, where that has none of this identity, off every cluster where it lives.
+    pub fn remove(&mut self, identity: &Identity) {
+        let without = |objects: &Objects| {
+            let kept = objects.iter().filter(|object| object.identity() != *identity);
+            Objects::new(kept.cloned().collect())
+        };
+        let Hub { objects, spokes, .. } = &mut self.hub;
+        if objects.iter().any(|object| object.identity() == *identity) {
+            *objects = without(objects);
+            return;
+        }
+        for objects in spokes.values_mut() {
+            *objects = without(objects);
+        }
     }
 
     /// What an evaluation of this input's Placements starts from.

@@ -167,14 +167,8 @@ impl Explainer<'_, '_> {
                 Some(ExplainedPaths {
                     kind: profile.kind.clone(),
                     group: profile.group.clone(),
-                    paths: paths
-                        .iter()
-                        .map(|path| self.view.attachments.topology.path_locators(path))
-                        .collect(),
-                    labels: paths
-                        .iter()
-                        .map(|path| self.view.attachments.topology.path_label(path))
-                        .collect(),
+                    paths: self.locators(&paths),
+                    labels: self.labels(&paths),
                     settings: self.settings(effective),
                     overridden: self.losses(effective),
                 })
@@ -277,6 +271,17 @@ impl Explainer<'_, '_> {
     }
 
     /// What each path would lose or get instead; paths with equal changes together.
+    fn locators(&self, paths: &[Path]) -> Vec<Vec<String>> {
+        let topology = &self.view.attachments.topology;
+        paths.iter().map(|path| topology.path_locators(path)).collect()
+    }
+
+    /// The paths for people.
+    fn labels(&self, paths: &[Path]) -> Vec<String> {
+        let topology = &self.view.attachments.topology;
+        paths.iter().map(|path| topology.path_label(path)).collect()
+    }
+
     fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
         let mut grouped: BTreeMap<Vec<SettingChange>, Vec<Path>> = BTreeMap::new();
         for change in without(&self.view.attachments, &self.view.effective, id) {
@@ -286,14 +291,8 @@ impl Explainer<'_, '_> {
         grouped
             .into_iter()
             .map(|(changes, paths)| ChangePart {
-                paths: paths
-                    .iter()
-                    .map(|path| self.view.attachments.topology.path_locators(path))
-                    .collect(),
-                labels: paths
-                    .iter()
-                    .map(|path| self.view.attachments.topology.path_label(path))
-                    .collect(),
+                paths: self.locators(&paths),
+                labels: self.labels(&paths),
                 changes,
             })
             .collect()

@@ -69,9 +69,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             };
         }
         if self.key_is_next() {
-            let key = scalar.into_key(&range)?;
-            self.set_key(key, range);
-            return Ok(());
+            return self.take_scalar_key(scalar, range);
         }
         let value = scalar.into_value(&range)?;
         self.complete_scalar(value, range)

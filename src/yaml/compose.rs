@@ -18,7 +18,7 @@ use super::error::{Error, ErrorKind, Outcome};
 use super::event::{Event, Events, Properties};
 use super::fields::{Merged, insert, merge};
 use super::position::Record;
-use super::resolve::{is_merge, resolve};
+use super::resolve::{Scalar, is_merge, resolve};
 
 /// The value of one document.
 ///
@@ -145,9 +145,8 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
                         self.merge_is_next(range);
                         return Ok(());
                     }
-                    let key = resolve(text, plain, None, &range)?.into_key(&range)?;
-                    self.set_key(key, range);
-                    return Ok(());
+                    let scalar = resolve(text, plain, None, &range)?;
+                    return self.take_scalar_key(scalar, range);
                 }
                 let value = resolve(text, plain, None, &range)?.into_value(&range)?;
                 self.complete_scalar(value, range)
@@ -226,6 +225,26 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
 
     pub(super) fn set_key(&mut self, key: String, range: Range<usize>) {
         self.set_pending(Pending::Key(key, range));
+    }
+
+    /// The key that a scalar says. To Kubernetes' reader the floats `0.0` and `-0.0` are one key, though their texts
+    /// differ, and the later one wins.
+    pub(super) fn take_scalar_key(&mut self, scalar: Scalar<'t>, range: Range<usize>) -> Outcome<()> {
+        let is_zero = matches!(scalar, Scalar::Float(float) if float == 0.0);
+        let key = scalar.into_key(&range)?;
+        if is_zero
+            && let Some(Content::Mapping { map, .. }) = self.frames.last().map(|frame| &frame.content)
+            && map.contains_key(if key == "0" { "-0" } else { "0" })
+        {
+            return Err(Error::new(
+                ErrorKind::DuplicateKey,
+                range,
+                "the keys `0.0` and `-0.0` of one mapping are one number to Kubernetes' reader",
+                "remove one of the two",
+            ));
+        }
+        self.set_key(key, range);
+        Ok(())
     }
 
     fn merge_is_next(&mut self, range: Range<usize>) {

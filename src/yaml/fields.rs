@@ -26,20 +26,6 @@ pub(super) fn insert<R: Record>(
     value: Value,
     node: R::Node,
 ) -> Outcome<()> {
-    // To go-yaml `0.0` and `-0.0` are one key, and the later one wins.
-    let other_zero = match key.as_str() {
-        "0" => map.contains_key("-0"),
-        "-0" => map.contains_key("0"),
-        _ => false,
-    };
-    if other_zero {
-        return Err(Error::new(
-            ErrorKind::DuplicateKey,
-            range.clone(),
-            "the keys `0` and `-0` in one mapping are one number to Kubernetes' reader",
-            "remove one of the two",
-        ));
-    }
     match map.entry(key) {
         Entry::Vacant(vacant) => {
             R::insert(fields, vacant.key(), range, node);

@@ -1,6 +1,5 @@
 //! `diff --without`: which object somebody means, and the input without it.
 
-use spokewright::hub::Objects;
 use spokewright::object::Object;
 use spokewright::pipeline::Loaded;
 
@@ -19,17 +18,6 @@ pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> 
         .or_else(|_| named(loaded, &anywhere, wanted))
         .map_err(|refusal| usage(&refusal.to_string(), &refusal.help))?;
     let identity = object.identity();
-    let is_local = !hub.iter().any(|known| known.identity() == identity);
-    let without = |objects: &Objects| {
-        let kept = objects.iter().filter(|object| object.identity() != identity);
-        Objects::new(kept.cloned().collect())
-    };
-    if is_local {
-        for objects in loaded.hub.spokes.values_mut() {
-            *objects = without(objects);
-        }
-    } else {
-        loaded.hub.objects = without(&loaded.hub.objects);
-    }
+    loaded.remove(&identity);
     Ok(identity.to_string())
 }

@@ -340,10 +340,16 @@ fn merges_take_mappings_and_later_keys_override() {
 
 #[test]
 fn both_zeros_in_one_mapping_are_one_key() {
-    for text in ["{0.0: a, -0.0: b}\n", "-0.0: a\n0: b\n"] {
+    for text in [
+        "{0.0: a, -0.0: b}\n",
+        "-0.0: a\n0e0: b\n",
+        "{&x 0.0: a, -0.0: b}\n",
+    ] {
         assert_eq!(error(text).kind, ErrorKind::DuplicateKey, "{text}");
     }
     assert_eq!(value("{-0.0: a}\n"), json!({"-0": "a"}));
+    // As texts and integers they are two.
+    assert_eq!(value("{\"-0\": a, \"0\": b}\n"), json!({"-0": "a", "0": "b"}));
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
-use spokewright::diagnostic::Findings;
-use spokewright::hub::Objects;
-use spokewright::pipeline::{self, Loaded};
-use spokewright::report::diff::{EffectiveChange, EffectiveSettings, SettingsOnCluster};
 
-use super::base::Evaluated;
+use super::inputs::Loaded;
+use super::stages::policies_on;
+use crate::diagnostic::Findings;
+use crate::hub::Objects;
+use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingsOnCluster};
 
 /// So many objects are attached once more for single clusters at most: the view of a cluster costs as much as the hub
 /// has objects, and `diff` stays within a second of the render.
@@ -16,26 +16,29 @@ const MOST_OBJECTS: usize = 5_000;
 
 /// What is effective otherwise on the new side, and on how many clusters where something lives already that could not be
 /// looked at one by one.
-pub(super) fn effective_changes(old: &mut Evaluated, new: &mut Evaluated) -> (Vec<EffectiveChange>, usize) {
-    let changes = EffectiveSettings::changes(&old.effective, &new.effective);
-    let (clusters, left_out) = to_look_at(&old.loaded, &new.loaded, &changes);
+#[must_use]
+pub fn effective_changes(
+    old: (&Loaded, &mut EffectiveSettings),
+    new: (&Loaded, &mut EffectiveSettings),
+) -> (Vec<EffectiveChange>, usize) {
+    let changes = EffectiveSettings::changes(old.1, new.1);
+    let (clusters, left_out) = to_look_at(old.0, new.0, &changes);
     if clusters.is_empty() {
         return (changes, left_out);
     }
-    for side in [&mut *old, &mut *new] {
-        let loaded = &side.loaded;
+    for (loaded, settings) in [(old.0, &mut *old.1), (new.0, &mut *new.1)] {
         let seen: Vec<SettingsOnCluster> = clusters
             .par_iter()
             .map(|cluster| {
-                let view = pipeline::policies_on(loaded, cluster, &mut Findings::new());
+                let view = policies_on(loaded, cluster, &mut Findings::new());
                 SettingsOnCluster::new(cluster, &view)
             })
             .collect();
         for there in seen {
-            side.effective.look_at(there);
+            settings.look_at(there);
         }
     }
-    let changes = EffectiveSettings::changes(&old.effective, &new.effective);
+    let changes = EffectiveSettings::changes(old.1, new.1);
     (changes, left_out)
 }
 
