@@ -53,6 +53,30 @@ fn without_a_policy_the_one_that_takes_over_is_named_with_paths_and_clusters() {
 }
 
 #[test]
+fn clusters_beyond_what_is_cheap_to_look_at_are_counted_in_a_note() {
+    let scratch = fleet();
+    let local = scratch.read("fleet/spokes/eu-1/limits.yaml");
+    scratch.write("fleet/spokes/us-1/limits.yaml", &local);
+    let without = ["diff", "fleet", "--without", "ratelimitpolicy/shop/api-burst"];
+    scratch
+        .run(&without)
+        .exits(1)
+        .does_not_say("something lives already");
+    // A hub so large that looking at one cluster is all that is cheap.
+    let many: String = (0..5_000)
+        .map(|number| {
+            format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: n{number}, namespace: many}}\n")
+        })
+        .collect();
+    scratch.write("fleet/hub/many.yaml", &many);
+    scratch
+        .run(&without)
+        .exits(1)
+        .says("note: on 1 more cluster where something lives already")
+        .says("choose fewer with `--clusters`");
+}
+
+#[test]
 fn a_policy_that_lives_on_a_cluster_counts_there_and_nowhere_else() {
     let scratch = fleet();
     scratch.edit("fleet/spokes/eu-1/limits.yaml", "limit: 5", "limit: 6");
