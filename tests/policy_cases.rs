@@ -260,19 +260,24 @@ fn case_33() {
     compare_policies(name, &report, &expected);
 }
 
-fn gep_713(name: &str) {
-    let (hub, expected) = case(name);
-    let report = report(&hub, None);
-    let wanted: BTreeMap<Vec<String>, Value> = list(&expected, "effective")
+/// What a case expects of each path, under `field`.
+fn expected_paths(expected: &Value, field: &str) -> BTreeMap<Vec<String>, Value> {
+    list(expected, "effective")
         .iter()
         .map(|entry| {
             let path = list(entry, "path")
                 .iter()
                 .filter_map(Value::as_str)
                 .map(str::to_owned);
-            (path.collect(), entry["spec"].clone())
+            (path.collect(), entry[field].clone())
         })
-        .collect();
+        .collect()
+}
+
+fn gep_713(name: &str) {
+    let (hub, expected) = case(name);
+    let report = report(&hub, None);
+    let wanted = expected_paths(&expected, "spec");
     assert_eq!(backend_paths(&report), wanted, "{name}");
     compare_affected(name, &report, &expected);
     compare_policies(name, &report, &expected);
@@ -365,16 +370,7 @@ fn case_44() {
             )
         })
         .collect();
-    let wanted: BTreeMap<Vec<String>, Value> = list(&expected, "effective")
-        .iter()
-        .map(|entry| {
-            let path = list(entry, "path")
-                .iter()
-                .filter_map(Value::as_str)
-                .map(str::to_owned);
-            (path.collect(), entry["rules"].clone())
-        })
-        .collect();
+    let wanted = expected_paths(&expected, "rules");
     assert_eq!(found, wanted);
 }
 
