@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of src/ from the top down: none imports one that stands below it.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "diagnostic",
     "progress",
     "source",
@@ -15,6 +15,7 @@ const ORDER: [&str; 13] = [
     "hub",
     "placement",
     "policy",
+    "sync",
     "render",
     "output",
     "report",
