@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of src/ from the top down: none imports one that stands below it.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "diagnostic",
     "progress",
     "source",
@@ -14,6 +14,7 @@ const ORDER: [&str; 14] = [
     "api",
     "hub",
     "placement",
+    "topology",
     "policy",
     "sync",
     "render",

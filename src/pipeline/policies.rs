@@ -10,13 +10,11 @@ use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, Ours};
 use crate::object::Object;
-use crate::policy::findings::outcomes;
-use crate::policy::reach::gateways_of;
-use crate::policy::{
-    Ages, Attachments, Clusters, EffectivePolicies, Node, Options, PolicyView, Profiles, Statuses,
-};
+use crate::policy::{Ages, Attachments, Clusters, EffectivePolicies, Options, Profiles, Statuses, outcomes};
 use crate::progress::{Progress, Stage};
+use crate::report::PolicyView;
 use crate::sync::{Locals, Synced, SyncedRoutes, report_local_conflicts, report_same_target};
+use crate::topology::Node;
 use apimachinery::GroupKind;
 
 /// What is attached, and what lives on each cluster.
@@ -102,7 +100,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         source: SourceId(0),
         index: 0,
     };
-    crate::policy::profiles::configure(&mut profiles, &loaded.config.profiles, document, findings);
+    crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
     profiles
 }
 
@@ -139,10 +137,7 @@ impl<'a> PolicyView<'a> {
                 let placed = synced
                     .ours(Node::Gateway(gateway))
                     .and_then(|index| clusters.get(index));
-                let local = attachments
-                    .topology
-                    .gateway(gateway)
-                    .is_some_and(|gateway| gateway.local);
+                let local = attachments.topology.gateways.get(gateway).local;
                 local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
             }
         };
@@ -197,11 +192,11 @@ pub(super) fn receives(
     };
     let gateways = match route {
         Some(route) => route.parents.iter().map(|parent| parent.number).collect(),
-        None => gateways_of(&attachments.topology, node),
+        None => attachments.topology.gateways_of(node),
     };
     gateways
         .into_iter()
-        .filter_map(|gateway| attachments.topology.gateway(gateway))
+        .map(|gateway| attachments.topology.gateways.get(gateway))
         .filter_map(|gateway| clusters.get(&gateway.object.key()))
         .any(|clusters| clusters.iter().any(|name| name == cluster))
 }

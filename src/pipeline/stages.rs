@@ -9,14 +9,15 @@ use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Objects, Ours};
 use crate::placement;
-use crate::policy::PolicyView;
-use crate::policy::{Clusters, Node};
+use crate::policy::{Clusters, KindId};
 use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings};
+use crate::report::PolicyView;
 use crate::report::{
     Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
 };
 use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
+use crate::topology::Node;
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -123,8 +124,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
     let withheld_objects: Vec<_> = consignments
         .withheld
         .iter()
-        .filter_map(|withheld| attached.attachments.policy(withheld.policy))
-        .map(|policy| policy.object)
+        .map(|withheld| attached.attachments.policy(withheld.policy).object)
         .collect();
     let input = render::Input {
         hub,
@@ -159,7 +159,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
     let withheld = consignments
         .withheld
         .iter()
-        .filter_map(|entry| WithheldPolicy::new(entry, &attached.attachments))
+        .map(|entry| WithheldPolicy::new(entry, &attached.attachments))
         .collect();
     Planned {
         ours,
@@ -339,7 +339,7 @@ fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>
         .zip(clusters)
         .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
         .collect();
-    let nodes: Vec<(Node, &BTreeSet<usize>)> = attached
+    let nodes: Vec<(Node, &BTreeSet<KindId>)> = attached
         .synced
         .gateways
         .iter()

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::explain::{ChangePart, ExplainedPaths, Explanation, PolicyPart};
+use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::Place;
-use crate::policy::PolicyReport;
-use crate::policy::report::EffectiveEntry;
 
 /// At most so many paths with one result are listed, the rest is counted.
 const MOST_PATHS: usize = 8;

@@ -6,10 +6,10 @@
 use std::fmt::Write as _;
 
 use super::aggregate::WorkSummary;
+use super::policies::OnCluster;
 use super::status::{Group, ObjectStatus, WorkState};
 use super::status_report::StatusReport;
 use crate::policy::Condition;
-use crate::policy::report::OnCluster;
 
 /// What stands between columns.
 const GAP: &str = "  ";

@@ -15,10 +15,8 @@ use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
-use crate::policy::attachment::Attachments;
-use crate::policy::listener::ListenerNode;
-use crate::policy::node::index;
-use crate::policy::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
+use crate::policy::Attachments;
+use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId, SPOKE_PREFIX};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -60,7 +58,15 @@ pub fn check_admission(
     }
     for ((gateway, listener, cause), refused) in &check.refused {
         let gateway = ours.gateways.get(*gateway).map(|ours| &ours.gateway);
-        findings.extend(gateway.and_then(|gateway| finding(gateway, *listener, *cause, refused, hub)));
+        findings.extend(gateway.and_then(|gateway| {
+            finding(
+                gateway,
+                attachments.topology.listeners.get(*listener).name,
+                *cause,
+                refused,
+                hub,
+            )
+        }));
     }
     check.labels
 }
@@ -84,24 +90,22 @@ struct Refused<'a> {
 }
 
 /// Gateway (position in ours), listener (position), why.
-type RefusedKey = (usize, u32, Cause);
+type RefusedKey = (usize, ListenerId, Cause);
 
 struct Check<'c, 'a> {
     attachments: &'c Attachments<'a>,
     hub: &'c Hub,
     /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
-    known: HashMap<(usize, u32, &'c str), Rc<[String]>>,
+    known: HashMap<(usize, ListenerId, &'c str), Rc<[String]>>,
     labels: NamespaceLabels,
     refused: BTreeMap<RefusedKey, Refused<'c>>,
 }
 
 impl<'c, 'a: 'c> Check<'c, 'a> {
-    fn parent(&mut self, (number, route): (u32, &'c Object), parent: &SyncedParent, clusters: &[String]) {
-        let Some(gateway) = self.attachments.topology.gateway(parent.number) else {
-            return;
-        };
-        let listener_at = |position: u32| gateway.listeners.get(index(position));
-        let taking: Vec<u32> = parent
+    fn parent(&mut self, (number, route): (RouteId, &'c Object), parent: &SyncedParent, clusters: &[String]) {
+        let gateway = self.attachments.topology.gateways.get(parent.number);
+        let listener_at = |id: ListenerId| Some(self.attachments.topology.listeners.get(id));
+        let taking: Vec<ListenerId> = parent
             .listeners
             .iter()
             .copied()
@@ -119,7 +123,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             return;
         }
         let home = format!("{SPOKE_PREFIX}{}", gateway.object.namespace_or_empty());
-        let mut verdicts: Vec<(u32, Rc<[String]>)> = Vec::with_capacity(taking.len());
+        let mut verdicts: Vec<(ListenerId, Rc<[String]>)> = Vec::with_capacity(taking.len());
         for position in taking {
             let Some(listener) = listener_at(position) else {
                 continue;
@@ -224,13 +228,13 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
 
 fn finding(
     gateway: &Gateway<'_>,
-    listener: u32,
+    listener: &str,
     cause: Cause,
     refused: &Refused<'_>,
     hub: &Hub,
 ) -> Option<Finding> {
     // Ours have their own listeners first, in the order of the spec.
-    let listener = gateway.listeners.get(index(listener))?;
+    let listener = gateway.listeners.iter().find(|known| known.name == listener)?;
     let (first, pointer) = refused.routes.first()?;
     let allowed = listener.field.get("allowedRoutes");
     let at = if allowed.is_present() {

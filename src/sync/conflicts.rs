@@ -7,18 +7,13 @@
 use super::local_policies::Locals;
 use super::same_target::{Decision, Displacer, ShippedSpec, decide};
 use crate::diagnostic::{Code, Finding, Findings, Place};
-use crate::policy::attachment::{Attachments, PolicyId};
-use crate::policy::findings::described;
-use crate::policy::local_wins::without_rules_of;
-use crate::policy::node::Node;
-use crate::policy::precedence::Rule;
-use crate::policy::profile::{SameTarget, Strategy};
-use crate::policy::targets::Target;
+use crate::policy::{Attachments, PolicyId, Rule, SameTarget, Strategy, Target, without_rules_of};
+use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
 pub fn report_same_target(attachments: &Attachments<'_>, findings: &mut Findings) {
-    for (kind, known) in attachments.kinds.iter().enumerate() {
+    for (kind, known) in attachments.kinds.iter() {
         if known.profile.same_target == SameTarget::AddUp {
             continue;
         }
@@ -42,13 +37,9 @@ fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, fi
         return;
     };
     let winner = shipped.policy;
-    let target = described(attachments, node);
+    let target = attachments.topology.described(node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
-    let name = |id: PolicyId| {
-        attachments
-            .policy(id)
-            .map(|policy| policy.object.identity().to_string())
-    };
+    let name = |id: PolicyId| Some(attachments.policy(id).object.identity().to_string());
     let (Some(winner_name), Some(winner_place)) = (name(winner), place(winner)) else {
         return;
     };
@@ -104,7 +95,7 @@ fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, fi
 
 /// Why one policy is established against another on the same target.
 fn established_rule(attachments: &Attachments<'_>, established: PolicyId, other: PolicyId) -> Rule {
-    let age = |id| attachments.policy(id).and_then(|policy| policy.rank.age);
+    let age = |id| attachments.policy(id).rank.age;
     match (age(established), age(other)) {
         (Some(a), Some(b)) if a == b => Rule::FirstByName,
         (None, None) => Rule::FirstByName,
@@ -115,7 +106,7 @@ fn established_rule(attachments: &Attachments<'_>, established: PolicyId, other:
 /// On a cluster, a merging synced policy and a local one whose own strategy is atomic share a target: which of them a
 /// controller takes for the established one depends on when the synced copy is created.
 pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>, findings: &mut Findings) {
-    for (kind, known) in attachments.kinds.iter().enumerate() {
+    for (kind, known) in attachments.kinds.iter() {
         if known.profile.same_target != SameTarget::Merge {
             continue;
         }
@@ -126,7 +117,7 @@ pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>
             let Some(synced) = placed
                 .accepted
                 .first()
-                .and_then(|entry| attachments.policy(entry.policy))
+                .map(|entry| attachments.policy(entry.policy))
             else {
                 continue;
             };
@@ -144,7 +135,7 @@ pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>
                                 locals.cluster,
                                 local.object.identity(),
                                 synced.object.identity(),
-                                described(attachments, *node)
+                                attachments.topology.described(*node)
                             ),
                         )
                         .label("its strategy is atomic")
@@ -159,7 +150,7 @@ pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>
 }
 
 fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Place> {
-    let policy = attachments.policy(id)?;
+    let policy = attachments.policy(id);
     let declared = policy
         .targets
         .iter()

@@ -14,9 +14,8 @@ use serde_json::Value;
 use super::local_policies::Locals;
 use super::same_target::{Displacer, Shipped, ShippedSpec, beside_locals, decide};
 use crate::object::Object;
-use crate::policy::attachment::{Attachments, PolicyId};
-use crate::policy::node::Node;
-use crate::policy::precedence::Rule;
+use crate::policy::{Attachments, KindId, PolicyId, Rule};
+use crate::topology::Node;
 
 /// One object for the spokes.
 #[derive(Debug, Clone)]
@@ -77,11 +76,11 @@ impl<'a> Consignments<'a> {
     /// to a cluster; it is asked only where a local policy has the same target.
     pub fn new<'k>(
         attachments: &Attachments<'a>,
-        nodes: impl IntoIterator<Item = (Node, &'k BTreeSet<usize>)>,
+        nodes: impl IntoIterator<Item = (Node, &'k BTreeSet<KindId>)>,
         locals: &BTreeMap<&'a str, Locals<'a>>,
         receives: impl Fn(Node, &str) -> bool,
     ) -> Self {
-        let mut disturbed: BTreeMap<(usize, Node), Vec<&Locals<'a>>> = BTreeMap::new();
+        let mut disturbed: BTreeMap<(KindId, Node), Vec<&Locals<'a>>> = BTreeMap::new();
         for there in locals.values() {
             for target in there.targets() {
                 disturbed.entry(target).or_default().push(there);
@@ -117,14 +116,13 @@ struct Grouping<'g, 'a> {
 }
 
 impl<'a> Grouping<'_, 'a> {
-    fn add(&mut self, kind: usize, node: Node, locals: &[&Locals<'a>]) {
+    fn add(&mut self, kind: KindId, node: Node, locals: &[&Locals<'a>]) {
         let Some(decision) = decide(self.attachments, kind, node) else {
             return;
         };
         for withheld in &decision.withheld {
-            if let Displacer::Hub(by) = withheld.by
-                && let Some(winner) = self.attachments.policy(by)
-            {
+            if let Displacer::Hub(by) = withheld.by {
+                let winner = self.attachments.policy(by);
                 self.withheld.push(WithheldFrom {
                     policy: withheld.policy,
                     node,
@@ -179,7 +177,8 @@ impl<'a> Grouping<'_, 'a> {
         node: Node,
         (withheld_from, instead): (BTreeSet<String>, BTreeMap<String, Value>),
     ) {
-        let (Some(policy), Some(value)) = (self.attachments.policy(one.policy), self.whole(&one)) else {
+        let policy = self.attachments.policy(one.policy);
+        let Some(value) = self.whole(&one) else {
             return;
         };
         let (own, sources) = match &one.content {
@@ -212,7 +211,7 @@ impl<'a> Grouping<'_, 'a> {
 
     /// The whole object with the spec that is shipped.
     fn whole(&self, one: &Shipped) -> Option<Cow<'a, Value>> {
-        let object = self.attachments.policy(one.policy)?.object;
+        let object = self.attachments.policy(one.policy).object;
         match &one.content {
             ShippedSpec::AsWritten => Some(Cow::Borrowed(&object.value)),
             ShippedSpec::Rewritten { spec, .. } => {

@@ -10,17 +10,13 @@ use std::sync::Arc;
 
 use crate::api::synced::is_synced_copy;
 use crate::diagnostic::Findings;
-use crate::hub::Objects;
+use crate::hub::{Objects, RowId};
 use crate::object::Object;
-use crate::policy::attachment::{Attachments, Options, PolicyId};
-use crate::policy::local_wins::without_rules_of;
-use crate::policy::locate::{Located, locate};
-use crate::policy::merge::Entry;
-use crate::policy::node::Node;
-use crate::policy::profile::{SameTarget, StatusShape};
-use crate::policy::reading::read_policy;
-use crate::policy::settings::Layer;
-use crate::policy::status::{Condition, Outcome, effect_of};
+use crate::policy::{
+    Attachments, Condition, Entry, KindId, Layer, Options, Outcome, PolicyId, SameTarget, StatusShape,
+    effect_of, read_policy, without_rules_of,
+};
+use crate::topology::{Located, Node};
 
 /// A policy that lives on a cluster.
 #[derive(Debug, Clone)]
@@ -40,7 +36,7 @@ pub struct Local<'a> {
 pub struct Locals<'a> {
     /// The cluster.
     pub cluster: &'a str,
-    by_node: BTreeMap<(usize, Node), Vec<Local<'a>>>,
+    by_node: BTreeMap<(KindId, Node), Vec<Local<'a>>>,
 }
 
 /// What becomes of a synced policy on one cluster.
@@ -66,8 +62,8 @@ impl<'a> Locals<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let mut by_node: BTreeMap<(usize, Node), Vec<Local<'a>>> = BTreeMap::new();
-        for (kind, known) in attachments.kinds.iter().enumerate() {
+        let mut by_node: BTreeMap<(KindId, Node), Vec<Local<'a>>> = BTreeMap::new();
+        for (kind, known) in attachments.kinds.iter() {
             let profile = known.profile.as_ref();
             for object in objects.of_kind(&profile.group, &profile.kind) {
                 if is_synced_copy(object) {
@@ -75,8 +71,8 @@ impl<'a> Locals<'a> {
                 }
                 let policy = read_policy(
                     object,
-                    (PolicyId(u32::MAX), kind, true),
-                    Some(profile),
+                    (PolicyId::of_row(u32::MAX), kind, true),
+                    profile,
                     options,
                     findings,
                 );
@@ -89,7 +85,7 @@ impl<'a> Locals<'a> {
                     .iter()
                     .filter_map(|declared| {
                         let namespace = declared.namespace.as_deref().unwrap_or(own);
-                        match locate(&attachments.topology, declared, namespace, true) {
+                        match attachments.topology.locate(declared.locator(namespace, true)) {
                             Located::Node(node) => Some(node),
                             Located::Missing | Located::Elsewhere => None,
                         }
@@ -101,7 +97,7 @@ impl<'a> Locals<'a> {
                         locator: policy.locator.to_string(),
                         key: policy.rank.key.clone(),
                         entry: Entry {
-                            policy: PolicyId(u32::MAX),
+                            policy: PolicyId::of_row(u32::MAX),
                             layers: Arc::clone(&policy.layers),
                         },
                     });
@@ -113,7 +109,7 @@ impl<'a> Locals<'a> {
 
     /// The local policies of a kind on a node, by namespace and name.
     #[must_use]
-    pub fn on(&self, kind: usize, node: Node) -> &[Local<'a>] {
+    pub fn on(&self, kind: KindId, node: Node) -> &[Local<'a>] {
         self.by_node
             .get(&(kind, node))
             .map(Vec::as_slice)
@@ -122,8 +118,8 @@ impl<'a> Locals<'a> {
 
     /// The kinds and nodes that any of them targets, sorted.
     #[must_use]
-    pub fn targets(&self) -> Vec<(usize, Node)> {
-        let mut targets: Vec<(usize, Node)> = self.by_node.keys().copied().collect();
+    pub fn targets(&self) -> Vec<(KindId, Node)> {
+        let mut targets: Vec<(KindId, Node)> = self.by_node.keys().copied().collect();
         targets.sort_unstable();
         targets
     }
@@ -139,9 +135,7 @@ impl<'a> Locals<'a> {
     pub fn effects(&self, attachments: &Attachments<'_>, here: impl Fn(Node) -> bool) -> Vec<LocalEffect> {
         let mut taken: BTreeMap<PolicyId, Taken> = BTreeMap::new();
         for ((kind, node), locals) in &self.by_node {
-            let Some(known) = attachments.kinds.get(*kind) else {
-                continue;
-            };
+            let known = attachments.kinds.get(*kind);
             if !here(*node) || known.profile.same_target == SameTarget::AddUp {
                 continue;
             }
@@ -163,9 +157,9 @@ impl<'a> Locals<'a> {
         }
         taken
             .into_iter()
-            .filter_map(|(id, taken)| {
-                let policy = attachments.policy(id)?;
-                let profile = attachments.profile(id)?;
+            .map(|(id, taken)| {
+                let policy = attachments.policy(id);
+                let profile = attachments.profile(id);
                 let everywhere = policy
                     .nodes()
                     .into_iter()
@@ -184,12 +178,12 @@ impl<'a> Locals<'a> {
                         by.join(" ")
                     );
                 }
-                Some(LocalEffect {
+                LocalEffect {
                     policy: id,
                     outcome,
                     by,
                     condition,
-                })
+                }
             })
             .collect()
     }

@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::policy::attachment::{Attachments, PolicyId};
-use crate::policy::leaves::unflatten;
-use crate::policy::merge::{self, Entry};
-use crate::policy::profile::{Precedence, Profile, Strategy};
-use crate::policy::settings::{Content, Leaf, Side, exchanged};
+use crate::policy::{
+    Attachments, Content, Entry, Leaf, PolicyId, Precedence, Profile, Side, Strategy, exchanged, merge,
+    unflatten,
+};
 
 /// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
 /// it wins alone.
@@ -22,8 +21,8 @@ pub(super) fn contest<'e>(
     entries: &'e [Entry],
 ) -> Option<(&'e Entry, Option<Arc<Content>>)> {
     match profile.precedence {
-        Precedence::Roles => contest_of_roles(profile, entries),
-        Precedence::Seed => contest_of_seed(profile, entries),
+        Precedence::EstablishedChallenger => contest_of_roles(profile, entries),
+        Precedence::OldestWins => contest_of_seed(profile, entries),
     }
 }
 
@@ -77,7 +76,7 @@ fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
 
 /// What the policies of one node come to among themselves.
 fn fold_level(profile: &Profile, entries: &[Entry]) -> Arc<Content> {
-    merge::fold(profile, &[entries], &|_| Arc::from(""))
+    merge(profile, &[entries], &|_| Arc::from(""))
 }
 
 fn side_of(entry: &Entry) -> Side {
@@ -109,9 +108,9 @@ pub(super) fn merged_spec(
     entries: &[Entry],
     content: &Content,
 ) -> Option<Value> {
-    let object = attachments.policy(winner.policy)?.object;
+    let object = attachments.policy(winner.policy).object;
     let spec = object.value.get("spec")?;
-    if profile.precedence == Precedence::Roles {
+    if profile.precedence == Precedence::EstablishedChallenger {
         let base = winner.layers.first().map_or("/spec", |layer| layer.base);
         return Some(exchanged(spec, profile, base, authored(attachments, content)));
     }
@@ -170,7 +169,7 @@ fn authored(attachments: &Attachments<'_>, content: &Content) -> Value {
     let leaves: Vec<Leaf> = content
         .values()
         .filter_map(|leaf| {
-            let object = attachments.policy(leaf.policy)?.object;
+            let object = attachments.policy(leaf.policy).object;
             let value = object.value.pointer(&leaf.source_pointer())?;
             Some(Leaf {
                 value: Arc::new(value.clone()),

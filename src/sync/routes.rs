@@ -15,17 +15,14 @@ use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Ours;
 use crate::object::Object;
-use crate::policy::attachment::Attachments;
-use crate::policy::listener::ListenerNode;
-use crate::policy::node::{Node, number};
-use crate::policy::reach::Clusters;
-use crate::policy::topology::{GatewayNode, Topology};
+use crate::policy::{Attachments, Clusters, KindId};
+use crate::topology::{GatewayId, GatewayNode, ListenerId, ListenerNode, Node, RouteId, Topology};
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
 pub struct SyncedRoutes<'a> {
     /// By number in the topology.
-    routes: BTreeMap<u32, SyncedRoute<'a>>,
+    routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
 }
@@ -47,9 +44,9 @@ pub struct SyncedParent {
     /// Position in [`Ours::gateways`].
     pub gateway: usize,
     /// Number of the Gateway in the topology.
-    pub number: u32,
+    pub number: GatewayId,
     /// Positions of the Gateway's listeners that are meant and have a hostname in common with the route.
-    pub listeners: Vec<u32>,
+    pub listeners: Vec<ListenerId>,
 }
 
 /// A parentRef that goes nowhere.
@@ -92,7 +89,7 @@ impl<'a> SyncedRoutes<'a> {
             .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
             .collect();
         let topology = &attachments.topology;
-        for (position, node) in topology.routes.iter().enumerate() {
+        for (position, node) in topology.routes.iter() {
             let object = node.object;
             let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
             if node.local || !kinds.contains(&(group, kind)) {
@@ -111,9 +108,7 @@ impl<'a> SyncedRoutes<'a> {
                 }
             }
             if !parents.is_empty() {
-                found
-                    .routes
-                    .insert(number(position), SyncedRoute { object, parents });
+                found.routes.insert(position, SyncedRoute { object, parents });
             }
         }
         found
@@ -134,7 +129,7 @@ impl<'a> SyncedRoutes<'a> {
             (GROUP, "ListenerSet") => {
                 let set = topology.find_listener_set(namespace, parent.name, false);
                 (
-                    set.and_then(|(gateway, _)| synced.ours(Node::Gateway(gateway))),
+                    set.and_then(|set| synced.ours(Node::Gateway(topology.listener_sets.get(set).gateway))),
                     true,
                 )
             }
@@ -150,8 +145,7 @@ impl<'a> SyncedRoutes<'a> {
             return Parent::NotOurs;
         };
         let number = synced.gateways.get(gateway).map(|(number, _)| *number);
-        let Some((number, known)) = number.and_then(|number| Some((number, topology.gateway(number)?)))
-        else {
+        let Some((number, known)) = number.map(|number| (number, topology.gateways.get(number))) else {
             return Parent::NotOurs;
         };
         let loose = |why| {
@@ -165,10 +159,10 @@ impl<'a> SyncedRoutes<'a> {
         if is_set {
             return loose(Why::ListenerSet);
         }
-        let meant: Vec<(u32, bool)> = meant(known, parent)
+        let meant: Vec<(ListenerId, bool)> = meant(topology, known, parent)
             .map(|(position, listener)| (position, listener.serves(route)))
             .collect();
-        let listeners: Vec<u32> = meant
+        let listeners: Vec<ListenerId> = meant
             .iter()
             .filter(|(_, serves)| *serves)
             .map(|(position, _)| *position)
@@ -181,9 +175,9 @@ impl<'a> SyncedRoutes<'a> {
                 listeners,
             });
         }
-        let has_section = parent
-            .section_name
-            .is_none_or(|section| own_listeners(known).any(|(_, listener)| listener.name == section));
+        let has_section = parent.section_name.is_none_or(|section| {
+            own_listeners(topology, known).any(|(_, listener)| listener.name == section)
+        });
         match (meant.is_empty(), has_section) {
             (false, _) => loose(Why::Hostname),
             // That the section does not exist is said of every route.
@@ -194,12 +188,12 @@ impl<'a> SyncedRoutes<'a> {
 
     /// The route with this number in the topology, if it goes anywhere.
     #[must_use]
-    pub fn get(&self, route: u32) -> Option<&SyncedRoute<'a>> {
+    pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
     }
 
     /// All of them, by number in the topology.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &SyncedRoute<'a>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (RouteId, &SyncedRoute<'a>)> {
         self.routes.iter().map(|(number, route)| (*number, route))
     }
 
@@ -215,11 +209,11 @@ impl<'a> SyncedRoutes<'a> {
         &self,
         attachments: &Attachments<'_>,
         clusters: &'c Clusters,
-        route: u32,
+        route: RouteId,
     ) -> BTreeSet<&'c str> {
         let parents = self.get(route).into_iter().flat_map(|route| &route.parents);
         parents
-            .filter_map(|parent| attachments.topology.gateway(parent.number))
+            .map(|parent| attachments.topology.gateways.get(parent.number))
             .filter_map(|gateway| clusters.get(&gateway.object.key()))
             .flatten()
             .map(String::as_str)
@@ -233,7 +227,7 @@ impl<'a> SyncedRoutes<'a> {
         &'s self,
         attachments: &'s Attachments<'_>,
         synced: &'s Synced,
-    ) -> Vec<(Node, Cow<'s, BTreeSet<usize>>)> {
+    ) -> Vec<(Node, Cow<'s, BTreeSet<KindId>>)> {
         let mut nodes = Vec::new();
         for (number, route) in self.iter() {
             let gateways = route.gateways();
@@ -309,19 +303,21 @@ impl Loose<'_> {
     }
 }
 
-/// The Gateway's own listeners, with their positions.
-pub(super) fn own_listeners<'g, 'a>(
+/// The Gateway's own listeners.
+fn own_listeners<'g, 'a>(
+    topology: &'g Topology<'a>,
     gateway: &'g GatewayNode<'a>,
-) -> impl Iterator<Item = (u32, &'g ListenerNode<'a>)> {
-    (0_u32..)
-        .zip(&gateway.listeners)
+) -> impl Iterator<Item = (ListenerId, &'g ListenerNode<'a>)> {
+    let all = gateway.listeners.iter();
+    all.map(|listener| (*listener, topology.listeners.get(*listener)))
         .filter(|(_, listener)| listener.set.is_none())
 }
 
 /// The listeners that a parentRef to the Gateway means.
 fn meant<'g, 'a>(
+    topology: &'g Topology<'a>,
     gateway: &'g GatewayNode<'a>,
     parent: &'g ParentRef<'_>,
-) -> impl Iterator<Item = (u32, &'g ListenerNode<'a>)> {
-    own_listeners(gateway).filter(|(_, listener)| listener.is_meant(parent))
+) -> impl Iterator<Item = (ListenerId, &'g ListenerNode<'a>)> {
+    own_listeners(topology, gateway).filter(|(_, listener)| listener.is_meant(parent))
 }

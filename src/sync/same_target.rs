@@ -12,22 +12,19 @@ use serde_json::Value;
 
 use super::local_policies::Locals;
 use super::merged_policy::{contest, contributors, merged_spec};
-use crate::policy::attachment::{Attachments, PolicyId};
-use crate::policy::leaves::unflatten;
-use crate::policy::local_wins::without_rules_of;
-use crate::policy::merge::Entry;
-use crate::policy::node::Node;
-use crate::policy::precedence::Rule;
-use crate::policy::profile::{Profile, SameTarget};
-use crate::policy::settings::{Content, Layer, Leaf, exchanged};
+use crate::policy::{
+    Attachments, Content, Entry, KindId, Layer, Leaf, PolicyId, Profile, Rule, SameTarget, exchanged,
+    read_settings, unflatten, without_rules_of,
+};
+use crate::topology::Node;
 
 /// What happens to the policies of one kind on one node.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// Position of the kind in [`Attachments::kinds`].
-    pub kind: usize,
-    /// The node; `None` only in the default.
-    pub node: Option<Node>,
+    pub kind: KindId,
+    /// The node.
+    pub node: Node,
     /// What is shipped: one policy, or all of a kind that adds up.
     pub shipped: Vec<Shipped>,
     /// What is not.
@@ -90,7 +87,7 @@ pub enum Displacer {
 
 /// The decisions for some nodes and kinds, on a cluster where nothing else lives. Nodes without policies are left out.
 #[must_use]
-pub fn decisions(attachments: &Attachments<'_>, nodes: &[Node], kinds: &BTreeSet<usize>) -> Vec<Decision> {
+pub fn decisions(attachments: &Attachments<'_>, nodes: &[Node], kinds: &BTreeSet<KindId>) -> Vec<Decision> {
     on_cluster(attachments, nodes, kinds, None)
 }
 
@@ -99,7 +96,7 @@ pub fn decisions(attachments: &Attachments<'_>, nodes: &[Node], kinds: &BTreeSet
 pub fn on_cluster(
     attachments: &Attachments<'_>,
     nodes: &[Node],
-    kinds: &BTreeSet<usize>,
+    kinds: &BTreeSet<KindId>,
     locals: Option<&Locals<'_>>,
 ) -> Vec<Decision> {
     let mut decisions = Vec::new();
@@ -121,14 +118,15 @@ pub fn on_cluster(
 
 /// The decision for one kind on one node; `None` when no policy is there.
 #[must_use]
-pub fn decide(attachments: &Attachments<'_>, kind: usize, node: Node) -> Option<Decision> {
-    let known = attachments.kinds.get(kind)?;
+pub fn decide(attachments: &Attachments<'_>, kind: KindId, node: Node) -> Option<Decision> {
+    let known = attachments.kinds.get(kind);
     let placed = known.nodes.get(&node)?;
     let profile = known.profile.as_ref();
     let mut decision = Decision {
         kind,
-        node: Some(node),
-        ..Decision::default()
+        node,
+        shipped: Vec::new(),
+        withheld: Vec::new(),
     };
     let entries = placed.accepted.as_slice();
     let first = entries.first()?;
@@ -188,11 +186,11 @@ fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Sh
 }
 
 fn references(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Vec<String> {
-    let targets = attachments.policy(policy).map(|policy| policy.targets.as_slice());
-    let here = targets
-        .unwrap_or_default()
+    let here = attachments
+        .policy(policy)
+        .targets
         .iter()
-        .filter(|declared| declared.target == crate::policy::targets::Target::Attached(node));
+        .filter(|declared| declared.target == crate::policy::Target::Attached(node));
     let pointers: BTreeSet<String> = here.map(|declared| declared.pointer.clone()).collect();
     pointers.into_iter().collect()
 }
@@ -206,13 +204,11 @@ fn displacer(loser: &Entry, merged: Option<&Content>, winner: PolicyId) -> Polic
 }
 
 fn withhold(attachments: &Attachments<'_>, decision: &mut Decision, loser: PolicyId, winner: PolicyId) {
-    if let Some(rule) = attachments.rule_on_one_node(winner, loser) {
-        decision.withheld.push(Withheld {
-            policy: loser,
-            by: Displacer::Hub(winner),
-            rule,
-        });
-    }
+    decision.withheld.push(Withheld {
+        policy: loser,
+        by: Displacer::Hub(winner),
+        rule: attachments.rule_on_one_node(winner, loser),
+    });
 }
 
 /// What is left of a decision where local policies of the kind have the same target.
@@ -221,9 +217,7 @@ pub(super) fn beside_locals(
     mut decision: Decision,
     locals: &[super::local_policies::Local<'_>],
 ) -> Decision {
-    let Some(profile) = attachments.kinds.get(decision.kind).map(|kind| &kind.profile) else {
-        return decision;
-    };
+    let profile = &attachments.kinds.get(decision.kind).profile;
     let (Some(first), false) = (locals.first(), profile.same_target == SameTarget::AddUp) else {
         return decision;
     };
@@ -280,12 +274,8 @@ fn sources_of(one: &Shipped) -> Vec<PolicyId> {
 
 fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped) -> Arc<[Layer]> {
     match &one.content {
-        ShippedSpec::AsWritten => attachments
-            .policy(one.policy)
-            .map_or_else(|| Arc::from(Vec::new()), |policy| Arc::clone(&policy.layers)),
-        ShippedSpec::Rewritten { spec, .. } => {
-            Arc::from(crate::policy::settings::read(spec, profile, one.policy).layers)
-        }
+        ShippedSpec::AsWritten => Arc::clone(&attachments.policy(one.policy).layers),
+        ShippedSpec::Rewritten { spec, .. } => Arc::from(read_settings(spec, profile, one.policy).layers),
     }
 }
 
@@ -293,7 +283,9 @@ fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shippe
 fn reduced(attachments: &Attachments<'_>, profile: &Profile, one: &Shipped, left: &[Layer]) -> ShippedSpec {
     let written = attachments
         .policy(one.policy)
-        .and_then(|policy| policy.object.value.get("spec"))
+        .object
+        .value
+        .get("spec")
         .cloned()
         .unwrap_or_default();
     let (mut spec, mut settings) = match &one.content {

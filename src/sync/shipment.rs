@@ -12,7 +12,8 @@ use super::unsynced::Synced;
 use crate::api::params::{Params, SyncedResource};
 use crate::hub::Ours;
 use crate::object::Object;
-use crate::policy::{Attachments, Node};
+use crate::policy::Attachments;
+use crate::topology::Node;
 
 /// One policy or route for the spokes.
 #[derive(Debug, Clone)]
@@ -113,7 +114,7 @@ impl<'a> Shipment<'a> {
         ours: &Ours<'_>,
     ) -> Option<Self> {
         let object = consignment.object;
-        let kind = attachments.policy(consignment.policy)?.kind;
+        let kind = attachments.policy(consignment.policy).kind;
         let targets: Vec<ShipmentTarget> = consignment
             .targets
             .iter()
@@ -152,8 +153,7 @@ impl<'a> Shipment<'a> {
             sources: consignment
                 .sources
                 .iter()
-                .filter_map(|source| attachments.policy(*source))
-                .map(|policy| policy.object)
+                .map(|source| attachments.policy(*source).object)
                 .collect(),
             resource: resource.clone(),
             targets,

@@ -11,18 +11,16 @@ use super::routes::{SyncedRoute, SyncedRoutes};
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, Ours};
-use crate::policy::attachment::{Attachments, Policy};
-use crate::policy::node::Node;
-use crate::policy::reach::gateways_of;
-use crate::policy::targets::{Declared, Target};
+use crate::policy::{Attachments, Declared, KindId, Policy, Target};
+use crate::topology::{GatewayId, Node, RouteId};
 
 /// Which policy kinds go where: for each Gateway of ours its number in the topology, and the positions of the kinds
 /// that its class asks for.
 #[derive(Debug, Default)]
 pub struct Synced {
     /// In the order of [`Ours::gateways`].
-    pub gateways: Vec<(u32, BTreeSet<usize>)>,
-    ours: BTreeMap<u32, usize>,
+    pub gateways: Vec<(GatewayId, BTreeSet<KindId>)>,
+    ours: BTreeMap<GatewayId, usize>,
 }
 
 impl Synced {
@@ -30,20 +28,15 @@ impl Synced {
     #[must_use]
     pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
         let mut synced = Self::default();
-        let numbers: BTreeMap<String, u32> = (0_u32..)
-            .zip(&attachments.topology.gateways)
-            .filter(|(_, gateway)| !gateway.local)
-            .map(|(number, gateway)| (gateway.object.key(), number))
-            .collect();
         for (index, gateway) in ours.gateways.iter().enumerate() {
-            let number = numbers
-                .get(&gateway.gateway.object.key())
-                .copied()
-                .unwrap_or(u32::MAX);
-            synced.ours.insert(number, index);
-            synced
-                .gateways
-                .push((number, kinds_of(attachments, &gateway.params)));
+            let object = gateway.gateway.object;
+            let found = attachments
+                .topology
+                .find_gateway(object.namespace_or_empty(), &object.name, false);
+            if let Some(id) = found {
+                synced.ours.insert(id, index);
+                synced.gateways.push((id, kinds_of(attachments, &gateway.params)));
+            }
         }
         synced
     }
@@ -59,23 +52,22 @@ impl Synced {
 
     /// Whether policies of a kind go with a Gateway (a position in [`Ours::gateways`]).
     #[must_use]
-    pub fn syncs(&self, gateway: usize, kind: usize) -> bool {
+    pub fn syncs(&self, gateway: usize, kind: KindId) -> bool {
         self.gateways
             .get(gateway)
             .is_some_and(|(_, kinds)| kinds.contains(&kind))
     }
 
-    fn any(&self, kind: usize) -> bool {
+    fn any(&self, kind: KindId) -> bool {
         self.gateways.iter().any(|(_, kinds)| kinds.contains(&kind))
     }
 }
 
 /// The kinds that a class asks for.
-fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<usize> {
+fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<KindId> {
     attachments
         .kinds
         .iter()
-        .enumerate()
         .filter(|(_, kind)| {
             params.policies_to_sync.iter().any(|resource| {
                 (&resource.group, &resource.kind) == (&kind.profile.group, &kind.profile.kind)
@@ -95,7 +87,7 @@ pub fn report_unsynced(
     ours: &Ours<'_>,
     findings: &mut Findings,
 ) {
-    for policy in &attachments.policies {
+    for policy in attachments.policies.rows() {
         for declared in &policy.targets {
             let Target::Attached(node) = declared.target else {
                 continue;
@@ -129,7 +121,7 @@ fn target_stays(
     node: Node,
     synced: &Synced,
 ) -> Option<Finding> {
-    let gateways = gateways_of(&attachments.topology, node);
+    let gateways = attachments.topology.gateways_of(node);
     let behind_ours = gateways
         .into_iter()
         .filter_map(|gateway| synced.ours(Node::Gateway(gateway)))
@@ -153,7 +145,7 @@ fn target_stays(
 }
 
 /// The route that a node is, or is a rule of.
-const fn of_route(node: Node) -> Option<u32> {
+const fn of_route(node: Node) -> Option<RouteId> {
     match node {
         Node::Route(route) | Node::Rule(route, _) => Some(route),
         _ => None,
@@ -208,10 +200,10 @@ fn other_class(
     attachments: &Attachments<'_>,
     policy: &Policy<'_>,
     declared: &Declared,
-    gateway: u32,
+    gateway: GatewayId,
     ours: &Ours<'_>,
 ) -> Option<Finding> {
-    let gateway = attachments.topology.gateway(gateway)?.object;
+    let gateway = attachments.topology.gateways.get(gateway).object;
     let class = gateway.root().get("spec").get("gatewayClassName");
     let name = class.str().unwrap_or_default();
     // A broken Gateway, or one whose class has unusable parameters, is a finding of its own.
@@ -242,11 +234,11 @@ pub fn report_unused(
     placed: &[bool],
     findings: &mut Findings,
 ) {
-    for policy in &attachments.policies {
+    for policy in attachments.policies.rows() {
         let reached: BTreeSet<usize> = policy
             .nodes()
             .into_iter()
-            .flat_map(|node| gateways_of(&attachments.topology, node))
+            .flat_map(|node| attachments.topology.gateways_of(node))
             .filter_map(|gateway| synced.ours(Node::Gateway(gateway)))
             .filter(|gateway| synced.syncs(*gateway, policy.kind))
             .collect();
