@@ -5,10 +5,11 @@
 
 use std::time::Instant;
 
+use apimachinery::ApiVersion;
 use serde_json::{Value, json};
 use spokewright::api::ocm::Inventory;
 use spokewright::diagnostic::{DocumentId, SourceId};
-use spokewright::object::{ApiVersion, Object, Origin};
+use spokewright::object::{Object, Origin};
 use spokewright::placement::{Detail, Input, Mode, Options, evaluate};
 
 const SETS: usize = 10;

@@ -1,7 +1,7 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`yaml`], [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
+//! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`render`],
 //! [`output`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
@@ -32,4 +32,3 @@ pub mod progress;
 pub mod render;
 pub mod report;
 pub mod source;
-pub mod yaml;

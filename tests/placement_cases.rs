@@ -7,15 +7,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use apimachinery::ApiVersion;
 use serde_json::{Value, json};
 use spokewright::api::ocm::Inventory;
 use spokewright::diagnostic::{DocumentId, SourceId};
-use spokewright::object::{ApiVersion, Object, Origin};
+use spokewright::object::{Object, Origin};
 use spokewright::placement::{Detail, Input, Mode, Options, evaluate};
 
 /// Reads the documents of a YAML stream: the one place to change when the reader changes.
 fn documents(text: &str) -> Vec<Value> {
-    spokewright::yaml::read_all(text, &spokewright::yaml::Limits::default()).expect("the fixtures are YAML")
+    kube_yaml::read_all(text, &kube_yaml::Limits::default()).expect("the fixtures are YAML")
 }
 
 fn objects(text: &str) -> Vec<Object> {

@@ -12,7 +12,7 @@ use spokewright::policy::{
 use spokewright::source::{Document, Room};
 
 fn documents(text: &str) -> Vec<Value> {
-    spokewright::yaml::read_all(text, &spokewright::yaml::Limits::default()).expect("a fixture is YAML")
+    kube_yaml::read_all(text, &kube_yaml::Limits::default()).expect("a fixture is YAML")
 }
 
 fn case(name: &str) -> (Hub, Value) {

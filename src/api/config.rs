@@ -21,7 +21,7 @@ use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
 use crate::api::schema::{Schema, ViolationKind};
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
-use crate::object::Field;
+use apimachinery::Field;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "spokewright.yaml";

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::api::schema::{Schema, SchemaProblem, ViolationKind};
 use crate::diagnostic::{Code, Finding, Severity};
-use crate::object::names::NameRule;
-use crate::object::{Field, Mismatch, Object};
+use crate::object::Object;
+use apimachinery::names::NameRule;
+use apimachinery::{Field, Mismatch};
 
 /// API group of CustomResourceDefinitions.
 pub const GROUP: &str = "apiextensions.k8s.io";

@@ -1,7 +1,9 @@
 //! Reading typed fields out of an object, with a finding for each one that is not what its kind says.
 
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::{Field, Mismatch, Object};
+use crate::object::Object;
+use apimachinery::pointer::dotted;
+use apimachinery::{Field, Mismatch};
 
 /// Reads one object and notes what is wrong with it.
 #[derive(Debug)]
@@ -115,28 +117,4 @@ fn mismatch_finding(object: &Object, mismatch: &Mismatch) -> Finding {
     } else {
         finding.help(format!("write {} here", mismatch.expected))
     }
-}
-
-/// A JSON pointer as people write field paths: `/spec/listeners/0/name` is `spec.listeners[0].name`.
-///
-/// ```
-/// assert_eq!(spokewright::api::dotted("/spec/listeners/0/name"), "spec.listeners[0].name");
-/// ```
-#[must_use]
-pub fn dotted(pointer: &str) -> String {
-    let mut path = String::new();
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
-            path.push('[');
-            path.push_str(&token);
-            path.push(']');
-        } else {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(&token);
-        }
-    }
-    path
 }

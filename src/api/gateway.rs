@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Reading;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::names::NameRule;
-use crate::object::{Field, Object};
+use crate::object::Object;
+use apimachinery::Field;
+use apimachinery::names::NameRule;
 
 /// The API group of Gateway API.
 pub const GROUP: &str = "gateway.networking.k8s.io";

@@ -19,7 +19,7 @@ mod reading;
 pub mod route;
 pub mod schema;
 
-pub use fields::{Reading, dotted};
+pub use fields::Reading;
 
 #[cfg(test)]
 pub(crate) mod fixture {

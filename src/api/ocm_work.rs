@@ -19,7 +19,8 @@ use serde_json::Value;
 
 use crate::api::schema::Schema;
 use crate::diagnostic::{Code, Finding};
-use crate::object::{Field, Object};
+use crate::object::Object;
+use apimachinery::Field;
 
 pub use size::{json_bytes, manifest_size, manifest_size_of_json, work_size};
 

@@ -21,11 +21,13 @@ pub use status::InvalidParameters;
 use serde_json::Value;
 
 use self::resources::Role;
+use crate::api::reading;
 use crate::api::schema::{Schema, Violation, ViolationKind};
-use crate::api::{dotted, reading};
 use crate::diagnostic::{Code, Finding, Part, Place};
-use crate::object::names::NameRule;
-use crate::object::{GroupKind, Object};
+use crate::object::Object;
+use apimachinery::GroupKind;
+use apimachinery::names::NameRule;
+use apimachinery::pointer::dotted;
 
 /// The controller whose GatewayClasses are ours unless the configuration says otherwise (hub 1.1).
 pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";

@@ -1,9 +1,11 @@
 //! The target references and target selectors of a policy (GEP-713, "Targets").
 
+use super::Reading;
 use super::gateway::GROUP;
-use super::{Reading, dotted};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::{Field, Object, Selector};
+use crate::object::Object;
+use apimachinery::pointer::dotted;
+use apimachinery::{Field, Selector};
 
 /// At most this many targets may stand in one policy (the CRDs of Gateway API and Envoy Gateway).
 pub const MAX_TARGETS: usize = 16;

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::yaml::{self, Limits};
+use kube_yaml::Limits;
 
 /// Why a text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl ReadFailure {
 /// # Errors
 /// [`ReadFailure`] when it is no YAML, or has several documents.
 pub(super) fn read(text: &str) -> Result<Value, ReadFailure> {
-    yaml::read_document(text, &Limits::default()).map_err(|error| ReadFailure {
+    kube_yaml::read_document(text, &Limits::default()).map_err(|error| ReadFailure {
         message: error.message,
         range: error.range,
     })

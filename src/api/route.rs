@@ -9,7 +9,8 @@
 use super::Reading;
 use super::gateway::{GROUP, Listener};
 use crate::diagnostic::Findings;
-use crate::object::{Field, Object, Selector};
+use crate::object::Object;
+use apimachinery::{Field, Selector};
 
 /// The route kinds of Gateway API.
 pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];

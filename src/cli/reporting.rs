@@ -44,7 +44,7 @@ impl Reporting {
             Format::Text => text(report),
             Format::Json => show::json(report),
             Format::Yaml => serde_json::to_value(report)
-                .map(|value| spokewright::yaml::write_document(&value))
+                .map(|value| kube_yaml::write_document(&value))
                 .unwrap_or_default(),
         }
     }

@@ -9,7 +9,6 @@ use spokewright::hub::Hub;
 use spokewright::pipeline::{self, Loaded, Request};
 use spokewright::policy::affected::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
-use spokewright::yaml;
 
 use super::next;
 use super::options::{ReadOptions, read_stdin};
@@ -81,7 +80,7 @@ impl StatusCommand {
         let data = if self.reporting.output == Format::Yaml {
             let view = &predicted.view;
             let documents = effective_policy_documents(&view.attachments, &view.effective);
-            let texts: Vec<String> = documents.iter().map(yaml::write_document).collect();
+            let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
             texts.join("---\n")
         } else {
             let report = StatusReport::predicted(&predicted.statuses);

@@ -10,9 +10,10 @@ use super::index::{Hub, Objects};
 use super::kinds::KindTable;
 use crate::api::crd::Crd;
 use crate::diagnostic::{Code, Finding, Findings, Part};
-use crate::object::{ApiVersion, GroupKind, Identity, Object, Origin};
+use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room};
+use apimachinery::{ApiVersion, GroupKind, Identity};
 
 /// What the user said about the input.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,9 @@ use super::build::Options;
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::diagnostic::{Code, Finding};
-use crate::object::names::{InvalidName, NameRule, check_namespace};
-use crate::object::{ApiVersion, Field, Object};
+use crate::object::Object;
+use apimachinery::names::{InvalidName, NameRule, check_namespace};
+use apimachinery::{ApiVersion, Field};
 
 /// Files for tools are no hub objects (design section 4).
 pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::kinds::KindTable;
 use crate::api::crd::Crd;
-use crate::object::{GroupKind, Identity, Object};
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
 
 /// Everything that was read: the hub's objects, and what lives on each spoke.
 #[derive(Debug, Default)]

@@ -1,24 +1,10 @@
-//! The dynamic Kubernetes object, and the small languages inside it.
+//! The dynamic Kubernetes object, and where it came from.
 //!
-//! Owns: [`Object`] and its [`Identity`], the [`Field`] cursor that reads values together with their JSON
-//! pointers, Kubernetes' rules for names, label selectors and quantities.
+//! Owns: [`Object`] and its [`Origin`]. The small languages inside an object are `apimachinery`'s.
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; that is `api`.
 
-mod field;
-mod identity;
-pub mod names;
-mod quantity;
-mod selector;
-
-pub use field::{Field, Mismatch};
-pub use identity::{ApiVersion, GroupKind, Identity};
-pub use quantity::{Quantity, QuantityError};
-pub use selector::{
-    LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
-    key_complaints, value_complaints,
-};
-
+use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 use serde_json::Value;
 
 use crate::diagnostic::{DocumentId, Part, Place};

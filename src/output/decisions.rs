@@ -11,8 +11,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::Builder;
 
-use crate::yaml;
-
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DecisionFiles {
@@ -57,7 +55,7 @@ pub fn write_decisions(directory: &Path, objects: &[Value]) -> Result<DecisionFi
         if !file.is_empty() {
             file.push_str("---\n");
         }
-        file.push_str(&yaml::write_document(object));
+        file.push_str(&kube_yaml::write_document(object));
     }
     let mut done = DecisionFiles::default();
     for (path, text) in texts {

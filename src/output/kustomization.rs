@@ -1,6 +1,6 @@
 //! The text of a `kustomization.yaml`.
 
-use crate::yaml::scalar;
+use kube_yaml::scalar;
 
 /// A kustomization that includes `resources` (files and directories beside it), each once, in byte order.
 ///

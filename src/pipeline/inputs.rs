@@ -9,12 +9,12 @@ use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, Rende
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub, Objects};
-use crate::object::Identity;
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
 use crate::progress::Progress;
 use crate::render::WorkKind;
 use crate::source::{self, FileTree, Files, Sources, Watched};
+use apimachinery::Identity;
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";

@@ -9,7 +9,7 @@ use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, Ours};
-use crate::object::{GroupKind, Object};
+use crate::object::Object;
 use crate::policy::findings::{local_conflicts, outcomes, same_target};
 use crate::policy::reach::gateways_of;
 use crate::policy::{
@@ -17,6 +17,7 @@ use crate::policy::{
     Synced, SyncedRoutes,
 };
 use crate::progress::{Progress, Stage};
+use apimachinery::GroupKind;
 
 /// What is attached, and what lives on each cluster.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::groups::{Group, Groups};
 use super::plan::Plan;
 use crate::api::ocm::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL, Placement};
-use crate::object::Field;
+use apimachinery::Field;
 
 /// Clusters in one PlacementDecision.
 pub(super) const CHUNK: usize = 100;

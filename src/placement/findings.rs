@@ -9,7 +9,8 @@ use super::outcome::{NeedsNow, Outcome, SchedulerStatus};
 use super::run::Evaluation;
 use crate::api::ocm::Placement;
 use crate::diagnostic::{Code, Finding, Place};
-use crate::object::{Object, value_complaints};
+use crate::object::Object;
+use apimachinery::value_complaints;
 
 /// A Placement whose given decisions are not what the evaluation gives.
 #[derive(Debug, Clone, PartialEq, Eq)]

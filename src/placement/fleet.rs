@@ -12,7 +12,7 @@ use super::bits::Bits;
 use crate::api::ocm::{
     Availability, CLUSTER_SET_LABEL, ClusterSelector, ManagedCluster, SetMembership, Taint, TaintEffect,
 };
-use crate::object::{LabelSelector, Operator, Requirement, Selector};
+use apimachinery::{LabelSelector, Operator, Requirement, Selector};
 
 /// The set that unlabelled clusters join when the option says so.
 pub(super) const DEFAULT_SET: &str = "default";

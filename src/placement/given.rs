@@ -7,7 +7,7 @@ use crate::api::gateway::PLACEMENT_LABEL;
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
-use crate::object::names::check_cluster_name;
+use apimachinery::names::check_cluster_name;
 
 /// The API group of clusters and placements.
 pub const CLUSTER_GROUP: &str = "cluster.open-cluster-management.io";

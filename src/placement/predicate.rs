@@ -12,7 +12,7 @@ use super::cel::{self, Expressions};
 use super::fleet::Fleet;
 use super::sets::Sets;
 use crate::api::ocm::ClusterSelector;
-use crate::object::Selector;
+use apimachinery::Selector;
 
 /// A selector that cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::input::Options;
 use super::outcome::{Outcome, SchedulerStatus, Trace};
 use super::run::Evaluation;
 use crate::api::ocm::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Placement};
-use crate::object::Field;
+use apimachinery::Field;
 
 /// What `spokewright placement -o json` prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -10,7 +10,7 @@ use super::Input;
 use super::bits::Bits;
 use super::fleet::Fleet;
 use crate::api::ocm::{CLUSTER_SET_LABEL, ManagedClusterSet, Placement, SetMembership};
-use crate::object::SelectorError;
+use apimachinery::SelectorError;
 
 /// An eligible set whose selector cannot be used: the Placement is not synced at all.
 #[derive(Debug, Clone, PartialEq, Eq)]

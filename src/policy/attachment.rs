@@ -21,7 +21,8 @@ use super::targets::{Declared, Resolver, Target};
 use super::topology::{Sources, Topology};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
-use crate::object::{GroupKind, Identity, Object};
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
 
 /// A policy, by its position in [`Attachments::policies`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,6 +4,9 @@
 //! Flows in: values. Flows out: leaves, values.
 //! Must not know: profiles, policies.
 
+use std::borrow::Cow;
+
+use apimachinery::pointer;
 use serde_json::{Map, Value};
 
 use super::settings::Leaf;
@@ -14,7 +17,7 @@ pub fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(String, &Val
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                flatten(value, format!("{pointer}/{}", escape(key)), leaf);
+                flatten(value, pointer::child(&pointer, key), leaf);
             }
         }
         Value::Object(_) if pointer.is_empty() => {}
@@ -35,7 +38,7 @@ pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
 }
 
 fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
-    let mut tokens = pointer.split('/').skip(1).map(unescape).peekable();
+    let mut tokens = pointer::tokens(pointer).map(Cow::into_owned).peekable();
     let mut here = root;
     while let Some(token) = tokens.next() {
         if tokens.peek().is_none() {
@@ -51,23 +54,13 @@ fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
     }
 }
 
-/// One reference token of a JSON pointer (RFC 6901).
-#[must_use]
-pub fn escape(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescape(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
-}
-
 /// Drops nulls, as an API server drops those of fields that are not nullable. Borrows when there is none.
 #[must_use]
-pub fn without_nulls(value: &Value) -> std::borrow::Cow<'_, Value> {
+pub fn without_nulls(value: &Value) -> Cow<'_, Value> {
     if has_null(value) {
-        std::borrow::Cow::Owned(pruned(value))
+        Cow::Owned(pruned(value))
     } else {
-        std::borrow::Cow::Borrowed(value)
+        Cow::Borrowed(value)
     }
 }
 

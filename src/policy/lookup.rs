@@ -8,7 +8,8 @@ use super::node::{Node, Path, index, number};
 use super::topology::{GatewayNode, RouteNode, SPOKE_PREFIX, Topology};
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
-use crate::object::{GroupKind, Identity, Object};
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
 
 impl<'a> Topology<'a> {
     /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>` is a hub

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::gateway::GROUP;
-use crate::object::GroupKind;
+use apimachinery::GroupKind;
 
 /// A level of the hierarchy, least specific first (design section 7, Hierarchy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -20,7 +20,8 @@ use super::targets::Declared;
 use super::topology::Sources;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
-use crate::object::{GroupKind, Object};
+use crate::object::Object;
+use apimachinery::GroupKind;
 
 /// The policy kinds of the input with their profiles, sorted by group and kind.
 pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>> {

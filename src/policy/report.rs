@@ -6,13 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use apimachinery::pointer;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::attachment::{Attachments, PolicyId};
 use super::effective::{EffectivePolicies, PathEffective};
 use super::findings::displacing;
-use super::leaves::{escape, flatten};
+use super::leaves::flatten;
 use super::local::LocalEffect;
 use super::node::number;
 use super::precedence::Rule;
@@ -151,7 +152,7 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                flatten(value, format!("{at}/{}", escape(key)), &mut |pointer, _| {
+                flatten(value, pointer::child(&at, key), &mut |pointer, _| {
                     field(pointer);
                 });
             }

@@ -9,10 +9,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use apimachinery::pointer;
 use serde_json::{Map, Value};
 
 use super::attachment::PolicyId;
-use super::leaves::{escape, flatten};
+use super::leaves::flatten;
 use super::profile::{MergeUnit, Profile, StatusShape, Strategy, Wrappers};
 
 /// Which wrapper settings stand in.
@@ -148,7 +149,7 @@ impl SettingsReading<'_> {
         }
         if self.profile.wrappers == Wrappers::Default {
             for key in bare.keys() {
-                self.ignored(format!("/spec/{}", escape(key)), "it stands outside `default`");
+                self.ignored(pointer::child("/spec", key), "it stands outside `default`");
             }
             bare.clear();
         }
@@ -180,7 +181,7 @@ impl SettingsReading<'_> {
     }
 
     fn check_exclusive(&mut self, wrappers: &[(&str, Side, &str)], bare: &Map<String, Value>) {
-        let bare_field = bare.keys().next().map(|key| format!("/spec/{}", escape(key)));
+        let bare_field = bare.keys().next().map(|key| pointer::child("/spec", key));
         let mut used: Vec<(String, String)> = wrappers
             .iter()
             .map(|(name, _, base)| ((*base).to_owned(), format!("`{name}`")))
@@ -201,7 +202,7 @@ impl SettingsReading<'_> {
         if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
             for field in self.profile.strategy_fields.clone() {
                 if bare.remove(&field).is_some() {
-                    let pointer = format!("/spec/{}", escape(&field));
+                    let pointer = pointer::child("/spec", &field);
                     self.ignored(pointer, "it only counts inside `defaults` or `overrides`");
                 }
             }
@@ -230,7 +231,7 @@ impl SettingsReading<'_> {
             // A kind that nobody described may mean something else by a field of this name.
             let known = self.profile.wrappers != Wrappers::Any;
             self.settings.problems.push(Problem {
-                pointer: format!("{base}/{}", escape(&field)),
+                pointer: pointer::child(base, &field),
                 message: format!("`{text}` is no merge strategy of {}", self.profile.kind),
                 help: format!("write {}", vocabulary(self.profile)),
                 weight: if known {
@@ -264,7 +265,7 @@ impl SettingsReading<'_> {
                         Value::Null => {}
                         Value::Object(entries) if rule.each => {
                             for (key, value) in entries {
-                                let at = format!("{}/{}", rule.pointer, escape(key));
+                                let at = pointer::child(&rule.pointer, key);
                                 content.insert(Arc::from(format!("{}{key}", rule.id)), leaf(value, at));
                             }
                         }
@@ -371,7 +372,7 @@ fn vocabulary(profile: &Profile) -> &'static str {
 fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec<String>) {
     let Value::Object(map) = value else { return };
     for (key, value) in map {
-        let here = format!("{pointer}/{}", escape(key));
+        let here = pointer::child(&pointer, key);
         if rules.contains(&here.as_str()) {
             continue;
         }

@@ -14,7 +14,7 @@ use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
 use crate::hub::Grants;
-use crate::object::{Identity, Selector};
+use apimachinery::{Identity, Selector};
 
 /// A target as declared, and what became of it.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
     );
     let mut documents = Vec::new();
     for (source, (room, text)) in rooms.into_iter().enumerate() {
-        for (index, value) in crate::yaml::read_all(text, &crate::yaml::Limits::default())
+        for (index, value) in kube_yaml::read_all(text, &kube_yaml::Limits::default())
             .unwrap()
             .into_iter()
             .enumerate()

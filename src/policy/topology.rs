@@ -15,7 +15,8 @@ use crate::api::gateway::{GROUP, Gateway, ListenerSet};
 use crate::api::route::{AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
-use crate::object::{GroupKind, Identity, Object};
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
 
 /// In front of a hub namespace, this is the namespace on a spoke (design section 8).
 pub const SPOKE_PREFIX: &str = "kuadrant-";

@@ -11,7 +11,8 @@ use super::feedback::ResourceIdentifier;
 use super::work::Manifest;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
-use crate::object::{Identity, Object};
+use crate::object::Object;
+use apimachinery::Identity;
 
 /// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
 /// an earlier run shipped, and somebody exported, are no such thing.

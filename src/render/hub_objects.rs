@@ -10,8 +10,8 @@ use super::copies::Copy;
 use super::downstream::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::{Field, Identity, Object};
-use crate::yaml;
+use crate::object::Object;
+use apimachinery::{Field, Identity};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
 const ATTRIBUTE_PREFIX: &str = "kuadrant.io/";
@@ -77,7 +77,7 @@ pub fn annotated(
                 set_metadata(&mut value, "labels", &label, setting);
             }
         }
-        add(object, yaml::write_document(&value));
+        add(object, kube_yaml::write_document(&value));
     }
     let shipped = input.shipments.iter().flat_map(|shipment| {
         let annotation = match shipment.cargo {
@@ -97,7 +97,7 @@ pub fn annotated(
         places.dedup();
         let mut value = authored(object);
         set_metadata(&mut value, "annotations", annotation, &synced(&places));
-        add(object, yaml::write_document(&value));
+        add(object, kube_yaml::write_document(&value));
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()
 }

@@ -1,7 +1,7 @@
 //! Which conditions a policy kind reports, so that feedback asks for what is there (design section 8).
 
 use crate::hub::Hub;
-use crate::object::GroupKind;
+use apimachinery::GroupKind;
 
 /// Where the conditions of a kind stand, and which one says that the policy took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use apimachinery::pointer;
 use serde_json::json;
 
 use super::assemble::{rbac_manifest, summaries};
@@ -24,7 +25,7 @@ use crate::api::gateway::PLACEMENT_LABEL;
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
-use crate::yaml::{KeyOrder, append_entry};
+use kube_yaml::{KeyOrder, append_entry};
 
 /// Longest name of a ClusterRole.
 const MAX_ROLE_NAME: usize = 253;
@@ -222,10 +223,9 @@ fn not_uniform(gateways: &[PlacedGateway<'_>], drafts: &[&Draft<'_>]) -> Option<
     .label(format!("the work `{}`", first.parts.name));
     for placed in placed.iter().take(MOST_CLUSTERS) {
         let gateway = placed.gateway.object;
-        let label = PLACEMENT_LABEL.replace('/', "~1");
         let (namespace, placement) = placement_of(placed).unwrap_or_default();
         finding = finding.related(
-            gateway.place(&format!("/metadata/labels/{label}")),
+            gateway.place(&pointer::child("/metadata/labels", PLACEMENT_LABEL)),
             format!("goes where Placement {namespace}/{placement} says"),
         );
     }

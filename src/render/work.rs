@@ -7,7 +7,7 @@ use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::manifest_size;
 use crate::api::params::Params;
 use crate::object::Origin;
-use crate::yaml::{self, KeyOrder, append_entry, append_item};
+use kube_yaml::{KeyOrder, append_entry, append_item};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl WorkText {
 
     /// Appends the whole text for `cluster`.
     pub fn write(&self, cluster: &str, buffer: &mut Vec<u8>) {
-        let cluster = yaml::scalar(cluster);
+        let cluster = kube_yaml::scalar(cluster);
         buffer.reserve(
             self.before
                 .len()
@@ -74,7 +74,7 @@ impl WorkText {
     pub fn len(&self, cluster: &str) -> usize {
         self.before
             .len()
-            .saturating_add(yaml::scalar(cluster).len())
+            .saturating_add(kube_yaml::scalar(cluster).len())
             .saturating_add(self.after.len())
     }
 }

@@ -6,7 +6,7 @@ use super::names::WORK_NAME_ANNOTATION;
 use super::rbac;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
-use crate::object::names::NameRule;
+use apimachinery::names::NameRule;
 
 /// The names that are taken, and by whom.
 #[derive(Debug, Default)]

@@ -15,7 +15,8 @@ pub use document::{
 
 use super::render_report::Place;
 use crate::diagnostic::{API_VERSION, Locate};
-use crate::object::{Identity, Object};
+use crate::object::Object;
+use apimachinery::Identity;
 
 use crate::policy::effective::Loss;
 use crate::policy::reach::without;

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::status::WorkState;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::{Field, Object};
+use crate::object::Object;
 use crate::render::ManifestSummary;
+use apimachinery::Field;
 
 /// What marks a work as one of MGC's or ours (hub.md section 3.1).
 const MANAGED_LABEL: (&str, &str) = ("kuadrant.io", "managed");

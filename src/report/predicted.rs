@@ -17,6 +17,7 @@ use crate::policy::report::PolicyEntry;
 use crate::policy::{
     Attachments, Clusters, Condition, EffectivePolicies, LocalEffect, Node, PolicyId, Statuses, SyncedRoutes,
 };
+use apimachinery::pointer;
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
@@ -260,13 +261,13 @@ fn placement_not_found(name: &str) -> String {
 /// The Gateways for which `findings` say that nothing decides their placement: positions in [`Ours::gateways`].
 #[must_use]
 pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
-    let label = crate::api::gateway::PLACEMENT_LABEL.replace('/', "~1");
+    let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()
         .filter(|finding| finding.code == crate::diagnostic::Code::PLACEMENT_NOT_FOUND)
         .map(|finding| &finding.place)
         .collect();
-    let at = |object: &crate::object::Object| object.place(&format!("/metadata/labels/{label}"));
+    let at = |object: &crate::object::Object| object.place(&label);
     ours.gateways
         .iter()
         .enumerate()

@@ -13,7 +13,6 @@ use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::{FileTree, TreeError};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::progress::{Progress, Stage};
-use crate::yaml;
 
 /// One document that is not empty.
 #[derive(Debug, Clone)]
@@ -110,7 +109,7 @@ fn read_inputs(
     findings: &mut Findings,
 ) -> Vec<Document> {
     let steps = progress.count(Stage::Reading, inputs.len());
-    let limits = yaml::Limits::default();
+    let limits = kube_yaml::Limits::default();
     let first = sources.files().len();
     let read: Vec<(SourceFile, Vec<Document>, Vec<Finding>)> = inputs
         .into_par_iter()
@@ -159,7 +158,7 @@ pub fn read_text(
 ) -> Option<(Arc<str>, DocumentId)> {
     let shown = super::discover::show(path);
     keep_text(
-        read_file(path, &shown, &yaml::Limits::default()),
+        read_file(path, &shown, &kube_yaml::Limits::default()),
         path,
         shown,
         sources,
@@ -177,7 +176,7 @@ pub(super) fn read_tree_text(
 ) -> Option<(Arc<str>, DocumentId)> {
     let shown = super::discover::show(path);
     let text = match tree.read(at) {
-        Ok(bytes) => decode_at_most(&bytes, &shown, &yaml::Limits::default()),
+        Ok(bytes) => decode_at_most(&bytes, &shown, &kube_yaml::Limits::default()),
         Err(error) => Err(Box::new(tree_unreadable(tree, path, &error))),
     };
     keep_text(text, path, shown, sources, findings)
@@ -197,7 +196,7 @@ fn keep_text(
                 start: 0,
                 end: text.len(),
                 line: 1,
-                syntax: yaml::Syntax::Yaml,
+                syntax: kube_yaml::Syntax::Yaml,
             };
             let relative = path
                 .file_name()
@@ -225,7 +224,7 @@ const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
 /// What standard input is called.
 const STDIN: &str = "<stdin>";
 
-fn read_file(path: &Path, shown: &str, limits: &yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
+fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
     let unreadable = |error: &std::io::Error| {
         Box::new(
             Finding::new(
@@ -242,7 +241,7 @@ fn read_file(path: &Path, shown: &str, limits: &yaml::Limits) -> Result<Arc<str>
     decode(&bytes, shown)
 }
 
-fn check_length(length: u64, shown: &str, limits: &yaml::Limits) -> Result<(), Box<Finding>> {
+fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Finding>> {
     if length <= limits.document_bytes as u64 {
         return Ok(());
     }
@@ -259,13 +258,13 @@ fn check_length(length: u64, shown: &str, limits: &yaml::Limits) -> Result<(), B
     ))
 }
 
-fn decode_at_most(bytes: &[u8], shown: &str, limits: &yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
+fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
     check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
     decode(bytes, shown)
 }
 
 fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {
-    match yaml::decode(bytes) {
+    match kube_yaml::decode(bytes) {
         // Read as YAML, a pointer is a mapping that is no object: what it stands for would be missing without a word.
         Ok(text) if text.starts_with(LFS_POINTER) => Err(Box::new(
             Finding::new(
@@ -288,15 +287,15 @@ fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {
 fn read_documents(
     id: SourceId,
     input: Text,
-    limits: &yaml::Limits,
+    limits: &kube_yaml::Limits,
 ) -> (SourceFile, Vec<Document>, Vec<Finding>) {
     let mut ranges = Vec::new();
     let mut documents = Vec::new();
     let mut findings = Vec::new();
     let split = if input.json {
-        yaml::split_json(&input.text)
+        kube_yaml::split_json(&input.text)
     } else {
-        yaml::split(&input.text)
+        kube_yaml::split(&input.text)
     };
     match split {
         Ok(chunks) => {
@@ -304,7 +303,7 @@ fn read_documents(
                 let index = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };
                 ranges.push(DocumentRange::of(chunk));
-                match yaml::read(chunk, limits) {
+                match kube_yaml::read(chunk, limits) {
                     Ok(Value::Null) => {}
                     Ok(value) => documents.push(Document {
                         id: document,
@@ -328,17 +327,17 @@ fn read_documents(
 }
 
 /// A reader's complaint as a finding.
-fn syntax(source: SourceId, error: yaml::Error) -> Finding {
+fn syntax(source: SourceId, error: kube_yaml::Error) -> Finding {
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,
         start: range.start,
         end: range.end,
     };
     let code = match error.kind {
-        yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
-        yaml::ErrorKind::Limit => Code::YAML_LIMIT,
-        yaml::ErrorKind::Merge => Code::YAML_MERGE,
-        yaml::ErrorKind::Dropped => Code::YAML_DROPPED_TEXT,
+        kube_yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
+        kube_yaml::ErrorKind::Limit => Code::YAML_LIMIT,
+        kube_yaml::ErrorKind::Merge => Code::YAML_MERGE,
+        kube_yaml::ErrorKind::Dropped => Code::YAML_DROPPED_TEXT,
         _ => Code::YAML_SYNTAX,
     };
     let finding = Finding::new(code, at(&error.range), error.message).help(error.help);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Room;
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
-use crate::yaml;
 
 /// One input file and the documents found in it.
 #[derive(Debug, Clone)]
@@ -31,12 +30,12 @@ pub struct DocumentRange {
     /// Line of the first byte, from 1.
     pub line: usize,
     /// How the document was read.
-    pub syntax: yaml::Syntax,
+    pub syntax: kube_yaml::Syntax,
 }
 
 impl DocumentRange {
     /// The range of a chunk of its file.
-    pub(super) fn of(chunk: &yaml::Chunk<'_>) -> Self {
+    pub(super) fn of(chunk: &kube_yaml::Chunk<'_>) -> Self {
         Self {
             start: chunk.offset,
             end: chunk.offset.saturating_add(chunk.text.len()),
@@ -209,13 +208,13 @@ impl Locate for RootRelative<'_> {
 
 /// Reads the document again, this time with positions, and finds the field or its nearest parent.
 fn locate_field(text: &str, range: DocumentRange, pointer: &str, part: Part) -> Option<(usize, usize)> {
-    let chunk = yaml::Chunk {
+    let chunk = kube_yaml::Chunk {
         text,
         offset: range.start,
         line: range.line,
         syntax: range.syntax,
     };
-    let (_, positions) = yaml::read_located(&chunk, &yaml::Limits::default()).ok()?;
+    let (_, positions) = kube_yaml::read_located(&chunk, &kube_yaml::Limits::default()).ok()?;
     let nearest = positions.nearest(pointer);
     // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
     let missing = nearest.pointer != pointer;
@@ -262,7 +261,7 @@ fn locate_embedded(
     if !embedded.ends_with('\n') {
         embedded.push('\n');
     }
-    let (_, positions) = yaml::read_document_located(&embedded, &yaml::Limits::default()).ok()?;
+    let (_, positions) = kube_yaml::read_document_located(&embedded, &kube_yaml::Limits::default()).ok()?;
     let nearest = positions.nearest(inner);
     let missing = nearest.pointer != inner;
     let found = nearest

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use kube_yaml::{Limits, read_all};
 use serde_json::Value;
-use spokewright::yaml::{Limits, read_all};
 
 use crate::scratch::{Scratch, copy, fixtures};
 

@@ -165,8 +165,7 @@ fn json_and_yaml_are_one_document_of_the_same_kind() {
     assert_eq!(value["kind"], "PlacementReport");
     assert_eq!(value["placements"][0]["decisions"][0]["clusterName"], "eu-1");
     let yaml = scratch.run(&["placement", "-o", "yaml"]);
-    let read =
-        spokewright::yaml::read_all(&yaml.stdout, &spokewright::yaml::Limits::default()).expect("YAML");
+    let read = kube_yaml::read_all(&yaml.stdout, &kube_yaml::Limits::default()).expect("YAML");
     assert_eq!(read, vec![value]);
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use kube_yaml::{Limits, read_all, write_document};
 use spokewright::api::ocm_work::WorkValidation;
-use spokewright::yaml::{Limits, read_all, write_document};
 
 use crate::scratch::{Scratch, copy, fixtures};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use kube_yaml::{Limits, read_all};
 use serde_json::{Value, json};
 use spokewright::api::ocm_work::WorkValidation;
-use spokewright::yaml::{Limits, read_all};
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 

@@ -53,8 +53,8 @@ fn exported(scratch: &Scratch) -> Vec<Value> {
         if path.ends_with("kustomization.yaml") || !path.contains('/') {
             continue;
         }
-        let limits = spokewright::yaml::Limits::default();
-        let mut read = spokewright::yaml::read_all(&text, &limits).expect("YAML");
+        let limits = kube_yaml::Limits::default();
+        let mut read = kube_yaml::read_all(&text, &limits).expect("YAML");
         let mut work = read.remove(0);
         let last = if path.starts_with("eu-1") { 1 } else { 2 };
         let text = |name: &str, value: &str| json!({"name": name, "fieldValue": {"type": "String", "string": value}});
@@ -228,8 +228,8 @@ fn json_has_affected_conditions_and_effective_policy_on_gateway_and_listener() {
 fn yaml_is_an_effective_policy_for_each_target() {
     let run = fleet().run(&["status", "fleet", "-o", "yaml"]);
     run.exits(0);
-    let limits = spokewright::yaml::Limits::default();
-    let documents = spokewright::yaml::read_all(&run.stdout, &limits).expect("YAML");
+    let limits = kube_yaml::Limits::default();
+    let documents = kube_yaml::read_all(&run.stdout, &limits).expect("YAML");
     assert!(
         documents
             .iter()
@@ -453,7 +453,7 @@ fn works_come_as_a_file_a_directory_or_standard_input_in_one_document_or_many() 
     expected.exits(0);
     let mut stream = String::new();
     for (position, work) in works.iter().enumerate() {
-        let document = spokewright::yaml::write_document(work);
+        let document = kube_yaml::write_document(work);
         scratch.write(&format!("dump/{position}.yaml"), &document);
         stream.push_str("---\n");
         stream.push_str(&document);
@@ -536,7 +536,7 @@ fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
     {
         work["status"]["conditions"] = json!("Applied");
     }
-    let documents: Vec<String> = works.iter().map(spokewright::yaml::write_document).collect();
+    let documents: Vec<String> = works.iter().map(kube_yaml::write_document).collect();
     scratch.write("works.yaml", &documents.join("---\n"));
     let run = scratch.run(&["status", "hub", "--works", "works.yaml", "-o", "json"]);
     run.exits(3)

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
-use crate::object::Field;
+use apimachinery::Field;
 
 /// Where placements come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

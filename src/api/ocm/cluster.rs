@@ -9,7 +9,8 @@ use jiff::Timestamp;
 
 use super::parse_time;
 use super::schema::whole_number;
-use crate::object::{Field, Object, Quantity};
+use crate::object::Object;
+use apimachinery::{Field, Quantity};
 
 /// A ManagedCluster (cluster.open-cluster-management.io/v1).
 #[derive(Debug, Clone)]

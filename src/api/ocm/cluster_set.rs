@@ -3,7 +3,8 @@
 //! Owns: which clusters a set says it has, and which namespace a binding opens it to. Flows in: objects.
 //! Flows out: views.
 
-use crate::object::{LabelSelector, Object};
+use crate::object::Object;
+use apimachinery::LabelSelector;
 
 /// A ManagedClusterSet (cluster.open-cluster-management.io/v1beta2).
 #[derive(Debug, Clone)]

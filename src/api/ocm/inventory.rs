@@ -8,7 +8,8 @@ use super::{
     PlacementDecision, validate,
 };
 use crate::diagnostic::Finding;
-use crate::object::{Identity, Object};
+use crate::object::Object;
+use apimachinery::Identity;
 
 /// The views of an input, each list sorted by namespace and name. The order of the input does not matter.
 #[derive(Debug, Clone, Default)]

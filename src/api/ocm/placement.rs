@@ -7,7 +7,8 @@ use super::schema::whole_number;
 use super::{
     GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL, SCHEDULING_DISABLED_ANNOTATION, TaintEffect,
 };
-use crate::object::{Field, LabelSelector, Object};
+use crate::object::Object;
+use apimachinery::{Field, LabelSelector};
 
 /// A Placement (cluster.open-cluster-management.io/v1beta1).
 #[derive(Debug, Clone)]

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 
 use self::text::Format;
 use crate::diagnostic::{Code, Finding, nearest};
-use crate::object::{Object, Quantity, key_complaints, value_complaints};
+use crate::object::Object;
+use apimachinery::{Quantity, key_complaints, value_complaints};
 
 /// The shape of one value.
 #[derive(Debug)]
@@ -173,8 +174,8 @@ impl Walk<'_> {
 
     fn key(&mut self, key: &str, check: impl FnOnce(&mut Self)) {
         if key.contains(['~', '/', '.']) {
-            let token = key.replace('~', "~0").replace('/', "~1");
-            self.within(&format!("[{key}]"), &token, check);
+            let token = apimachinery::pointer::child("", key);
+            self.within(&format!("[{key}]"), token.trim_start_matches('/'), check);
         } else {
             self.within(key, key, check);
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::api::fixture::shared_crds;
-use crate::yaml::{Limits, read_all};
+use kube_yaml::{Limits, read_all};
 
 #[test]
 fn both_schemas_compile_without_problems() {

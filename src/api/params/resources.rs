@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Check, Fault, Params};
 use crate::api::feedback_path::FeedbackPath;
 use crate::diagnostic::Code;
-use crate::object::Field;
+use apimachinery::Field;
 
 /// Names that the renderer's own feedback rules use (design section 8); OCM refuses a name twice in one rule.
 pub const RESERVED_FEEDBACK_NAMES: [&str; 6] = [

@@ -4,7 +4,7 @@
 //! Must not know: how it was found out.
 
 use super::MGC_CLASS_NAME;
-use crate::object::GroupKind;
+use apimachinery::GroupKind;
 
 /// Status `False`, reason `InvalidParameters`; displays as the condition's message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use apimachinery::pointer;
 use serde_json::{Map, Number, Value};
 
 use super::cel::Rules;
@@ -211,8 +212,7 @@ impl Compiler {
             Some(Value::Object(properties)) => properties
                 .iter()
                 .map(|(name, schema)| {
-                    let escaped = name.replace('~', "~0").replace('/', "~1");
-                    let at = format!("{at}/properties/{escaped}");
+                    let at = pointer::child(&format!("{at}/properties"), name);
                     (name.clone(), self.node(schema, &at, depth.saturating_add(1)))
                 })
                 .collect(),

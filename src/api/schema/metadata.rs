@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::compile::compile;
 use super::node::Node;
-use crate::object::names::NameRule;
+use apimachinery::names::NameRule;
 
 /// The most bytes that all keys and values of an object's annotations may have together.
 const ANNOTATIONS_MAX: usize = 256 * 1024;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use apimachinery::pointer;
 use serde_json::{Number, Value};
 
 use super::cel::Rules;
@@ -129,10 +130,10 @@ impl Node {
 
     /// Every level directly below this one, with the pointer that leads there inside the schema.
     pub(super) fn below(&self) -> impl Iterator<Item = (String, &Self)> {
-        let properties = self.properties.iter().map(|(name, node)| {
-            let escaped = name.replace('~', "~0").replace('/', "~1");
-            (format!("/properties/{escaped}"), node)
-        });
+        let properties = self
+            .properties
+            .iter()
+            .map(|(name, node)| (pointer::child("/properties", name), node));
         let additional = match &self.additional {
             Additional::Schema(node) => Some(("/additionalProperties".to_owned(), node.as_ref())),
             Additional::Any | Additional::Unknown => None,

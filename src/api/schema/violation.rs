@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-use crate::api::dotted;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
+use apimachinery::pointer::{self, dotted};
 
 /// Which finding a violation becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,14 +95,7 @@ impl Path<'_> {
             Path::Root => String::new(),
             Path::Key(parent, key) => {
                 let mut text = parent.pointer();
-                text.push('/');
-                for character in key.chars() {
-                    match character {
-                        '~' => text.push_str("~0"),
-                        '/' => text.push_str("~1"),
-                        other => text.push(other),
-                    }
-                }
+                pointer::push(&mut text, key);
                 text
             }
             Path::Index(parent, index) => format!("{}/{index}", parent.pointer()),

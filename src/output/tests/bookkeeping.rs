@@ -360,7 +360,7 @@ proptest! {
         names in proptest::collection::btree_set("[ -~]{0,8}|[0-9a-fxo._eE-]{1,6}|[^\\x00]{0,4}", 0..6),
     ) {
         let names = names.into_iter().collect::<Vec<_>>();
-        let read = crate::yaml::read_all(&kustomization(&names), &crate::yaml::Limits::default()).unwrap();
+        let read = kube_yaml::read_all(&kustomization(&names), &kube_yaml::Limits::default()).unwrap();
         prop_assert_eq!(&read[0]["resources"], &serde_json::json!(names));
     }
 

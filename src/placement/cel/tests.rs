@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{DocumentId, SourceId};
-use crate::object::{ApiVersion, Object, Origin};
+use crate::object::{Object, Origin};
 use crate::placement::{Mode, Options};
+use apimachinery::ApiVersion;
 
 fn object(value: Value) -> Object {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

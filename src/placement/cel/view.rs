@@ -12,8 +12,8 @@ use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value as Json;
 
 use crate::api::ocm::{CLUSTER_SET_LABEL, ManagedCluster};
-use crate::object::Quantity;
 use crate::placement::fleet::Fleet;
+use apimachinery::Quantity;
 
 type Entries = HashMap<Key, Value>;
 

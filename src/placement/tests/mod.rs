@@ -16,7 +16,7 @@ use crate::object::{Object, Origin};
 
 /// Reads the documents of a YAML stream: the one place to change when the reader changes.
 fn documents(text: &str) -> Vec<Value> {
-    crate::yaml::read_all(text, &crate::yaml::Limits::default()).unwrap_or_default()
+    kube_yaml::read_all(text, &kube_yaml::Limits::default()).unwrap_or_default()
 }
 
 /// Objects from YAML; each document is one, in a source of its own.

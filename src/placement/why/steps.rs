@@ -5,13 +5,13 @@
 use super::{Bearing, Room, Step, Why};
 use crate::api::ocm::{CLUSTER_SET_LABEL, ManagedClusterSet, SetMembership, TaintEffect};
 use crate::diagnostic::Place;
-use crate::object::Requirement;
 use crate::placement::decisions::{chunks, group_name, object_name};
 use crate::placement::fleet::FleetTaint;
 use crate::placement::outcome::Scores;
 use crate::placement::predicate::{self, predicate_pointer};
 use crate::placement::prioritizers::Resource;
 use crate::placement::taints::{self, Bearing as TaintBearing};
+use apimachinery::Requirement;
 
 impl Why<'_, '_> {
     /// Which set made the cluster eligible; whether any did.

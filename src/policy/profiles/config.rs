@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::Profiles;
 use crate::api::schema::{Schema, ViolationKind};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
-use crate::object::GroupKind;
 use crate::policy::profile::{
     AllowedTarget, Class, Dictates, Level, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
     Strategy, TargetField, Wrappers,
 };
+use apimachinery::GroupKind;
 
 /// Where somebody finds what a profile may say.
 const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use config::{ProfileEntry, ProfileError, configure, entry_schema};
 
 use super::profile::{Class, Profile};
-use crate::object::GroupKind;
+use apimachinery::GroupKind;
 
 const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
     envoy_gateway::profiles,

@@ -264,7 +264,7 @@ fn defaults_of_a_schema_count_where_the_caller_knows_them() {
 fn a_kind_that_is_to_be_synced_is_a_policy_kind_without_label_and_profile() {
     let hub = hub(&(SMALL.to_owned() + &color_on("c", GW, "x: 1")), &[]);
     assert!(Seen::hub(&hub).attachments.kinds.is_empty());
-    let kinds = [crate::object::GroupKind::new("colors.example.com", "ColorPolicy")];
+    let kinds = [apimachinery::GroupKind::new("colors.example.com", "ColorPolicy")];
     let options = Options {
         kinds: &kinds,
         ..Options::default()

@@ -110,7 +110,7 @@ fn crd(group: &str, kind: &str, class: &str) -> Object {
 }
 
 fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
-    let mut objects: Vec<Object> = crate::yaml::read_all(SMALL, &crate::yaml::Limits::default())
+    let mut objects: Vec<Object> = kube_yaml::read_all(SMALL, &kube_yaml::Limits::default())
         .unwrap()
         .into_iter()
         .map(object)
@@ -374,7 +374,7 @@ proptest! {
             ("security.istio.io/v1", "AuthorizationPolicy"),
             ("gateway.networking.k8s.io/v1", "BackendTLSPolicy"),
         ];
-        let mut objects: Vec<Object> = crate::yaml::read_all(SMALL, &crate::yaml::Limits::default()).unwrap().into_iter().map(object).collect();
+        let mut objects: Vec<Object> = kube_yaml::read_all(SMALL, &kube_yaml::Limits::default()).unwrap().into_iter().map(object).collect();
         objects.push(crd("colors.example.com", "ColorPolicy", "Inherited"));
         for (number, (kind, spec)) in specs.into_iter().enumerate() {
             let (version, kind) = kinds[kind];

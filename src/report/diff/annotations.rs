@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use apimachinery::pointer;
 use serde_json::Value;
 
 use super::clusters::describe;
@@ -161,7 +162,7 @@ fn changed_line(change: &ObjectChange, locate: &BothSides<'_>) -> Option<Place> 
 fn first_difference(old: &Value, new: &Value) -> String {
     let inside = |name: &str, old: Option<&Value>, new: &Value| {
         let rest = old.map(|old| first_difference(old, new)).unwrap_or_default();
-        format!("/{}{rest}", name.replace('~', "~0").replace('/', "~1"))
+        pointer::child("", name) + &rest
     };
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {

@@ -7,6 +7,7 @@ use super::clusters::describe_names;
 use super::fields::field_changes;
 use super::report::{DiffReport, EffectiveChange, SettingChange};
 use super::semantic::field_line;
+use apimachinery::pointer;
 
 /// At most so many paths with one change are listed, the rest is counted.
 const MOST_PATHS: usize = 8;
@@ -148,12 +149,8 @@ fn inside(name: &str, path: &str) -> String {
 
 /// A JSON pointer as people write a path; the id of a rule as it is.
 fn dotted(setting: &str) -> String {
-    let Some(pointer) = setting.strip_prefix('/') else {
+    if !setting.starts_with('/') {
         return setting.to_owned();
-    };
-    let parts: Vec<String> = pointer
-        .split('/')
-        .map(|part| part.replace("~1", "/").replace("~0", "~"))
-        .collect();
-    parts.join(".")
+    }
+    pointer::tokens(setting).collect::<Vec<_>>().join(".")
 }

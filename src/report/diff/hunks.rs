@@ -4,7 +4,6 @@ use serde_json::Value;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::diagnostic::one_line;
-use crate::yaml;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -34,7 +33,7 @@ pub(super) struct Line {
 /// The lines that differ, with their surroundings. An object that is missing on one side is wholly added or
 /// removed.
 pub(super) fn hunks(old: Option<&Value>, new: Option<&Value>) -> Vec<Line> {
-    let text = |value: Option<&Value>| value.map(yaml::write_document).unwrap_or_default();
+    let text = |value: Option<&Value>| value.map(kube_yaml::write_document).unwrap_or_default();
     let (old, new) = (text(old), text(new));
     let difference = TextDiff::configure()
         .algorithm(Algorithm::Myers)

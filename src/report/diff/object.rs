@@ -6,8 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::side::Body;
-use crate::object::ApiVersion;
-use crate::yaml;
+use apimachinery::ApiVersion;
 
 /// Which object: what pairs the objects of both sides. The version is no part of it, so that a new version of an
 /// object is a change.
@@ -48,11 +47,11 @@ pub(super) type Objects = BTreeMap<ObjectKey, Value>;
 const PLACEHOLDER: &str = "x";
 
 /// Reads a text once for all clusters that share it.
-pub(super) fn objects(body: &Body<'_>) -> Result<Objects, yaml::Error> {
-    let limits = yaml::Limits::default();
+pub(super) fn objects(body: &Body<'_>) -> Result<Objects, kube_yaml::Error> {
+    let limits = kube_yaml::Limits::default();
     let value = match body.after {
-        Some(after) => yaml::read_document(&[body.before, PLACEHOLDER, after].concat(), &limits)?,
-        None => yaml::read_document(body.before, &limits)?,
+        Some(after) => kube_yaml::read_document(&[body.before, PLACEHOLDER, after].concat(), &limits)?,
+        None => kube_yaml::read_document(body.before, &limits)?,
     };
     Ok(take_apart(value))
 }

@@ -17,7 +17,6 @@ use super::look::Look;
 use super::report::{Change, DiffReport};
 use super::side::BothSides;
 use crate::diagnostic::{Locate as _, Part, one_line};
-use crate::yaml;
 
 /// A value is cut here; the hunks of the other forms show all of it.
 const LONGEST_VALUE: usize = 120;
@@ -98,7 +97,7 @@ fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
 /// A value on one line: scalars as YAML has them, anything else as JSON.
 fn show(value: &Value) -> String {
     let text = match value {
-        Value::String(text) => yaml::scalar(text).into_owned(),
+        Value::String(text) => kube_yaml::scalar(text).into_owned(),
         other => spaced(other),
     };
     one_line(&text, LONGEST_VALUE)

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
-use crate::yaml;
 
 /// The pseudo-cluster under which annotated hub objects are compared; no cluster name can begin with `_`.
 pub(super) const HUB: &str = "_hub";
@@ -49,7 +48,7 @@ impl Body<'_> {
         let Some(after) = self.after else {
             return rest.is_empty();
         };
-        rest.strip_prefix(yaml::scalar(cluster).as_bytes()) == Some(after.as_bytes())
+        rest.strip_prefix(kube_yaml::scalar(cluster).as_bytes()) == Some(after.as_bytes())
     }
 }
 
@@ -202,7 +201,7 @@ fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
     const KEY: &str = "\n  namespace: ";
     let head = text.get(..text.find("\nspec:")?)?;
     let at = head.find(KEY)?.checked_add(KEY.len())?;
-    let after = text.get(at..)?.strip_prefix(&*yaml::scalar(cluster))?;
+    let after = text.get(at..)?.strip_prefix(&*kube_yaml::scalar(cluster))?;
     after.starts_with('\n').then_some((text.get(..at)?, after))
 }
 

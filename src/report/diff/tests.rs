@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::*;
 use crate::diagnostic::{Locate, Place, Span};
 use crate::output::TreeFile;
-use crate::yaml;
 
 struct Nowhere;
 
@@ -27,7 +26,7 @@ fn work(cluster: &str, name: &str, manifests: &[Value]) -> TreeFile {
     });
     TreeFile {
         path: format!("{cluster}/{name}.yaml"),
-        text: yaml::write_document(&value),
+        text: kube_yaml::write_document(&value),
     }
 }
 
@@ -106,7 +105,7 @@ fn a_change_of_the_work_around_the_objects_is_seen() {
 fn hub_objects_are_compared_but_are_no_cluster() {
     let hub = |status: &str| TreeFile {
         path: "_hub/gateway.yaml".to_owned(),
-        text: yaml::write_document(&object("Gateway", "g", &json!({"status": status}))),
+        text: kube_yaml::write_document(&object("Gateway", "g", &json!({"status": status}))),
     };
     let report = report(&[hub("a")], &[hub("b")]);
     assert_eq!(report.comparison.changes.len(), 1);

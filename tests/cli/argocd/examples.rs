@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use kube_yaml::{Limits, read_all};
 use serde_json::Value;
 use spokewright::pipeline::argocd::Parameters;
-use spokewright::yaml::{Limits, read_all};
 
 use crate::scratch::{Run, Scratch};
 

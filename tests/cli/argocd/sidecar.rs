@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use kube_yaml::{Limits, read_all};
 use serde_json::Value;
-use spokewright::yaml::{Limits, read_all};
 
 use crate::scratch::{Run, Scratch};
 

@@ -4,8 +4,8 @@ mod admission;
 mod meeting;
 mod shipping;
 
+use kube_yaml::{Limits, read_all};
 use serde_json::Value;
-use spokewright::yaml::{Limits, read_all};
 
 use crate::scratch::{Run, Scratch};
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::diagnostic::{DocumentId, SourceId};
-use crate::object::{ApiVersion, Origin};
+use crate::object::Origin;
+use apimachinery::ApiVersion;
 
 const KINDS: [(&str, &str, &str); 6] = [
     (
@@ -180,7 +181,7 @@ fn the_tables_say_what_the_crds_say() {
     let mut found = Vec::new();
     for (kind, version, file) in KINDS {
         let text = fs::read_to_string(crds.join(file)).unwrap_or_default();
-        let crd = crate::yaml::read_all(&text, &crate::yaml::Limits::default())
+        let crd = kube_yaml::read_all(&text, &kube_yaml::Limits::default())
             .unwrap_or_default()
             .into_iter()
             .next()

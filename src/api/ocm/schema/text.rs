@@ -4,7 +4,7 @@
 //! Flows in: text. Flows out: nothing, or the rule that it breaks and what to write instead.
 
 use crate::api::ocm::parse_time;
-use crate::object::key_complaints;
+use apimachinery::key_complaints;
 
 /// A rule for the text of one field.
 #[derive(Debug, Clone, Copy)]

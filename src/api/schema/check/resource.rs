@@ -9,7 +9,7 @@ use super::super::metadata;
 use super::super::node::Node;
 use super::super::violation::{Path, ViolationKind};
 use super::{Mode, Walk};
-use crate::object::names::{LABEL_MAX, NameRule};
+use apimachinery::names::{LABEL_MAX, NameRule};
 
 impl Walk<'_> {
     /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.

@@ -189,3 +189,8 @@ fn check_size(text: &str, limits: &Limits) -> Outcome<()> {
         "no Kubernetes object is that large: split the file, or exclude it",
     ))
 }
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,6 +1,6 @@
 //! Where keys and values stand.
 
-use crate::yaml::{Limits, Positions, read_document_located, read_located, split, split_json};
+use crate::{Limits, Positions, read_document_located, read_located, split, split_json};
 
 fn positions(text: &str) -> Positions {
     read_document_located(text, &Limits::default()).unwrap().1

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use crate::yaml::character::WORK;
-use crate::yaml::event::{Event, Events as _};
-use crate::yaml::parser::Parser;
-use crate::yaml::scanner::Scanner;
-use crate::yaml::{
+use crate::character::WORK;
+use crate::event::{Event, Events as _};
+use crate::parser::Parser;
+use crate::scanner::Scanner;
+use crate::{
     ErrorKind, Limits, decode, read, read_all, read_document, read_document_located, read_located, split,
     split_json,
 };
@@ -215,7 +215,7 @@ fn read_every_way(text: &str) -> Result<(), TestCaseError> {
     };
     let within =
         |range: &std::ops::Range<usize>, text: &str| range.start <= range.end && range.end <= text.len();
-    let check = |error: &crate::yaml::Error, text: &str| {
+    let check = |error: &crate::Error, text: &str| {
         within(&error.range, text)
             && text.get(error.range.clone()).is_some()
             && error

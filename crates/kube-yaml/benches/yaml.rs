@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
+use kube_yaml::{Chunk, Limits, read, read_located, split, write_document};
 use serde_json::{Value, json};
-use spokewright::yaml::{Chunk, Limits, read, read_located, split, write_document};
 
 const BYTES: usize = 20 << 20;
 
@@ -209,7 +209,7 @@ fn own_json_reads(bencher: Bencher) {
     let chunks: Vec<Chunk<'_>> = DATA
         .json
         .iter()
-        .flat_map(|text| spokewright::yaml::split_json(text).expect("the data are JSON"))
+        .flat_map(|text| kube_yaml::split_json(text).expect("the data are JSON"))
         .collect();
     bencher.counter(BytesCount::new(DATA.json_bytes)).bench(|| {
         for chunk in &chunks {

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use crate::pointer;
+
 /// A value and where it stands in its object.
 ///
 /// ```
 /// use serde_json::json;
-/// use spokewright::object::Field;
+/// use apimachinery::Field;
 ///
 /// let value = json!({"spec": {"listeners": [{"name": "api"}]}});
 /// let name = Field::new(&value).get("spec").get("listeners").items().next();
@@ -61,12 +63,9 @@ impl<'a> Field<'a> {
     /// The member `key`; absent when this is absent or no mapping.
     #[must_use]
     pub fn get(&self, key: &str) -> Self {
-        let mut pointer = self.pointer.clone();
-        pointer.push('/');
-        push_escaped(&mut pointer, key);
         Self {
             value: self.value.and_then(|value| value.as_object()?.get(key)),
-            pointer,
+            pointer: pointer::child(&self.pointer, key),
         }
     }
 
@@ -92,14 +91,11 @@ impl<'a> Field<'a> {
             .into_iter()
             .flatten()
             .map(move |(key, value)| {
-                let mut pointer = parent.clone();
-                pointer.push('/');
-                push_escaped(&mut pointer, key);
                 (
                     key.as_str(),
                     Self {
                         value: Some(value),
-                        pointer,
+                        pointer: pointer::child(&parent, key),
                     },
                 )
             })
@@ -164,17 +160,6 @@ impl<'a> Field<'a> {
             expected,
             found: type_name(value),
         })
-    }
-}
-
-/// Appends one reference token of a JSON pointer (RFC 6901: `~` is `~0`, `/` is `~1`).
-fn push_escaped(pointer: &mut String, key: &str) {
-    for character in key.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
     }
 }
 

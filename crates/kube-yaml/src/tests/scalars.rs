@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{kind, value};
-use crate::yaml::{ErrorKind, scalar};
+use crate::{ErrorKind, scalar};
 
 /// What `text` is as a value.
 fn meaning(text: &str) -> Value {

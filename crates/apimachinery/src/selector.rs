@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use self::syntax::{aggregate, go_json, go_quoted};
 pub use self::syntax::{key_complaints, value_complaints};
-use super::Field;
+use crate::{Field, pointer};
 
 /// A label selector as written. Invariant: nothing has been checked but the types.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,9 +117,7 @@ impl RequirementOrigin {
     #[must_use]
     pub fn pointer(&self) -> String {
         match self {
-            Self::MatchLabels(key) => {
-                format!("/matchLabels/{}", key.replace('~', "~0").replace('/', "~1"))
-            }
+            Self::MatchLabels(key) => pointer::child("/matchLabels", key),
             Self::MatchExpressions(index) => format!("/matchExpressions/{index}"),
         }
     }

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::yaml::{ErrorKind, Limits, read_document, write_document};
+use crate::{ErrorKind, Limits, read_document, write_document};
 
-const READ: &str = include_str!("../../../fixtures/yaml/read.ndjson");
-const STRINGS: &str = include_str!("../../../fixtures/yaml/strings.ndjson");
+const READ: &str = include_str!("../../fixtures/read.ndjson");
+const STRINGS: &str = include_str!("../../fixtures/strings.ndjson");
 
 /// Equal, numbers compared as numbers.
 fn same(left: &Value, right: &Value) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{error, kind, value};
-use crate::yaml::{ErrorKind, Limits, read, read_all, split, split_json};
+use crate::{ErrorKind, Limits, read, read_all, split, split_json};
 
 #[test]
 fn a_tab_never_indents_a_block_and_is_a_blank_elsewhere() {

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
 
 use super::value;
-use crate::yaml::{KeyOrder, append_entry, append_item, append_value, scalar, write_document};
+use crate::{KeyOrder, append_entry, append_item, append_value, scalar, write_document};
 
 /// The value with floats that have no fraction made the integers that every reader makes of them.
 pub(super) fn canonical(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => number
             .as_f64()
-            .and_then(crate::yaml::resolve::float_value)
+            .and_then(crate::resolve::float_value)
             .unwrap_or(Value::Null),
         Value::Array(items) => items.into_iter().map(canonical).collect(),
         Value::Object(map) => map

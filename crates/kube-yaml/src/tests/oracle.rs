@@ -18,10 +18,10 @@ use std::panic::catch_unwind;
 
 use proptest::prelude::*;
 
-use crate::yaml::error::ErrorKind;
-use crate::yaml::event::{Event, Events as _, Properties};
-use crate::yaml::parser::Parser;
-use crate::yaml::scanner::Scanner;
+use crate::error::ErrorKind;
+use crate::event::{Event, Events as _, Properties};
+use crate::parser::Parser;
+use crate::scanner::Scanner;
 
 /// The events of one document, and how it ended.
 #[derive(Debug, PartialEq)]
@@ -347,7 +347,7 @@ proptest! {
     #[test]
     fn what_we_write_gives_the_same_events(value in super::writing::values()) {
         // A text whose first byte is 0xEF is a broken byte order mark to libyaml-safer.
-        let text = format!("# c\n{}", crate::yaml::write_document(&value));
+        let text = format!("# c\n{}", crate::write_document(&value));
         let (ours, theirs) = (ours(&text), theirs(&text));
         prop_assert_eq!(&ours.end, &End::Accepted, "{}", text);
         prop_assert_eq!(ours, theirs, "{}", text);
@@ -356,7 +356,7 @@ proptest! {
 
 #[test]
 fn the_observed_texts_give_the_same_events() {
-    for line in include_str!("../../../fixtures/yaml/read.ndjson").lines() {
+    for line in include_str!("../../fixtures/read.ndjson").lines() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
         let text = case["text"].as_str().unwrap();
         compare(text).unwrap_or_else(|error| panic!("{error}"));

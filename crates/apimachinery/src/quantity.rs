@@ -131,7 +131,7 @@ impl Quantity {
     /// Reads a quantity as Kubernetes' `ParseQuantity` does.
     ///
     /// ```
-    /// use spokewright::object::Quantity;
+    /// use apimachinery::Quantity;
     /// assert_eq!(Quantity::parse("1.5Gi").map(|q| q.approximate()), Ok(1_610_612_736.0));
     /// assert!(Quantity::parse("4 cores").is_err());
     /// ```
@@ -213,7 +213,7 @@ impl Quantity {
     /// largest suffix that needs no fraction, `1000m` as `1`.
     ///
     /// ```
-    /// use spokewright::object::Quantity;
+    /// use apimachinery::Quantity;
     /// let canonical = |text| Quantity::parse(text).map(|quantity| quantity.canonical());
     /// assert_eq!(canonical("1500m"), Ok("1500m".to_owned()));
     /// assert_eq!(canonical("2000m"), Ok("2".to_owned()));

@@ -15,7 +15,7 @@ impl ApiVersion {
     /// Splits an `apiVersion` at its slash.
     ///
     /// ```
-    /// use spokewright::object::ApiVersion;
+    /// use apimachinery::ApiVersion;
     /// let core = ApiVersion::parse("v1");
     /// assert_eq!((core.group.as_str(), core.version.as_str()), ("", "v1"));
     /// ```
@@ -101,7 +101,7 @@ impl Identity {
     /// namespace part where there is none and without the group for core.
     ///
     /// ```
-    /// use spokewright::object::Identity;
+    /// use apimachinery::Identity;
     /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
     /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io:infra/global");
     /// ```

@@ -1,0 +1,27 @@
+//! Kubernetes' small languages: names, labels, label selectors, quantities, and JSON pointers into objects.
+//!
+//! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its words: what a name, a label
+//! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
+//! quantity is worth ([`Quantity`]); and [`Field`], a cursor that reads a value together with its JSON pointer.
+//! Flows in: values as [`serde_json`] has them, text. Flows out: parsed forms, or Kubernetes' own complaint.
+//! Must not know: any particular kind.
+
+mod field;
+mod identity;
+pub mod names;
+pub mod pointer;
+mod quantity;
+mod selector;
+
+pub use field::{Field, Mismatch};
+pub use identity::{ApiVersion, GroupKind, Identity};
+pub use quantity::{Quantity, QuantityError};
+pub use selector::{
+    LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
+    key_complaints, value_complaints,
+};
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

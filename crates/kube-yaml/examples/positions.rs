@@ -1,0 +1,18 @@
+//! Reads a manifest from standard input and prints where each top-level key stands:
+//! `cargo run -p kube-yaml --example positions < deployment.yaml`.
+
+use std::io::{Read as _, stdin};
+
+use kube_yaml::{Limits, read_located, split};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    stdin().read_to_string(&mut text)?;
+    for chunk in split(&text)? {
+        let (value, positions) = read_located(&chunk, &Limits::default())?;
+        for key in value.as_object().into_iter().flatten().map(|(key, _)| key) {
+            println!("{key}: {:?}", positions.key(&format!("/{key}")));
+        }
+    }
+    Ok(())
+}
