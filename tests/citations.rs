@@ -175,9 +175,9 @@ fn bare(word: &str) -> &str {
         .trim_end_matches(|letter: char| !letter.is_alphanumeric() && !"/#>_-".contains(letter))
 }
 
-/// The pages of the project with their anchors, read when they are cited.
+/// The pages of the project with their anchors.
 struct Pages {
-    anchors: BTreeMap<PathBuf, Option<BTreeSet<String>>>,
+    anchors: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 
 impl Pages {
@@ -186,12 +186,8 @@ impl Pages {
         let pages = pages.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
         Self {
             anchors: pages
-                .map(|path| {
-                    (
-                        path.clone(),
-                        fs::read_to_string(path).ok().map(|text| anchors(&text)),
-                    )
-                })
+                .filter_map(|path| Some((anchors(&fs::read_to_string(&path).ok()?), path)))
+                .map(|(anchors, path)| (path, anchors))
                 .collect(),
         }
     }
@@ -239,9 +235,10 @@ impl Pages {
         let path = normal(&from.join(path));
         match anchor {
             None => path.exists(),
-            Some(anchor) => {
-                matches!(self.anchors.get(&path), Some(Some(anchors)) if anchors.contains(anchor))
-            }
+            Some(anchor) => self
+                .anchors
+                .get(&path)
+                .is_some_and(|anchors| anchors.contains(anchor)),
         }
     }
 }
