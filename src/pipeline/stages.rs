@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Loaded;
+use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use super::policies::{Attached, attach, receives};
 use crate::api::ocm_work::WorkValidation;
