@@ -31,7 +31,7 @@ const ROOMS_WITH_CIRCLES: &[&str] = &[
     "placement",
     "policy",
     "render",
-    "report",
+    "sync",
 ];
 
 /// Methods that have the name of one of `Path`, and do not touch the disk.
