@@ -28,7 +28,6 @@ const ROOMS_WITH_CIRCLES: &[&str] = &[
     "hub",
     "kube-yaml",
     "output",
-    "placement",
     "policy",
     "render",
     "sync",
