@@ -9,10 +9,10 @@ use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, Rende
 use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub, Objects};
-use crate::output::{Selection, Shard, same_or_inside};
+use crate::output::same_or_inside;
 use crate::placement::{self, Mode};
 use crate::progress::Progress;
-use crate::render::WorkKind;
+use crate::render::{Selection, Shard, WorkKind};
 use crate::source::{self, FileTree, Files, Sources, Watched};
 use apimachinery::Identity;
 
