@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
+use ocm_placement::{self as placement, Inventory, Mode};
 
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub, Objects};
-use crate::output::{Selection, Shard, same_or_inside};
-use crate::placement::{self, Mode};
+use crate::output::same_or_inside;
 use crate::progress::Progress;
-use crate::render::WorkKind;
+use crate::render::{Selection, Shard, WorkKind};
 use crate::source::{self, FileTree, Files, Sources, Watched};
 use apimachinery::Identity;
 
@@ -207,7 +206,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let wanted = wanted(request, places, &config, &output);
     if let Some(tree) = staged {
         findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
-    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
+    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !Files::Disk.is_dir(path)) {
         findings.push(no_such_spokes(missing));
     }
     if purpose == Purpose::Write || matches!(files, Files::Disk) {

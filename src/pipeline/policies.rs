@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Loaded;
+use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, SourceId};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ObjectStatus;
+use super::status::ObjectStatus;
 use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part};
 use crate::object::Origin;
 use crate::policy::Attachments;
