@@ -353,7 +353,7 @@ fn case_44() {
     let (hub, expected) = case("44-policy-machinery-house-json-merge-patch");
     let entry: ProfileEntry = serde_json::from_value(json!({
         "group": "colors.example.com", "kind": "ColorPolicy", "class": "Inherited",
-        "targetFields": ["targetRef"], "precedence": "Roles", "strategy": "Patch", "ends": ["Rule"],
+        "targetFields": ["targetRef"], "precedence": "EstablishedChallenger", "strategy": "Patch", "ends": ["Rule"],
     }))
     .expect("an entry");
     let mut profiles = Profiles::built_in();

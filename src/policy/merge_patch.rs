@@ -24,6 +24,7 @@ pub(super) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
 /// is no mapping; null deletes.
 fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     let below = format!("{key}/");
+    // Leaves hold empty mappings only: one of a patch adds nothing to a mapping that is there.
     let is_mapping = leaf.value.as_object().is_some_and(serde_json::Map::is_empty);
     if is_mapping && starting_with(target, &below).next().is_some() {
         return;

@@ -97,8 +97,7 @@ pub enum Dictates {
 pub enum Precedence {
     /// The oldest wins, in defaults and in overrides: GEP-713's earlier text.
     OldestWins,
-    /// The established policy's strategy decides, so that its defaults give way to the newer challenger: GEP-713's
-    /// current text.
+    /// The established policy's strategy decides, so that its defaults give way to the challenger: today's GEP-713.
     EstablishedChallenger,
 }
 

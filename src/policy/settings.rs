@@ -96,6 +96,8 @@ impl SettingsReading<'_> {
                 bare.insert(key.clone(), value.clone());
             }
         }
+        // The examples of GEP-713 have `strategy` in the spec and in a wrapper: the one in a wrapper is read last, and
+        // counts (docs/systems/gep-713.md#merge-strategies).
         self.bare_strategy(&mut bare);
         if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
             self.check_exclusive(&wrappers, &bare);
@@ -255,6 +257,7 @@ impl SettingsReading<'_> {
             *slot = Some(base);
         }
         if let Some(all) = self.contents.get_mut(position) {
+            // `defaults` besides a bare spec, or `default`: GEP-2649 forbids neither, so that both count.
             if all.is_empty() {
                 *all = content;
             } else {
@@ -293,7 +296,8 @@ impl SettingsReading<'_> {
 }
 
 /// The values of a strategy field. Kuadrant's CRDs take exactly `atomic` and `merge`; elsewhere GEP-713's
-/// names and Envoy Gateway's count, without regard to case.
+/// names and Envoy Gateway's count, without regard to case (docs/systems/kuadrant.md#defaults-and-overrides,
+/// docs/systems/envoy-gateway.md#merge-types).
 fn parse_strategy(text: &str, status: StatusShape) -> Option<Strategy> {
     if status == StatusShape::Kuadrant {
         return match text {

@@ -1,4 +1,4 @@
-//! Kuadrant (spec/policy.md section 2.1).
+//! Kuadrant (docs/systems/kuadrant.md#policy-kinds).
 
 use crate::policy::profile::{
     MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
@@ -26,7 +26,8 @@ pub(super) fn profiles() -> Vec<Profile> {
     ]
 }
 
-/// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule.
+/// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule. Two on one target are both
+/// accepted and fold like two levels: Kuadrant/kuadrant-operator api/v1/merge_strategies.go@v1.5.2.
 fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
     let targets: Vec<_> = targets.iter().map(|kind| gateway_api(kind)).collect();
     Profile {
@@ -42,7 +43,9 @@ fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
     }
 }
 
-/// Kinds that own listeners: a listener's policy takes it, a Gateway's takes the others; the older wins.
+/// Kinds that own listeners: a listener's policy takes it, a Gateway's takes the others; the older wins. Where two are
+/// equally old Kuadrant refuses neither; here the name decides, because a tie is what a work makes
+/// (docs/systems/kuadrant.md#policies-on-one-target).
 fn per_listener(kind: &str) -> Profile {
     Profile {
         paths: Paths::EveryLevel,
