@@ -9,6 +9,7 @@
 //! [`Locate`].
 
 mod brief;
+mod broken;
 mod code;
 mod finding;
 mod findings;
@@ -29,6 +30,7 @@ mod visible;
 mod fixture;
 
 pub use brief::Brief;
+pub(crate) use broken::broken;
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label, Severity};
 pub use findings::{Findings, SeverityOverride};

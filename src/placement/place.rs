@@ -40,6 +40,7 @@ pub fn place(
     };
     if ours
         .gateways
+        .rows()
         .iter()
         .any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory))
     {
@@ -47,6 +48,7 @@ pub fn place(
     }
     let clusters = ours
         .gateways
+        .rows()
         .iter()
         .map(|gateway| {
             placing

@@ -12,7 +12,7 @@ use super::node::{index, number};
 use super::parents::{missing_parents, parent_cycles};
 use crate::api::gateway::{GROUP, Gateway, ListenerSet};
 use crate::api::route::{AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, is_route, service_ports};
-use crate::api::synced::is_synced_copy;
+use crate::api::downstream::is_synced_copy;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
