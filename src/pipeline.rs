@@ -23,7 +23,7 @@ mod policies;
 mod schemas;
 mod stages;
 
-pub use crate::policy::PolicyView;
+pub use crate::report::PolicyView;
 pub use inhabited::effective_changes;
 pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,

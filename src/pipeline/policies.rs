@@ -10,12 +10,11 @@ use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::findings::outcomes;
-use crate::policy::{
-    Ages, Attachments, Clusters, EffectivePolicies, Node, Options, PolicyView, Profiles, Statuses,
-};
+use crate::policy::{Ages, Attachments, Clusters, EffectivePolicies, Options, Profiles, Statuses, outcomes};
 use crate::progress::{Progress, Stage};
+use crate::report::PolicyView;
 use crate::sync::{LocalPolicies, SyncedKinds, SyncedRoutes, report_local_conflicts, report_same_target};
+use crate::topology::Node;
 use apimachinery::GroupKind;
 
 /// What is attached, and what lives on each cluster.
@@ -101,7 +100,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         source: SourceId(0),
         index: 0,
     };
-    crate::policy::profiles::configure(&mut profiles, &loaded.config.profiles, document, findings);
+    crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
     profiles
 }
 

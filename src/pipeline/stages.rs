@@ -9,10 +9,9 @@ use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Objects, OurGatewayId, Ours, Table};
 use crate::placement;
-use crate::policy::PolicyView;
-use crate::policy::{Clusters, Node};
 use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings};
+use crate::report::PolicyView;
 use crate::report::{
     Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
 };
@@ -107,13 +106,14 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
         params: &gateway.params,
         clusters: clusters.get(id).clone(),
     });
+    let by_key = by_key(&ours, &clusters);
     let synced = SyncedObjects::new(Syncing {
         attachments: &attached.attachments,
         kinds: &attached.kinds,
         routes: &attached.routes,
         locals: &attached.locals,
         ours: &ours,
-        clusters: &by_key(&ours, &clusters),
+        clusters: &by_key,
     });
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();

@@ -24,6 +24,7 @@ use crate::object::Object;
 use crate::policy::{Attachments, Condition, Outcome, PolicyId};
 use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_conditions};
 use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::topology::RouteId;
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -180,7 +181,7 @@ impl Aggregation<'_, '_> {
                 Subject::Gateway(id),
             )
         });
-        let policies = self.attachments.ids().zip(&self.attachments.policies);
+        let policies = self.attachments.policies.iter();
         let policies = policies.map(|(id, policy)| {
             let object = policy.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
@@ -261,7 +262,7 @@ impl Aggregation<'_, '_> {
             }
         }
         let mut statuses = Vec::new();
-        for (id, policy) in self.attachments.ids().zip(&self.attachments.policies) {
+        for (id, policy) in self.attachments.policies.iter() {
             let instances = instances.get(&Subject::Policy(id)).map(Vec::as_slice);
             let overridden = overridden.get(&id).filter(|_| self.is_synced(policy.object));
             if instances.is_none() && overridden.is_none() {

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::explain::{ChangePart, ExplainedPaths, Explanation, PolicyPart};
+use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::Place;
 use crate::diagnostic::{and_more, counted, fitting_names, one_line};
-use crate::policy::PolicyReport;
-use crate::policy::report::EffectiveEntry;
 
 /// At most so many paths with one result are listed, the rest is counted.
 const MOST_PATHS: usize = 8;

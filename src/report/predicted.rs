@@ -7,15 +7,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::policies::PolicyEntry;
 use super::status::{Group, ObjectStatus};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
-use crate::policy::affected::{affected, affecting, effective_policy_stanza, extension_kinds};
-use crate::policy::report::PolicyEntry;
-use crate::policy::{Attachments, Clusters, Condition, EffectivePolicies, Node, PolicyId, Statuses};
+use crate::policy::{
+    Attachments, Clusters, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
+    effective_policy_stanza, extension_kinds,
+};
 use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::topology::Node;
 use apimachinery::pointer;
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
@@ -140,10 +143,11 @@ impl Prediction<'_, '_> {
             // A route can be another route's backend, and is a route all the same.
             Node::Backend(_) | Node::Port(..) => {
                 let identity = self.attachments.topology.identity(node);
-                let kind = identity.map(|identity| identity.group_kind);
-                match kind {
-                    Some(kind) if self.attachments.topology.is_route(&kind.group, &kind.kind) => Group::Route,
-                    _ => Group::Other,
+                let kind = identity.group_kind;
+                if self.attachments.topology.is_route(&kind.group, &kind.kind) {
+                    Group::Route
+                } else {
+                    Group::Other
                 }
             }
         }

@@ -5,13 +5,14 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Profiles;
+use super::registry::Profiles;
 use crate::api::schema::{Schema, ViolationKind};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    AllowedTarget, Class, Dictates, Level, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
-    Strategy, TargetField, Wrappers,
+    AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
+    TargetField, Wrappers,
 };
+use crate::topology::Level;
 use apimachinery::GroupKind;
 
 /// Where somebody finds what a profile may say.

@@ -2,9 +2,10 @@
 //! `mergeType` itself.
 
 use crate::policy::profile::{
-    AllowedTarget, Dictates, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers,
-    gateway_api, whole,
+    AllowedTarget, Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,
+    whole,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "gateway.envoyproxy.io";
 
@@ -37,7 +38,7 @@ pub(super) fn profiles() -> Vec<Profile> {
             ])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::AddUp, Precedence::Roles)
+            .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
             .ends(&[Level::Gateway]),
     ]
 }
@@ -50,7 +51,7 @@ fn inherited(kind: &str, targets: &[&str], end: Level) -> Profile {
             .targets(&targets)
             .wrapped(Wrappers::Bare, Some("mergeType"))
             .merges(Strategy::Atomic, MergeUnit::JsonMergePatch)
-            .same_target(SameTarget::Reject, Precedence::Roles)
+            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
             .ends(&[end])
     }
 }

@@ -1,9 +1,10 @@
 //! Kuadrant (spec/policy.md section 2.1).
 
 use crate::policy::profile::{
-    Level, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
+    MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
     Wrappers, gateway_api,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "kuadrant.io";
 
@@ -36,7 +37,7 @@ fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
             .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"))
             .merges(Strategy::Atomic, MergeUnit::Rules(rules))
-            .same_target(SameTarget::Merge, Precedence::Roles)
+            .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
             .ends(&[Level::Rule])
     }
 }
@@ -51,7 +52,7 @@ fn per_listener(kind: &str) -> Profile {
             .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::Reject, Precedence::Roles)
+            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
             .ends(&[Level::Listener])
     }
 }
@@ -66,7 +67,7 @@ fn extension(kind: &str) -> Profile {
             .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::Merge, Precedence::Roles)
+            .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
             .ends(&[Level::Rule])
     }
 }

@@ -10,7 +10,7 @@ use super::super::testing::{SMALL, Seen, object};
 use super::super::{OnClusters, Profiles};
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
-use crate::policy::profile::SameTarget;
+use crate::policy::SameTarget;
 use crate::sync::same_target::{ShippedSpec, decide};
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.

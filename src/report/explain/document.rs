@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::render_report::Place;
-use crate::policy::status::Condition;
+use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]

@@ -1,11 +1,11 @@
 //! All that is decided about the policies of one input, for reports.
 //!
-//! Owns: the bundle. Flows in and out: what the other rooms of this module decided. Must not know: how it was made, or how
+//! Owns: the bundle. Flows in and out: what `policy` and `sync` decided. Must not know: how it was made, or how
 //! it is shown.
 
 use std::collections::BTreeMap;
 
-use super::{Attachments, Clusters, EffectivePolicies, Statuses};
+use crate::policy::{Attachments, Clusters, EffectivePolicies, Statuses};
 use crate::sync::{LocalEffect, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
