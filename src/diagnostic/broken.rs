@@ -9,7 +9,10 @@ use std::fmt::Display;
 /// command line makes exit status 70 of it. Going on would leave something out without a word.
 #[cold]
 #[track_caller]
-#[allow(clippy::panic, reason = "no input reaches it, and nothing may be lost in silence")]
+#[allow(
+    clippy::panic,
+    reason = "no input reaches it, and nothing may be lost in silence"
+)]
 pub(crate) fn broken(what: impl Display) -> ! {
     panic!("a stage broke its promise: {what}")
 }

@@ -69,7 +69,8 @@ impl<'a> Ours<'a> {
                 }) => {
                     let params = params.clone();
                     let id = ours.gateways.push(OurGateway { gateway, params });
-                    ours.by_key.insert((object.namespace_or_empty(), &object.name), id);
+                    ours.by_key
+                        .insert((object.namespace_or_empty(), &object.name), id);
                 }
                 Some(_) => {}
                 None if known.contains(&gateway.class_name) => {}

@@ -280,7 +280,10 @@ fn by_content<'v>(clusters: &[String], variants: &[&'v Variant]) -> Vec<(Vec<&'v
     groups
         .into_iter()
         .map(|(there, clusters)| {
-            let there = there.iter().filter_map(|position| variants.get(*position)).copied();
+            let there = there
+                .iter()
+                .filter_map(|position| variants.get(*position))
+                .copied();
             (there.collect(), clusters)
         })
         .collect()

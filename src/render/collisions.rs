@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::variants::{Variant, Variants};
 use super::manifest::{Manifest, ResourceIdentifier};
+use super::variants::{Variant, Variants};
 
 use crate::api::downstream::is_downstream;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
@@ -69,7 +69,8 @@ pub(super) fn two_contents(all: &[Variants<'_>], findings: &mut Findings) {
         let variants = same.iter().flat_map(|synced| &synced.variants);
         let mut taken = variants.flat_map(|variant| {
             variant.clusters.iter().flat_map(|cluster| {
-                variant.manifests
+                variant
+                    .manifests
                     .iter()
                     .map(move |manifest| (cluster.as_str(), &manifest.resource))
             })

@@ -52,10 +52,7 @@ pub fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> 
     let mut paths = Vec::new();
     for condition in std::iter::once("Accepted").chain(conditions.outcome) {
         let name = condition.to_lowercase();
-        paths.push((
-            name.clone(),
-            format!("{list}[?(@.type==\"{condition}\")].status"),
-        ));
+        paths.push((name.clone(), format!("{list}[?(@.type==\"{condition}\")].status")));
         paths.push((
             format!("{name}Reason"),
             format!("{list}[?(@.type==\"{condition}\")].reason"),

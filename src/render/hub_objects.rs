@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::variants::{Variant, Variants};
 use super::metadata::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};
+use super::variants::{Variant, Variants};
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
@@ -175,7 +175,11 @@ fn policies_synced(places: &[Downstream]) -> String {
 fn places(synced: &[Variants<'_>]) -> BTreeMap<String, Vec<Downstream>> {
     let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
     for of_object in synced {
-        let downstream: Vec<Downstream> = of_object.variants.iter().flat_map(Downstream::of_variant).collect();
+        let downstream: Vec<Downstream> = of_object
+            .variants
+            .iter()
+            .flat_map(Downstream::of_variant)
+            .collect();
         for source in of_object.sources {
             let places = places.entry(source.identity().locator()).or_default();
             places.extend(downstream.iter().cloned());

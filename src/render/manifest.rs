@@ -47,4 +47,3 @@ pub struct Manifest {
     /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
     pub origins: Vec<Origin>,
 }
-

@@ -4,7 +4,7 @@
 //! feedback rules, orphaning rule and RBAC, the annotated hub objects: the [`Plan`].
 //! Flows in: the hub, our classes and Gateways, the clusters of each Gateway, the objects that are synced.
 //! Flows out: a [`Plan`] of texts that only lack the cluster's name.
-//! Must not know: why a cluster or a policy was chosen, or where files go.
+//! [`Layout`] lays a plan out as a tree of files. Must not know: why a cluster or a policy was chosen, or the disk.
 
 mod input;
 
@@ -37,9 +37,19 @@ mod hub_objects;
 
 mod assemble;
 
+mod kustomization;
+mod selection;
+
+mod layout;
+
+mod decision_files;
+
 pub use assemble::render;
+pub use decision_files::{decision_file, decision_files};
 pub use input::{Input, PlacedGateway, Settings, WorkKind};
+pub use layout::Layout;
 pub use names::{MANIFEST_KEY_LABEL, manifest_key};
 pub use plan::{ManifestSummary, Plan, REPLICA_SETS, ReplicaSet, Work};
 pub use policy_conditions::policy_conditions;
+pub use selection::{Selection, Shard, ShardError};
 pub use work::WorkText;

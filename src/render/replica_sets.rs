@@ -193,17 +193,17 @@ fn set_of(
 }
 
 /// A work that no set can carry: its contents, and the clusters that get each.
-fn not_uniform(gateways: &Table<OurGatewayId, PlacedGateway<'_>>, templates: &[&Template<'_>]) -> Option<Finding> {
+fn not_uniform(
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    templates: &[&Template<'_>],
+) -> Option<Finding> {
     let first = templates.first()?;
     let object = first.object;
     let involved: BTreeSet<OurGatewayId> = templates
         .iter()
         .flat_map(|template| template.gateways.iter().copied())
         .collect();
-    let placed: Vec<&PlacedGateway<'_>> = involved
-        .iter()
-        .map(|gateway| gateways.get(*gateway))
-        .collect();
+    let placed: Vec<&PlacedGateway<'_>> = involved.iter().map(|gateway| gateways.get(*gateway)).collect();
     let everywhere: BTreeSet<&String> = placed.iter().flat_map(|placed| &placed.clusters).collect();
     let usual = templates.iter().max_by_key(|template| template.clusters.len())?;
     let mut finding = Finding::new(
@@ -223,7 +223,10 @@ fn not_uniform(gateways: &Table<OurGatewayId, PlacedGateway<'_>>, templates: &[&
             format!("goes where Placement {namespace}/{placement} says"),
         );
     }
-    for template in templates.iter().filter(|template| !std::ptr::eq(**template, *usual)) {
+    for template in templates
+        .iter()
+        .filter(|template| !std::ptr::eq(**template, *usual))
+    {
         let differs = differences(&usual.parts.manifests, &template.parts.manifests);
         finding = finding.note(format!(
             "on {}, unlike on {}: {differs}",

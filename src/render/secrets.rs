@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::metadata::shipped;
 use super::manifest::{Manifest, ResourceIdentifier};
+use super::metadata::shipped;
 use super::names::downstream_name;
 use crate::api::config::Secrets;
 use crate::api::downstream::downstream_namespace;

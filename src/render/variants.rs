@@ -90,7 +90,10 @@ pub(super) fn variants(
             let work = match present.as_slice() {
                 [only] if gateways.get(*only).params.work_per == WorkPer::Gateway => WorkOf::Gateway(*only),
                 [first, ..] => WorkOf::Object(*first),
-                [] => broken(format_args!("{} goes to a cluster with no Gateway", synced.object.identity())),
+                [] => broken(format_args!(
+                    "{} goes to a cluster with no Gateway",
+                    synced.object.identity()
+                )),
             };
             // A cluster where a local policy takes a part is alone with what it gets: the RFC gives local policies
             // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
@@ -160,7 +163,8 @@ fn manifests(
     by_place
         .into_iter()
         .map(|((downstream, name), targets)| {
-            let own = cluster.and_then(|cluster| targets.iter().find_map(|target| target.instead.get(cluster)));
+            let own =
+                cluster.and_then(|cluster| targets.iter().find_map(|target| target.instead.get(cluster)));
             let content = own.unwrap_or(&synced.value);
             let value = match synced.role {
                 Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
@@ -180,7 +184,11 @@ fn manifests(
                 kind: object.kind.clone(),
                 value,
                 feedback,
-                origins: synced.sources.iter().map(|source| source.origin.clone()).collect(),
+                origins: synced
+                    .sources
+                    .iter()
+                    .map(|source| source.origin.clone())
+                    .collect(),
             }
         })
         .collect()
@@ -241,7 +249,13 @@ fn downstream_policy(
     set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
     // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
     // docs/systems/policy-sync.md#annotations
-    if let Some(created) = synced.object.root().get("metadata").get("creationTimestamp").str() {
+    if let Some(created) = synced
+        .object
+        .root()
+        .get("metadata")
+        .get("creationTimestamp")
+        .str()
+    {
         set_metadata(&mut policy, "annotations", ORIGIN_CREATION, created);
     }
     if synced.sources.len() > 1 {

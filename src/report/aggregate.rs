@@ -176,10 +176,7 @@ impl Aggregation<'_, '_> {
         let at = |object: &'_ Object| object.origin.document;
         let gateways = self.ours.gateways.iter().map(|(id, ours)| {
             let object = ours.gateway.object;
-            (
-                (at(object), object.origin.pointer.as_str()),
-                Subject::Gateway(id),
-            )
+            ((at(object), object.origin.pointer.as_str()), Subject::Gateway(id))
         });
         let policies = self.attachments.policies.iter();
         let policies = policies.map(|(id, policy)| {

@@ -23,7 +23,7 @@ pub use aggregate::{Aggregated, Aggregation, WorkProblem, WorkSummary};
 pub use explain::{Explanation, explain};
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
-pub use placement::{PlacementExplanation, placement_table, why_text};
+pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, OnClusters, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub use predicted::{Prediction, placements_not_found};

@@ -221,16 +221,13 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
     }
 }
 
-fn finding(
-    gateway: &Gateway<'_>,
-    listener: &str,
-    cause: Cause,
-    refused: &Refused<'_>,
-    hub: &Hub,
-) -> Finding {
+fn finding(gateway: &Gateway<'_>, listener: &str, cause: Cause, refused: &Refused<'_>, hub: &Hub) -> Finding {
     let named = gateway.listeners.iter().find(|known| known.name == listener);
     let listener = named.unwrap_or_else(|| {
-        broken(format_args!("{} has no listener `{listener}`", gateway.object.identity()))
+        broken(format_args!(
+            "{} has no listener `{listener}`",
+            gateway.object.identity()
+        ))
     });
     let (first, pointer) = &refused.first;
     let allowed = listener.field.get("allowedRoutes");

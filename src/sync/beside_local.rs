@@ -61,7 +61,10 @@ fn reduced(
     let (mut spec, mut settings) = match &synced.spec {
         SyncedSpec::AsWritten => {
             let object = attachments.policy(synced.policy).object;
-            (object.value.get("spec").cloned().unwrap_or_default(), BTreeMap::new())
+            (
+                object.value.get("spec").cloned().unwrap_or_default(),
+                BTreeMap::new(),
+            )
         }
         SyncedSpec::Rewritten { spec, settings, .. } => ((**spec).clone(), settings.clone()),
     };

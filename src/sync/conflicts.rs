@@ -32,12 +32,7 @@ pub(crate) fn report_same_target(attachments: &Attachments<'_>, findings: &mut F
     }
 }
 
-fn one_target(
-    attachments: &Attachments<'_>,
-    node: Node,
-    resolution: &Resolution,
-    findings: &mut Findings,
-) {
+fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution, findings: &mut Findings) {
     let Some(synced) = resolution.synced.first() else {
         return;
     };
@@ -98,7 +93,11 @@ fn established_rule(attachments: &Attachments<'_>, established: PolicyId, other:
 
 /// On a cluster, a merging synced policy and a local one whose own strategy is atomic share a target: which of them a
 /// controller takes for the established one depends on when the synced copy is created.
-pub(crate) fn report_local_conflicts(attachments: &Attachments<'_>, locals: &LocalPolicies<'_>, findings: &mut Findings) {
+pub(crate) fn report_local_conflicts(
+    attachments: &Attachments<'_>,
+    locals: &LocalPolicies<'_>,
+    findings: &mut Findings,
+) {
     for (kind, known) in attachments.kinds.iter() {
         if known.profile.same_target != SameTarget::Merge {
             continue;

@@ -12,8 +12,8 @@ use crate::diagnostic::Findings;
 use crate::hub::{Objects, Table};
 use crate::object::Object;
 use crate::policy::{
-    Attachments, Condition, Entry, KindId, Layer, Options, Outcome, PolicyId, SameTarget, StatusShape, effect_of,
-    read_policy, without_rules_of,
+    Attachments, Condition, Entry, KindId, Layer, Options, Outcome, PolicyId, SameTarget, StatusShape,
+    effect_of, read_policy, without_rules_of,
 };
 use crate::topology::{Located, Node};
 

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::diagnostic::broken;
 use crate::policy::{
-    Attachments, Content, Entry, Leaf, PolicyId, Precedence, Profile, Side, Strategy, exchanged, merge, unflatten,
+    Attachments, Content, Entry, Leaf, PolicyId, Precedence, Profile, Side, Strategy, exchanged, merge,
+    unflatten,
 };
 
 /// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:

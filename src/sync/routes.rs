@@ -171,9 +171,9 @@ impl<'a> SyncedRoutes<'a> {
                 listeners,
             });
         }
-        let has_section = parent
-            .section_name
-            .is_none_or(|section| own_listeners(topology, known).any(|(_, listener)| listener.name == section));
+        let has_section = parent.section_name.is_none_or(|section| {
+            own_listeners(topology, known).any(|(_, listener)| listener.name == section)
+        });
         match (meant.is_empty(), has_section) {
             (false, _) => loose(Why::Hostname),
             // That the section does not exist is said of every route.

@@ -77,10 +77,14 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
     match profile.same_target {
         SameTarget::AddUp => {
             let all = entries.iter();
-            resolution.synced = all.map(|entry| as_written(attachments, entry.policy, node)).collect();
+            resolution.synced = all
+                .map(|entry| as_written(attachments, entry.policy, node))
+                .collect();
         }
         SameTarget::Reject => {
-            resolution.synced.push(as_written(attachments, first.policy, node));
+            resolution
+                .synced
+                .push(as_written(attachments, first.policy, node));
             for loser in &placed.rejected {
                 resolution.displace(attachments, *loser, first.policy);
             }

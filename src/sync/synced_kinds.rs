@@ -82,7 +82,11 @@ impl SyncedKinds {
 fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<KindId> {
     let kinds = attachments.kinds.iter();
     kinds
-        .filter(|(_, kind)| params.synced_policy(&kind.profile.group, &kind.profile.kind).is_some())
+        .filter(|(_, kind)| {
+            params
+                .synced_policy(&kind.profile.group, &kind.profile.kind)
+                .is_some()
+        })
         .map(|(id, _)| id)
         .collect()
 }

@@ -117,10 +117,16 @@ impl<'a> SyncedObjects<'a> {
             grouping.add(&topology.nodes_of_gateway(with.gateway), &with.kinds);
         }
         for (id, route) in syncing.routes.iter() {
-            let kinds = route.gateways().into_iter().flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
+            let kinds = route
+                .gateways()
+                .into_iter()
+                .flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
             grouping.add(&topology.nodes_of_route(id), &kinds.copied().collect());
         }
-        let routes = syncing.routes.iter().map(|(_, route)| of_route(route, syncing.ours));
+        let routes = syncing
+            .routes
+            .iter()
+            .map(|(_, route)| of_route(route, syncing.ours));
         Self {
             objects: routes.chain(grouping.policies.into_values()).collect(),
             withheld: grouping.withheld,
@@ -142,7 +148,12 @@ fn of_route<'a>(route: &SyncedRoute<'a>, ours: &'a Ours<'_>) -> SyncedObject<'a>
         value: Cow::Borrowed(&object.value),
         role: Role::Route,
         sources: vec![object],
-        resource: asked_for(object, Role::Route, route.parents.first().map(|parent| parent.gateway), ours),
+        resource: asked_for(
+            object,
+            Role::Route,
+            route.parents.first().map(|parent| parent.gateway),
+            ours,
+        ),
         targets: parents.collect(),
     }
 }
@@ -201,8 +212,9 @@ impl<'a> Grouping<'a> {
             });
         }
         let disturbed = self.disturbed.get(&(kind, node)).into_iter().flatten();
-        let receives =
-            |there: &&&LocalPolicies<'_>| routes.reach(attachments, self.syncing.clusters, node, there.cluster);
+        let receives = |there: &&&LocalPolicies<'_>| {
+            routes.reach(attachments, self.syncing.clusters, node, there.cluster)
+        };
         let disturbed: Vec<&LocalPolicies<'a>> = disturbed.filter(receives).copied().collect();
         let mut changes: Vec<(BTreeSet<String>, BTreeMap<String, Value>)> = Vec::new();
         changes.resize_with(resolution.synced.len(), Default::default);
@@ -251,7 +263,10 @@ impl<'a> Grouping<'a> {
                 let route = routes.get(id);
                 let gateways = route.map(SyncedRoute::gateways).unwrap_or_default();
                 let gateways = gateways.into_iter().filter(|gateway| kinds.syncs(*gateway, kind));
-                (gateways.collect(), route.map(|route| route.object.namespace_or_empty()))
+                (
+                    gateways.collect(),
+                    route.map(|route| route.object.namespace_or_empty()),
+                )
             }
             // ListenerSets stay on the hub, and so does what targets them: `not_synced` says so.
             Node::ListenerSet(_) => return,
@@ -263,7 +278,10 @@ impl<'a> Grouping<'a> {
             SyncedSpec::AsWritten => (None, vec![object]),
             SyncedSpec::Rewritten { sources, .. } => {
                 let others = sources.iter().copied().filter(|source| *source != synced.policy);
-                (Some(node), std::iter::once(object).chain(others.map(policy)).collect())
+                (
+                    Some(node),
+                    std::iter::once(object).chain(others.map(policy)).collect(),
+                )
             }
         };
         let known = self
@@ -277,13 +295,15 @@ impl<'a> Grouping<'a> {
                 resource: asked_for(object, Role::Policy, gateways.first().copied(), ours),
                 targets: Vec::new(),
             });
-        known.targets.extend(synced.references.iter().map(|pointer| SyncedTarget {
-            gateways: gateways.clone(),
-            pointer: pointer.clone(),
-            route_namespace,
-            withheld_from: withheld_from.clone(),
-            instead: instead.clone(),
-        }));
+        known
+            .targets
+            .extend(synced.references.iter().map(|pointer| SyncedTarget {
+                gateways: gateways.clone(),
+                pointer: pointer.clone(),
+                route_namespace,
+                withheld_from: withheld_from.clone(),
+                instead: instead.clone(),
+            }));
     }
 }
 

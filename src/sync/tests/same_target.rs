@@ -24,7 +24,13 @@ struct Decided {
 fn locals<'a>(seen: &Seen<'_>, hub: &'a Hub, cluster: &str) -> LocalPolicies<'a> {
     let (cluster, objects) = hub.spokes.get_key_value(cluster).unwrap();
     let options = Options::default();
-    LocalPolicies::read(&seen.attachments, cluster, objects, &options, &mut Findings::new())
+    LocalPolicies::read(
+        &seen.attachments,
+        cluster,
+        objects,
+        &options,
+        &mut Findings::new(),
+    )
 }
 
 /// The decisions for Gateway `infra/gw` and all routes, on a cluster or in general.
@@ -32,7 +38,12 @@ fn decisions(seen: &Seen<'_>, hub: &Hub, cluster: Option<&str>) -> Vec<Decided> 
     let locals = cluster.map(|cluster| locals(seen, hub, cluster));
     let topology = &seen.attachments.topology;
     let mut nodes = topology.nodes_of_gateway(topology.gateways.ids().next().unwrap());
-    nodes.extend(topology.routes.ids().flat_map(|route| topology.nodes_of_route(route)));
+    nodes.extend(
+        topology
+            .routes
+            .ids()
+            .flat_map(|route| topology.nodes_of_route(route)),
+    );
     let mut decided = Vec::new();
     for kind in seen.attachments.kinds.ids() {
         for node in &nodes {
@@ -42,9 +53,14 @@ fn decisions(seen: &Seen<'_>, hub: &Hub, cluster: Option<&str>) -> Vec<Decided> 
             let displaced = resolution.displaced.iter();
             let mut one = Decided {
                 synced: Vec::new(),
-                withheld: displaced.map(|displaced| (displaced.policy, displaced.rule)).collect(),
+                withheld: displaced
+                    .map(|displaced| (displaced.policy, displaced.rule))
+                    .collect(),
             };
-            let there = locals.iter().flat_map(|locals| locals.on(kind, *node)).collect::<Vec<_>>();
+            let there = locals
+                .iter()
+                .flat_map(|locals| locals.on(kind, *node))
+                .collect::<Vec<_>>();
             for mut synced in resolution.synced {
                 if !there.is_empty() {
                     match beside_local(&seen.attachments, &synced, &there) {
@@ -74,9 +90,15 @@ fn only(hub: &Hub, cluster: Option<&str>) -> (Vec<String>, Vec<(String, Rule)>, 
     let [one] = decided.as_slice() else {
         panic!("{} decisions", decided.len())
     };
-    let synced = one.synced.iter().map(|synced| key(&seen, synced.policy)).collect();
+    let synced = one
+        .synced
+        .iter()
+        .map(|synced| key(&seen, synced.policy))
+        .collect();
     let withheld = one.withheld.iter();
-    let withheld = withheld.map(|(policy, rule)| (key(&seen, *policy), *rule)).collect();
+    let withheld = withheld
+        .map(|(policy, rule)| (key(&seen, *policy), *rule))
+        .collect();
     let spec = one.synced.first().and_then(|synced| match &synced.spec {
         SyncedSpec::AsWritten => None,
         SyncedSpec::Rewritten { spec, .. } => Some((**spec).clone()),
@@ -195,7 +217,10 @@ fn of_a_kind_that_adds_up_all_are_shipped() {
             .replace("kuadrant.io", "security.istio.io")
             .replace("RateLimitPolicy", "AuthorizationPolicy")
     };
-    let hub = hub(&(SMALL.to_owned() + &authorization("a") + &authorization("b")), &[]);
+    let hub = hub(
+        &(SMALL.to_owned() + &authorization("a") + &authorization("b")),
+        &[],
+    );
     let decided = decisions(&Seen::hub(&hub), &hub, None);
     assert_eq!(decided[0].synced.len(), 2);
     assert!(decided[0].withheld.is_empty());
@@ -425,34 +450,34 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
     let all = local("all", &format!("limits: {{l: {}, m: {}}}", rate(6), rate(6)));
     let hub = hub(&text, &[("c1", &part), ("c2", &all), ("c3", &all), ("c4", "")]);
     synced(&hub, &["c1", "c2", "c4"], |synced| {
-    let [one] = synced.objects.as_slice() else {
-        panic!("{synced:?}")
-    };
-    assert_eq!(one.object.name, "g");
-    assert_eq!(one.value["metadata"]["name"], "g");
-    assert_eq!(
-        one.value["spec"]["defaults"]["limits"]["l"]["rates"][0]["limit"], 2,
-        "merged"
-    );
-    assert_eq!(one.sources.len(), 2);
-    let [target] = one.targets.as_slice() else {
-        panic!("{one:?}")
-    };
-    assert_eq!(target.pointer, "/spec/targetRef");
-    assert_eq!(
-        target.withheld_from,
-        BTreeSet::from(["c2".to_owned()]),
-        "c3 does not receive the Gateway"
-    );
-    let instead = &target.instead["c1"]["spec"]["defaults"]["limits"];
-    assert!(instead["l"].is_object() && instead["m"].is_null(), "{instead}");
-    assert_eq!(target.instead.len(), 1);
-    let withheld: Vec<_> = synced
-        .withheld
-        .iter()
-        .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
-        .collect();
-    assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
+        let [one] = synced.objects.as_slice() else {
+            panic!("{synced:?}")
+        };
+        assert_eq!(one.object.name, "g");
+        assert_eq!(one.value["metadata"]["name"], "g");
+        assert_eq!(
+            one.value["spec"]["defaults"]["limits"]["l"]["rates"][0]["limit"], 2,
+            "merged"
+        );
+        assert_eq!(one.sources.len(), 2);
+        let [target] = one.targets.as_slice() else {
+            panic!("{one:?}")
+        };
+        assert_eq!(target.pointer, "/spec/targetRef");
+        assert_eq!(
+            target.withheld_from,
+            BTreeSet::from(["c2".to_owned()]),
+            "c3 does not receive the Gateway"
+        );
+        let instead = &target.instead["c1"]["spec"]["defaults"]["limits"];
+        assert!(instead["l"].is_object() && instead["m"].is_null(), "{instead}");
+        assert_eq!(target.instead.len(), 1);
+        let withheld: Vec<_> = synced
+            .withheld
+            .iter()
+            .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
+            .collect();
+        assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
     });
 }
 
