@@ -327,7 +327,7 @@ impl PolicyReport {
 
 /// Gateways with policies of a kind and no path of it.
 #[must_use]
-pub fn without_paths(
+fn without_paths(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
     clusters: OnClusters<'_>,

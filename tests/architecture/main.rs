@@ -26,7 +26,6 @@ const ROOMS_WITH_CIRCLES: &[&str] = &[
     "cli",
     "diagnostic",
     "kube-yaml",
-    "policy",
     "render",
     "sync",
 ];
