@@ -101,7 +101,7 @@ impl<I: RowId, T> Table<I, T> {
     }
 
     /// A table with the same numbers and other rows.
-    pub(crate) fn map<U>(&self, row: impl FnMut((I, &T)) -> U) -> Table<I, U> {
+    pub(crate) fn map<'t, U>(&'t self, row: impl FnMut((I, &'t T)) -> U) -> Table<I, U> {
         Table::of(self.iter().map(row).collect())
     }
 

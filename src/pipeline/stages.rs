@@ -4,20 +4,18 @@ use std::collections::BTreeSet;
 
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
-use super::policies::{Attached, attach, receives};
+use super::policies::{Attached, attach, by_key};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Grants, Objects, Ours};
+use crate::hub::{Grants, Objects, OurGatewayId, Ours, Table};
 use crate::placing;
-use crate::policy::{Clusters, KindId};
 use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings};
 use crate::report::PolicyView;
 use crate::report::{
     Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
 };
-use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
-use crate::topology::Node;
+use crate::sync::{SyncedObjects, Syncing, Withheld, check_admission, report_not_synced, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -71,8 +69,8 @@ pub fn render_with_policies<'a>(
 /// What a run would write, and what it was made from.
 struct Planned<'a> {
     ours: Ours<'a>,
-    /// In the order of [`Ours::gateways`].
-    clusters: Vec<Vec<String>>,
+    /// The clusters of each Gateway of ours.
+    clusters: Table<OurGatewayId, Vec<String>>,
     attached: Attached<'a>,
     /// Without statuses.
     rendered: Rendered,
@@ -84,9 +82,9 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
     let grants = Grants::new(hub, findings);
     let clusters = place(loaded, &ours, findings);
     let attached = attach(loaded, &ours, &grants, None, findings);
-    report_unsynced(
+    report_not_synced(
         &attached.attachments,
-        &attached.synced,
+        &attached.kinds,
         &attached.routes,
         hub,
         &ours,
@@ -101,36 +99,29 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
         &clusters,
         findings,
     );
-    let placed: Vec<bool> = clusters.iter().map(|clusters| !clusters.is_empty()).collect();
-    report_unused(&attached.attachments, &attached.synced, &placed, findings);
+    report_unused(&attached.attachments, &attached.kinds, &clusters, findings);
 
-    let gateways: Vec<PlacedGateway<'_>> = ours
-        .gateways
-        .iter()
-        .zip(&clusters)
-        .map(|(gateway, clusters)| PlacedGateway {
-            gateway: &gateway.gateway,
-            params: &gateway.params,
-            clusters: clusters.clone(),
-        })
-        .collect();
-    let consignments = consign(&attached, &ours, &clusters);
-    let shipments = Shipment::all(
-        &consignments.shipped,
-        &attached.attachments,
-        (&attached.synced, &attached.routes),
-        &ours,
-    );
-    let withheld_objects: Vec<_> = consignments
-        .withheld
-        .iter()
-        .map(|withheld| attached.attachments.policy(withheld.policy).object)
-        .collect();
+    let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
+        gateway: &gateway.gateway,
+        params: &gateway.params,
+        clusters: clusters.get(id).clone(),
+    });
+    let by_key = by_key(&ours, &clusters);
+    let synced = SyncedObjects::new(Syncing {
+        attachments: &attached.attachments,
+        kinds: &attached.kinds,
+        routes: &attached.routes,
+        locals: &attached.locals,
+        ours: &ours,
+        clusters: &by_key,
+    });
+    let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
+    let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {
         hub,
         grants: &grants,
         gateways: &gateways,
-        shipments: &shipments,
+        synced: &synced.objects,
         withheld: &withheld_objects,
         namespace_labels: &namespace_labels,
         settings: Settings {
@@ -156,7 +147,7 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
     if is_empty && !allow_empty && !explained {
         findings.push(nothing_rendered(loaded, &ours, &all_clusters));
     }
-    let withheld = consignments
+    let withheld = synced
         .withheld
         .iter()
         .map(|entry| WithheldPolicy::new(entry, &attached.attachments))
@@ -198,8 +189,8 @@ pub fn predict<'a>(loaded: &'a Loaded, findings: &mut Findings) -> Predicted<'a>
 fn predictions(
     loaded: &Loaded,
     ours: &Ours<'_>,
-    clusters: &[Vec<String>],
-    not_found: &BTreeSet<usize>,
+    clusters: &Table<OurGatewayId, Vec<String>>,
+    not_found: &BTreeSet<OurGatewayId>,
     view: &PolicyView<'_>,
 ) -> Vec<ObjectStatus> {
     let prediction = Prediction {
@@ -315,7 +306,7 @@ fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Finding
     PolicyView::new(attached, &ours, &clusters, cluster, findings)
 }
 
-fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
+fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Vec<String>> {
     let _placing = loaded.progress.begin(Stage::Placing);
     let inventory = placing::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
@@ -326,37 +317,6 @@ fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<S
         &input,
         findings,
     )
-}
-
-/// What goes with each Gateway of ours.
-fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>]) -> Consignments<'a> {
-    let by_key: Clusters = ours
-        .gateways
-        .iter()
-        .zip(clusters)
-        .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
-        .collect();
-    let nodes: Vec<(Node, &BTreeSet<KindId>)> = attached
-        .synced
-        .gateways
-        .iter()
-        .flat_map(|(gateway, kinds)| {
-            attached
-                .attachments
-                .topology
-                .nodes_of_gateway(*gateway)
-                .into_iter()
-                .map(move |node| (node, kinds))
-        })
-        .collect();
-    let of_routes = attached.routes.nodes(&attached.attachments, &attached.synced);
-    let nodes = nodes
-        .into_iter()
-        .chain(of_routes.iter().map(|(node, kinds)| (*node, kinds.as_ref())));
-    Consignments::new(&attached.attachments, nodes, &attached.locals, |node, cluster| {
-        let known = (&attached.attachments, &attached.routes);
-        receives(known, &by_key, node, cluster)
-    })
 }
 
 fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) -> bool {

@@ -19,10 +19,10 @@ use super::predicted::class_status;
 use super::status::{Group, ObjectStatus, WorkState};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
-use crate::hub::{Hub, Objects, Ours};
+use crate::hub::{Hub, Objects, OurGatewayId, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Condition, Outcome, PolicyId};
-use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_status};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_conditions};
 use crate::sync::{LocalEffect, SyncedRoutes};
 use crate::topology::RouteId;
 
@@ -88,7 +88,7 @@ pub struct WorkProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Subject {
     /// Position in [`Ours::gateways`].
-    Gateway(usize),
+    Gateway(OurGatewayId),
     Policy(PolicyId),
     /// Number in the topology.
     Route(RouteId),
@@ -118,8 +118,8 @@ impl Aggregation<'_, '_> {
             .problems
             .sort_by(|a, b| (&a.cluster, &a.work).cmp(&(&b.cluster, &b.work)));
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
-        for (position, ours) in self.ours.gateways.iter().enumerate() {
-            let instances = instances.get(&Subject::Gateway(position));
+        for (id, ours) in self.ours.gateways.iter() {
+            let instances = instances.get(&Subject::Gateway(id));
             let class = self.ours.classes.get(ours.gateway.class_name);
             if let Some(class) = class {
                 let instances = instances.map(Vec::as_slice).unwrap_or_default();
@@ -174,12 +174,9 @@ impl Aggregation<'_, '_> {
     /// Gateways and policies by where they stand in the input: that is how the plan knows them.
     fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
         let at = |object: &'_ Object| object.origin.document;
-        let gateways = self.ours.gateways.iter().enumerate().map(|(position, ours)| {
+        let gateways = self.ours.gateways.iter().map(|(id, ours)| {
             let object = ours.gateway.object;
-            (
-                (at(object), object.origin.pointer.as_str()),
-                Subject::Gateway(position),
-            )
+            ((at(object), object.origin.pointer.as_str()), Subject::Gateway(id))
         });
         let policies = self.attachments.policies.iter();
         let policies = policies.map(|(id, policy)| {
@@ -270,7 +267,7 @@ impl Aggregation<'_, '_> {
             }
             let instances = instances.unwrap_or_default();
             let overridden = overridden.map(Vec::as_slice).unwrap_or_default();
-            let outcome = policy_status(&policy.object.group_kind(), self.hub).outcome;
+            let outcome = policy_conditions(&policy.object.group_kind(), self.hub).outcome;
             let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), Group::Policy);
             let mut names = Vec::new();
             for kind in ["Accepted", "Enforced", "Programmed"] {

@@ -12,7 +12,7 @@ use super::status::{Group, ObjectStatus};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
-use crate::hub::{Objects, OurClass, Ours};
+use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::policy::{
     Attachments, Clusters, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
     effective_policy_stanza, extension_kinds,
@@ -32,9 +32,9 @@ pub struct Prediction<'p, 'a> {
     /// What is ours.
     pub ours: &'p Ours<'a>,
     /// The clusters of each Gateway, in the order of [`Ours::gateways`].
-    pub clusters: &'p [Vec<String>],
+    pub clusters: &'p Table<OurGatewayId, Vec<String>>,
     /// Gateways, by the same order, whose placement nobody has heard of.
-    pub not_found: &'p BTreeSet<usize>,
+    pub not_found: &'p BTreeSet<OurGatewayId>,
     /// What is attached where.
     pub attachments: &'p Attachments<'a>,
     /// What holds on each path.
@@ -70,15 +70,15 @@ impl Prediction<'_, '_> {
 
     /// Our Gateways, those of a class with unusable parameters included (hub.md section 5.1).
     fn gateways(&self) -> Vec<ObjectStatus> {
-        let ours = self.ours.gateways.iter().zip(self.clusters).enumerate();
+        let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
-            .filter_map(|(position, (ours, clusters))| {
+            .filter_map(|(id, ours)| {
                 let class = self.ours.classes.get(ours.gateway.class_name)?;
                 Some(gateway_status(
                     &ours.gateway,
                     class,
-                    clusters,
-                    self.not_found.contains(&position),
+                    self.clusters.get(id),
+                    self.not_found.contains(&id),
                 ))
             })
             .collect();
@@ -261,9 +261,9 @@ fn placement_not_found(name: &str) -> String {
     )
 }
 
-/// The Gateways for which `findings` say that nothing decides their placement: positions in [`Ours::gateways`].
+/// The Gateways for which `findings` say that nothing decides their placement.
 #[must_use]
-pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
+pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
     let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()
@@ -273,8 +273,7 @@ pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<us
     let at = |object: &crate::object::Object| object.place(&label);
     ours.gateways
         .iter()
-        .enumerate()
         .filter(|(_, ours)| places.contains(&at(ours.gateway.object)))
-        .map(|(position, _)| position)
+        .map(|(id, _)| id)
         .collect()
 }

@@ -9,7 +9,7 @@ use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate,
 use crate::object::Origin;
 use crate::policy::Attachments;
 use crate::render::{ManifestSummary, Plan, ReplicaSet};
-use crate::sync::WithheldFrom;
+use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
 #[derive(Debug, Serialize)]
@@ -111,7 +111,7 @@ pub struct WithheldPolicy {
 impl WithheldPolicy {
     /// The report's entry for one decision.
     #[must_use]
-    pub fn new(withheld: &WithheldFrom<'_>, attachments: &Attachments<'_>) -> Self {
+    pub fn new(withheld: &Withheld<'_>, attachments: &Attachments<'_>) -> Self {
         Self {
             policy: attachments.policy(withheld.policy).object.identity().locator(),
             target: attachments.topology.locator(withheld.node),

@@ -3,7 +3,7 @@
 //! Owns: [`Sources`]. Flows in: objects. Flows out: objects of a kind, marked by where they live.
 //! Must not know: what becomes of them.
 
-use crate::api::synced::is_synced_copy;
+use crate::api::downstream::is_synced_copy;
 use crate::hub::Objects;
 use crate::object::Object;
 use apimachinery::Identity;

@@ -11,7 +11,7 @@ use crate::hub::{Hub, Objects, RowId};
 use crate::object::Object;
 use crate::policy::SameTarget;
 use crate::report::{EffectiveEntry, OnClusters, PolicyReport};
-use crate::sync::same_target::{ShippedSpec, decide};
+use crate::sync::{SyncedSpec, resolve};
 use crate::topology::GatewayId;
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.
@@ -196,18 +196,18 @@ proptest! {
         let seen = Seen::hub(&hub);
         for (kind, known) in seen.attachments.kinds.iter() {
             for node in known.nodes.keys() {
-                let Some(decision) = decide(&seen.attachments, kind, *node) else { continue };
+                let Some(resolution) = resolve(&seen.attachments, kind, *node) else { continue };
                 if known.profile.same_target == SameTarget::AddUp {
                     continue;
                 }
-                prop_assert_eq!(decision.shipped.len(), 1);
+                prop_assert_eq!(resolution.synced.len(), 1);
                 let placed = &known.nodes[node];
                 let all = placed.accepted.len() + placed.rejected.len();
-                let sources = match &decision.shipped[0].content {
-                    ShippedSpec::AsWritten => 1,
-                    ShippedSpec::Rewritten { sources, .. } => sources.len(),
+                let sources = match &resolution.synced[0].spec {
+                    SyncedSpec::AsWritten => 1,
+                    SyncedSpec::Rewritten { sources, .. } => sources.len(),
                 };
-                prop_assert_eq!(sources + decision.withheld.len(), all, "everybody is shipped or explained");
+                prop_assert_eq!(sources + resolution.displaced.len(), all, "everybody is shipped or explained");
             }
         }
     }
@@ -225,15 +225,15 @@ proptest! {
                 continue;
             }
             for node in seen.attachments.topology.nodes_of_gateway(GatewayId::of_row(0)) {
-                let Some(decision) = decide(&seen.attachments, kind, node) else { continue };
+                let Some(resolution) = resolve(&seen.attachments, kind, node) else { continue };
                 let Some(path) = seen.effective.on(kind, GatewayId::of_row(0)).first() else { continue };
-                let shipped = &decision.shipped[0];
-                let spec = match &shipped.content {
-                    ShippedSpec::AsWritten => seen.attachments.policy(shipped.policy).object.value["spec"].clone(),
-                    ShippedSpec::Rewritten { spec, .. } => (**spec).clone(),
+                let synced = &resolution.synced[0];
+                let spec = match &synced.spec {
+                    SyncedSpec::AsWritten => seen.attachments.policy(synced.policy).object.value["spec"].clone(),
+                    SyncedSpec::Rewritten { spec, .. } => (**spec).clone(),
                 };
-                let layers = super::super::settings::read(&spec, &known.profile, shipped.policy).layers;
-                let entry = super::super::layer::Entry { policy: shipped.policy, layers: layers.into() };
+                let layers = super::super::settings::read(&spec, &known.profile, synced.policy).layers;
+                let entry = super::super::layer::Entry { policy: synced.policy, layers: layers.into() };
                 let alone = super::super::merge::merge(&known.profile, &[&[entry]], &|_| "".into());
                 let values = |content: &super::super::layer::Content| -> Vec<(String, Value)> {
                     content.iter().map(|(key, leaf)| (key.to_string(), (*leaf.value).clone())).collect()
@@ -393,7 +393,7 @@ proptest! {
         }
         for (kind, known) in seen.attachments.kinds.iter() {
             for node in known.nodes.keys() {
-                let _ = decide(&seen.attachments, kind, *node);
+                let _ = resolve(&seen.attachments, kind, *node);
             }
         }
     }

@@ -10,8 +10,8 @@ use super::super::policy_view::PolicyView;
 use super::{Graph, Link, Part, State, Vertex};
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Ours, Table};
-use crate::policy::{KindId, Outcome, Policy, PolicyId, PolicyStatus};
-use crate::sync::Synced;
+use crate::policy::{Outcome, Policy, PolicyId, PolicyStatus};
+use crate::sync::SyncedKinds;
 use crate::topology::{GatewayId, Node};
 
 /// At most so many clusters are named where a policy loses to local ones.
@@ -29,7 +29,7 @@ impl Graph {
     ) -> Self {
         // What is wrong with classes and Gateways has been said where the view was made.
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
-        let synced = Synced::new(&view.attachments, &ours);
+        let kinds = SyncedKinds::new(&view.attachments, &ours);
         let goes_to = view.attachments.topology.gateways.map(|(_, gateway)| {
             if gateway.local {
                 return cluster.into_iter().collect();
@@ -44,11 +44,7 @@ impl Graph {
             view,
             cluster,
             goes_to,
-            synced: synced
-                .gateways
-                .iter()
-                .map(|(gateway, kinds)| (*gateway, kinds))
-                .collect(),
+            kinds,
             graph: Self::default(),
             positions: HashMap::new(),
         };
@@ -66,8 +62,8 @@ struct Builder<'b, 'a> {
     cluster: Option<&'b str>,
     /// The clusters that are drawn of each Gateway of the topology.
     goes_to: Table<GatewayId, Vec<&'b str>>,
-    /// The kinds that go with each Gateway of ours, by its number in the topology.
-    synced: HashMap<GatewayId, &'b BTreeSet<KindId>>,
+    /// The kinds that go with each Gateway of ours.
+    kinds: SyncedKinds,
     graph: Graph,
     positions: HashMap<Node, usize>,
 }
@@ -111,7 +107,7 @@ impl Builder<'_, '_> {
             let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
-            } else if !self.synced.contains_key(&gateway) {
+            } else if self.kinds.gateway(Node::Gateway(gateway)).is_none() {
                 vertex.state = State::Aside;
                 "not rendered".clone_into(&mut vertex.note);
             } else if view.clusters.get(&key).is_none_or(Vec::is_empty) {
@@ -146,7 +142,7 @@ impl Builder<'_, '_> {
                 let mut vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
                 let shipped = self.view.routes.get(route).map(|known| &known.parents);
                 let goes = |gateway: GatewayId| !self.goes_to.get(gateway).is_empty();
-                if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.number))) {
+                if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.node))) {
                     "shipped".clone_into(&mut vertex.note);
                 }
                 self.node(Node::Route(route), vertex);
@@ -285,15 +281,13 @@ impl Builder<'_, '_> {
         let mut asked = nodes.iter().filter_map(|node| match node {
             Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
                 let gateway = topology.gateways_of(*node).first().copied()?;
-                Some(self.synced.get(&gateway)?.contains(&policy.kind))
+                let ours = self.kinds.gateway(Node::Gateway(gateway))?;
+                Some(self.kinds.syncs(ours, policy.kind))
             }
             Node::Route(route) | Node::Rule(route, _) => {
-                let route = self.view.routes.get(*route)?;
-                let mut gateways = route
-                    .parents
-                    .iter()
-                    .filter_map(|parent| self.synced.get(&parent.number));
-                Some(gateways.any(|kinds| kinds.contains(&policy.kind)))
+                let gateways = self.view.routes.get(*route)?.gateways();
+                let mut gateways = gateways.into_iter();
+                Some(gateways.any(|gateway| self.kinds.syncs(gateway, policy.kind)))
             }
             // The hub reads those itself: nothing is synced.
             _ => None,
