@@ -1,8 +1,8 @@
 //! Feedback paths: client-go's JSONPath dialect, in which OCM's work agent reads status values.
 //!
-//! Owns: checking a path ([`FeedbackPath::parse`]), its translation to RFC 9535, and evaluating it for
-//! previews. Flows in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked
-//! paths, [`PathError`]s with an offset. Must not know: which object a path will be read from.
+//! Owns: checking a path ([`FeedbackPath::parse`]), and its translation to RFC 9535. Flows in: paths from GatewayClass
+//! parameters and from our own feedback rules. Flows out: checked paths, [`PathError`]s with an offset. Must not know:
+//! which object a path will be read from: nothing here evaluates one; tests do, with a library, to check the translation.
 //!
 //! The dialect (OCM work 3): the agent wraps a path in `{...}`, missing keys are no error, only the first
 //! result counts. Names escape with `\`; a quoted name in brackets is read like a field, so its dots separate
@@ -15,9 +15,6 @@ mod translate;
 mod tests;
 
 use std::fmt;
-
-use jsonpath_rust::JsonPath as _;
-use serde_json::Value;
 
 /// Longer paths are refused: no status needs them, and parsers recurse.
 pub const PATH_MAX: usize = 2048;
@@ -56,18 +53,10 @@ impl FeedbackPath {
         &self.text
     }
 
-    /// The same question in RFC 9535's notation.
+    /// The same question in RFC 9535's notation, for whoever wants to preview what a path finds.
     #[must_use]
     pub fn rfc9535(&self) -> &str {
         &self.rfc9535
-    }
-
-    /// The first result on an object, as the agent would read it; `None` when nothing is there.
-    ///
-    /// For previews: the agent's own answer also depends on types (OCM work 3, Types).
-    #[must_use]
-    pub fn first<'v>(&self, object: &'v Value) -> Option<&'v Value> {
-        object.query(&self.rfc9535).ok()?.into_iter().next()
     }
 }
 

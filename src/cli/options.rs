@@ -178,7 +178,7 @@ impl ReadOptions {
                 derive_availability_taints: self.derive_availability_taints,
             },
             now: self.now,
-            deny_warnings: self.speech.deny.is_some(),
+            warnings: self.speech.warnings(),
             progress: super::progress::progress(self.speech),
             ..Request::default()
         })

@@ -36,7 +36,7 @@ pub(crate) struct Policies {
     options: ReadOptions,
 
     #[command(flatten)]
-    report: Report,
+    report: ReportOptions,
 }
 
 /// Say which policies affect an object, from which file and line
@@ -51,11 +51,11 @@ pub(crate) struct Explain {
     options: ReadOptions,
 
     #[command(flatten)]
-    report: Report,
+    report: ReportOptions,
 }
 
 #[derive(Debug, Args)]
-struct Report {
+struct ReportOptions {
     /// As seen on one cluster: with what already lives there
     #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
     cluster: Option<String>,

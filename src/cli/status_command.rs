@@ -12,7 +12,7 @@ use spokewright::report::{StatusReport, status_text};
 
 use super::next;
 use super::options::{ReadOptions, read_stdin};
-use super::reporting::{Format, Reporting, finish};
+use super::reporting::{ReportFormat, Reporting, finish};
 use super::show;
 use super::status::Status;
 
@@ -77,7 +77,7 @@ impl StatusCommand {
         let loaded = self.options.load(request)?;
         let predicted = pipeline::predict(&loaded, findings);
         let has_none = predicted.statuses.is_empty();
-        let data = if self.reporting.output == Format::Yaml {
+        let data = if self.reporting.output == ReportFormat::Yaml {
             let view = &predicted.view;
             let documents = effective_policy_documents(&view.attachments, &view.effective);
             let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();

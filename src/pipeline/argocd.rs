@@ -10,13 +10,15 @@
 //! collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
 
 mod announcement;
+mod parameter;
 mod plugin;
 
 #[cfg(test)]
 mod tests;
 
 pub use announcement::announcements;
-pub use plugin::plugin_yaml;
+pub use parameter::{PARAMETERS, Shape};
+pub use plugin::{Discovery, plugin_yaml};
 
 use std::path::{Path, PathBuf};
 
@@ -28,39 +30,6 @@ use super::inputs::Request;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::render::WorkKind;
-
-/// What a parameter holds, in Argo CD's words: its `collectionType`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// One string.
-    Text,
-    /// A list of strings.
-    List,
-}
-
-impl Shape {
-    /// The key of the value in `ARGOCD_APP_PARAMETERS`.
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Text => "string",
-            Self::List => "array",
-        }
-    }
-}
-
-/// Every parameter: the configuration's fields and the options that an Application may set (design section 9).
-pub const PARAMETERS: [(&str, Shape); 10] = [
-    ("allow-empty", Shape::Text),
-    ("clusters", Shape::Text),
-    ("hub", Shape::List),
-    ("hubObjects", Shape::Text),
-    ("now", Shape::Text),
-    ("placement.mode", Shape::Text),
-    ("placement.source", Shape::Text),
-    ("secrets", Shape::Text),
-    ("spokes", Shape::Text),
-    ("work-kind", Shape::Text),
-];
 
 /// What an Application says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

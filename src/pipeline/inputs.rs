@@ -7,7 +7,7 @@ use globset::{Glob, GlobMatcher};
 
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::api::ocm::Inventory;
-use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
+use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::output::{Selection, Shard, same_or_inside};
 use crate::placement::{self, Mode};
@@ -57,7 +57,7 @@ pub struct Request {
     /// `--now`: the only clock.
     pub now: Option<jiff::Timestamp>,
     /// `--deny warnings`.
-    pub deny_warnings: bool,
+    pub warnings: Warnings,
     /// `--output`; `-` is a stream and no directory.
     pub output: Option<PathBuf>,
     /// Files and directories that are no input although they may lie inside: exported works.
@@ -92,14 +92,14 @@ pub struct Loaded {
     /// Whether the result is one stream, and no part of a directory.
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
-    deny_warnings: bool,
+    warnings: Warnings,
 }
 
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities, and sorts by position.
     pub fn finish(&self, findings: &mut Findings) {
         findings.extend(self.findings.clone());
-        findings.finish(&self.overrides, self.deny_warnings);
+        findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
     }
 
@@ -239,7 +239,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
         work_kind: request.work_kind,
         is_stream: is_stream(request),
-        deny_warnings: request.deny_warnings,
+        warnings: request.warnings,
     }
 }
 

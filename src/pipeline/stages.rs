@@ -15,7 +15,7 @@ use crate::policy::{Clusters, Consignments, Node, check_admission, report_unsync
 use crate::progress::Stage;
 use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
 use crate::report::{
-    Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
+    Aggregated, Aggregation, ObjectStatus, Prediction, StatusGroup, WithheldPolicy, placements_not_found,
 };
 
 /// What a run would write, and what is said about it.
@@ -221,7 +221,7 @@ fn predictions(
     }
     // A route of which nothing was said but that it goes to other clusters.
     statuses.retain(|status| {
-        status.group != Group::Route
+        status.group != StatusGroup::Route
             || !(status.shipped_to.is_empty()
                 && status.conditions.is_empty()
                 && status.effective_policy.is_empty())

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use document::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Explanation, PolicyPart,
-    ReachPart, SettingChange, Winner,
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    ReachPart, SettingIfDeleted, Winner,
 };
 
-use super::render_report::Place;
+use super::render_report::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use apimachinery::Identity;
@@ -25,7 +25,7 @@ use crate::policy::{Effective, Node, Path, PathEffective, PolicyId, PolicyView, 
 
 /// Explains an object of the input.
 #[must_use]
-pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> Explanation {
+pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> ObjectExplanation {
     let explainer = Explainer { view, locate };
     let identity = object.identity();
     let policy = view.attachments.find(&identity);
@@ -35,7 +35,7 @@ pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> E
         (None, Some(node)) => view.effective.through(&view.attachments, node),
         (None, None) => Vec::new(),
     };
-    Explanation {
+    ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
         object: identity.locator(),
@@ -55,9 +55,9 @@ struct Explainer<'e, 'a> {
 }
 
 impl Explainer<'_, '_> {
-    fn place(&self, object: &Object, pointer: &str) -> Option<Place> {
+    fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         let span = self.locate.locate(&object.place(pointer))?;
-        Some(Place {
+        Some(SourceLine {
             path: span.path.to_owned(),
             line: span.line,
         })
@@ -284,7 +284,7 @@ impl Explainer<'_, '_> {
     }
 
     fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
-        let mut grouped: BTreeMap<Vec<SettingChange>, Vec<Path>> = BTreeMap::new();
+        let mut grouped: BTreeMap<Vec<SettingIfDeleted>, Vec<Path>> = BTreeMap::new();
         for change in without(&self.view.attachments, &self.view.effective, id) {
             let changes = self.setting_changes(change.before.as_deref(), change.after.as_deref());
             grouped.entry(changes).or_default().push(change.path);
@@ -299,7 +299,11 @@ impl Explainer<'_, '_> {
             .collect()
     }
 
-    fn setting_changes(&self, before: Option<&Effective>, after: Option<&Effective>) -> Vec<SettingChange> {
+    fn setting_changes(
+        &self,
+        before: Option<&Effective>,
+        after: Option<&Effective>,
+    ) -> Vec<SettingIfDeleted> {
         let content = |effective: Option<&Effective>| {
             effective
                 .map(|effective| Arc::clone(&effective.content))
@@ -312,7 +316,7 @@ impl Explainer<'_, '_> {
             .filter(|name| {
                 before.get(*name).map(|leaf| &leaf.value) != after.get(*name).map(|leaf| &leaf.value)
             })
-            .map(|name| SettingChange {
+            .map(|name| SettingIfDeleted {
                 setting: name.to_string(),
                 before: before.get(name).map(|leaf| leaf.value.to_string()),
                 after: after.get(name).map(|leaf| leaf.value.to_string()),

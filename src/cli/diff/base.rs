@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::{Findings, Place, Severity, counted};
+use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted};
 use spokewright::output;
 use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Rendered, Request};
 use spokewright::report::diff::EffectiveSettings;
@@ -75,7 +75,7 @@ impl Input {
     /// Renders it. What is wrong with it is over: that nothing comes out of it is no error.
     pub(super) fn evaluate(&self, request: &Request) -> Evaluated {
         let mut request = Request {
-            deny_warnings: false,
+            warnings: Warnings::Reported,
             output: None,
             ..request.clone()
         };

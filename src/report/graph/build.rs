@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Graph, Link, Part, State, Vertex};
+use super::{Graph, Layer, Link, State, Vertex};
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Ours};
 use crate::policy::node::index;
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
             if is_used || (whole && known.gateways.is_empty()) {
                 self.node(
                     Node::Class(class),
-                    Vertex::new(Part::Class, "GatewayClass", known.name),
+                    Vertex::new(Layer::Class, "GatewayClass", known.name),
                 );
             }
         }
@@ -107,7 +107,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let key = known.object.key();
-            let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
+            let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
             } else if !self.synced.contains_key(&gateway) {
@@ -123,7 +123,7 @@ impl Builder<'_, '_> {
         }
         for (set, known) in (0_u32..).zip(&topology.listener_sets) {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Part::ListenerSet, "ListenerSet", known.object.key());
+                let vertex = Vertex::new(Layer::ListenerSet, "ListenerSet", known.object.key());
                 let position = self.node(Node::ListenerSet(set), vertex);
                 self.graph.link(gateway, position, Link::Leads, None);
             }
@@ -132,7 +132,7 @@ impl Builder<'_, '_> {
             for (listener, its) in (0_u32..).zip(&known.listeners) {
                 let owner = its.set.map_or(Node::Gateway(gateway), Node::ListenerSet);
                 if let Some(owner) = self.positions.get(&owner).copied() {
-                    let vertex = Vertex::new(Part::Listener, "listener", its.name);
+                    let vertex = Vertex::new(Layer::Listener, "listener", its.name);
                     let position = self.node(Node::Listener(gateway, listener), vertex);
                     self.graph.link(owner, position, Link::Leads, None);
                 }
@@ -141,7 +141,7 @@ impl Builder<'_, '_> {
         for (route, known) in (0_u32..).zip(&topology.routes) {
             let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if hangs || (whole && known.gateways.is_empty()) {
-                let mut vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                let mut vertex = Vertex::new(Layer::Route, &known.object.kind, known.object.key());
                 let shipped = self.view.routes.get(route).map(|known| &known.parents);
                 let goes = |number: u32| self.goes_to.get(index(number)).is_some_and(|to| !to.is_empty());
                 if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.number))) {
@@ -176,7 +176,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let (state, note) = self.state(id, policy, &nodes, status);
-            let mut vertex = Vertex::new(Part::Policy, &policy.object.kind, policy.object.key());
+            let mut vertex = Vertex::new(Layer::Policy, &policy.object.kind, policy.object.key());
             vertex.state = state;
             vertex.note = note;
             let position = self.graph.add(vertex);
@@ -214,7 +214,7 @@ impl Builder<'_, '_> {
         match node {
             Node::Namespace(namespace) => {
                 let identity = topology.identity(node)?;
-                let position = self.node(node, Vertex::new(Part::Namespace, "Namespace", identity.name));
+                let position = self.node(node, Vertex::new(Layer::Namespace, "Namespace", identity.name));
                 for (gateway, known) in (0_u32..).zip(&topology.gateways) {
                     let drawn = self.positions.get(&Node::Gateway(gateway));
                     if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
@@ -235,7 +235,7 @@ impl Builder<'_, '_> {
                     Some(namespace) => format!("{namespace}/{}", identity.name),
                     None => identity.name.clone(),
                 };
-                let position = self.node(node, Vertex::new(Part::Backend, &identity.group_kind.kind, name));
+                let position = self.node(node, Vertex::new(Layer::Backend, &identity.group_kind.kind, name));
                 let known = topology.backends.get(index(backend))?;
                 for route in &known.routes {
                     if let Some(from) = self.positions.get(&Node::Route(*route)) {
@@ -334,7 +334,7 @@ impl Builder<'_, '_> {
             }
         }
         for (cluster, gateways) in by_cluster {
-            let to = self.graph.add(Vertex::new(Part::Cluster, "cluster", cluster));
+            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
             for from in gateways {
                 self.graph.link(from, to, Link::Leads, None);
             }
