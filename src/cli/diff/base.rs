@@ -7,7 +7,7 @@ use spokewright::output;
 use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Rendered, Request};
 use spokewright::report::diff::EffectiveSettings;
 #[cfg(feature = "git")]
-use spokewright::source::{FileTree as _, Files, GitTree};
+use spokewright::source::{Files, GitTree};
 
 use super::super::show;
 use super::super::status::Status;
@@ -59,7 +59,7 @@ impl Input {
         match self {
             Self::Directory(path) => path.display().to_string(),
             #[cfg(feature = "git")]
-            Self::Git(tree) => tree.name().to_owned(),
+            Self::Git(tree) => tree.revision().to_owned(),
         }
     }
 
@@ -68,7 +68,7 @@ impl Input {
         match self {
             Self::Directory(_) => String::new(),
             #[cfg(feature = "git")]
-            Self::Git(tree) => format!("{}:", tree.name()),
+            Self::Git(tree) => format!("{}:", tree.revision()),
         }
     }
 

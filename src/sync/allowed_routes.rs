@@ -9,16 +9,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::attachment::Attachments;
-use super::listener::ListenerNode;
-use super::node::index;
 use super::routes::{SyncedParent, SyncedRoutes};
-use super::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
 use crate::api::gateway::Gateway;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
+use crate::policy::attachment::Attachments;
+use crate::policy::listener::ListenerNode;
+use crate::policy::node::index;
+use crate::policy::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
