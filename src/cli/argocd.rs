@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output::{self, Layout};
 use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
-use spokewright::pipeline::{self, Request};
+use spokewright::pipeline::{self, Analysis, Request};
 use spokewright::source::Sources;
 
 use super::show;
@@ -100,12 +100,8 @@ fn generate() -> anyhow::Result<Status> {
     let rendered = if findings.has_errors() {
         None
     } else {
-        Some(pipeline::render(
-            &loaded,
-            parameters.allow_empty,
-            pipeline::Detail::Plan,
-            &mut findings,
-        ))
+        let analysis = Analysis::new(&loaded, &mut findings);
+        Some(analysis.render(parameters.empty, &mut findings))
     };
     loaded.finish(&mut findings);
     say(&Brief::default().render(&findings, &loaded.sources));

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
 use spokewright::output;
-use spokewright::pipeline::{self, Loaded, Request};
+use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
@@ -20,7 +20,7 @@ use spokewright::source::Sources;
 use base::{Base, Evaluated, Input};
 use without::remove;
 
-use super::options::{ReadOptions, WorkKindOption};
+use super::options::{ReadOptions, WorkKindOption, empty_result};
 use super::show;
 use super::status::Status;
 
@@ -191,7 +191,7 @@ impl Diff {
         self.judge(&with)?;
         let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
-        let mut without = Evaluated::new(loaded, true);
+        let mut without = Evaluated::new(loaded, EmptyResult::Allowed);
         let changes = self.effective_changes(&mut with, &mut without);
         let titles = Titles {
             command: self.command("--without", object),
@@ -220,7 +220,7 @@ impl Diff {
 
     fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
         let loaded = self.options.load(request).map_err(Stop::Failed)?;
-        Ok(Evaluated::new(loaded, self.allow_empty))
+        Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
     }
 
     fn effective_changes(&self, old: &mut Evaluated, new: &mut Evaluated) -> Vec<EffectiveChange> {

@@ -27,6 +27,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::inputs::Request;
+use super::stages::EmptyResult;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::render::WorkKind;
@@ -51,7 +52,7 @@ pub struct Parameters {
     /// Only these clusters.
     pub clusters: Option<String>,
     /// Whether an empty result is meant.
-    pub allow_empty: bool,
+    pub empty: EmptyResult,
     /// What carries the works.
     pub work_kind: WorkKind,
 }
@@ -118,7 +119,7 @@ impl Parameters {
 
     fn set(&mut self, given: &Given<'_>) -> Result<(), Box<Finding>> {
         match given.name {
-            "allow-empty" => self.allow_empty = given.flag()?,
+            "allow-empty" => self.empty = given.empty_result()?,
             "clusters" => self.clusters = Some(given.glob()?),
             "hub" => self.hub = Some(given.paths()?),
             "hubObjects" => self.hub_objects = Some(given.choice(&["None", "Annotated"])?),
@@ -242,10 +243,10 @@ impl<'a> Given<'a> {
         })
     }
 
-    fn flag(&self) -> Result<bool, Box<Finding>> {
+    fn empty_result(&self) -> Result<EmptyResult, Box<Finding>> {
         match self.text()? {
-            "true" => Ok(true),
-            "false" => Ok(false),
+            "true" => Ok(EmptyResult::Allowed),
+            "false" => Ok(EmptyResult::Refused),
             other => Err(self.not_among(other, &["true", "false"])),
         }
     }

@@ -32,7 +32,7 @@ pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> O
     let node = view.attachments.topology.find(&identity);
     let paths = match (policy, node) {
         (Some(id), _) => explainer.paths_of_policy(id),
-        (None, Some(node)) => view.effective.through(&view.attachments, node),
+        (None, Some(node)) => view.effective.through(view.attachments, node),
         (None, None) => Vec::new(),
     };
     ObjectExplanation {
@@ -65,7 +65,7 @@ impl Explainer<'_, '_> {
 
     /// The clusters of the Gateways that lead to it.
     fn clusters(&self, policy: Option<PolicyId>, node: Option<Node>, identity: &Identity) -> Vec<String> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let nodes = match policy {
             Some(id) => attachments
                 .policy(id)
@@ -94,13 +94,13 @@ impl Explainer<'_, '_> {
             return None;
         };
         view.routes.get(route)?;
-        let clusters = view.routes.clusters(&view.attachments, &view.clusters, route);
+        let clusters = view.routes.clusters(view.attachments, &view.clusters, route);
         Some(clusters.into_iter().map(str::to_owned).collect())
     }
 
     /// The paths that a policy is on.
     fn paths_of_policy(&self, id: PolicyId) -> Vec<(usize, &PathEffective)> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let Some(policy) = attachments.policy(id) else {
             return Vec::new();
         };
@@ -129,7 +129,7 @@ impl Explainer<'_, '_> {
 
     /// Who took the place of a policy of which nothing holds anywhere.
     fn winners(&self, id: PolicyId) -> Vec<Winner> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let status = self.view.statuses.of(id);
         let by = status
             .filter(|status| status.tally.outcome() == Outcome::Overridden)
@@ -204,7 +204,7 @@ impl Explainer<'_, '_> {
     }
 
     fn loss(&self, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let rule = loss
             .by
             .first()
@@ -236,7 +236,7 @@ impl Explainer<'_, '_> {
             .policy(id)
             .map(crate::policy::attachment::Policy::nodes)
             .unwrap_or_default();
-        let reach = Reach::of(&view.attachments, &view.effective, &view.clusters, id);
+        let reach = Reach::of(view.attachments, &view.effective, &view.clusters, id);
         let locators = |nodes: Vec<Node>| nodes.into_iter().map(|node| topology.locator(node)).collect();
         let effects = view.effects.iter().flat_map(|(cluster, effects)| {
             effects
@@ -285,7 +285,7 @@ impl Explainer<'_, '_> {
 
     fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
         let mut grouped: BTreeMap<Vec<SettingIfDeleted>, Vec<Path>> = BTreeMap::new();
-        for change in without(&self.view.attachments, &self.view.effective, id) {
+        for change in without(self.view.attachments, &self.view.effective, id) {
             let changes = self.setting_changes(change.before.as_deref(), change.after.as_deref());
             grouped.entry(changes).or_default().push(change.path);
         }

@@ -99,7 +99,12 @@ impl FileTree for Held {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        Ok(self.files.get(path.to_str().expect("UTF-8")).expect("a file").1.clone())
+        Ok(self
+            .files
+            .get(path.to_str().expect("UTF-8"))
+            .expect("a file")
+            .1
+            .clone())
     }
 }
 

@@ -153,7 +153,9 @@ fn a_member_of_the_workspace_depends_on_no_other_than_the_table_allows() {
 
 #[test]
 fn every_member_of_the_workspace_is_held_by_its_lints() {
-    let manifests = metadata().iter().filter_map(|package| package["manifest_path"].as_str());
+    let manifests = metadata()
+        .iter()
+        .filter_map(|package| package["manifest_path"].as_str());
     let without = manifests.filter(|manifest| {
         let text = fs::read_to_string(manifest).expect("Cargo.toml");
         !text.contains("\n[lints]\nworkspace = true\n")

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted};
 use spokewright::output;
-use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::report::diff::EffectiveSettings;
 #[cfg(feature = "git")]
 use spokewright::source::{Files, GitTree};
@@ -39,9 +39,12 @@ pub(super) struct Evaluated {
 }
 
 impl Evaluated {
-    pub(super) fn new(loaded: Loaded, allow_empty: bool) -> Self {
+    pub(super) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
         let mut findings = Findings::new();
-        let (rendered, view) = pipeline::render_with_policies(&loaded, allow_empty, &mut findings);
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let rendered = analysis.render(empty, &mut findings);
+        // What the policies alone would report is for `check`.
+        let view = analysis.policies(&mut Findings::new());
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
         loaded.finish(&mut findings);
         Self {
@@ -91,7 +94,7 @@ impl Input {
             #[cfg(feature = "git")]
             Self::Git(tree) => pipeline::load_from(&request, Files::Tree(&**tree)),
         };
-        Evaluated::new(loaded, true)
+        Evaluated::new(loaded, EmptyResult::Allowed)
     }
 }
 

@@ -1,19 +1,16 @@
 //! A [`Graph`] of everything, from evaluated policies.
 //!
 //! Owns: which things become nodes and edges, and the state of a policy in one word.
-//! Flows in: a [`PolicyView`], the hub. Flows out: a [`Graph`] in the order of the topology.
+//! Flows in: a [`PolicyView`]. Flows out: a [`Graph`] in the order of the topology.
 //! Must not know: how graphs are written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Graph, Layer, Link, State, Vertex};
-use crate::diagnostic::Findings;
-use crate::hub::{Hub, Ours};
 use crate::policy::node::index;
 use crate::policy::reach::gateways_of;
 use crate::policy::status::PolicyStatus;
 use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView};
-use crate::sync::Synced;
 
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
@@ -21,16 +18,7 @@ const MOST_CLUSTERS: usize = 3;
 impl Graph {
     /// Everything that the view knows. With a `cluster`, which the view is of, what goes there or lives there (a view
     /// does not say so itself where nothing lives); `admits` leaves out clusters, and Gateways that go to none but those.
-    pub fn new(
-        view: &PolicyView<'_>,
-        hub: &Hub,
-        controller_name: &str,
-        cluster: Option<&str>,
-        admits: impl Fn(&str) -> bool,
-    ) -> Self {
-        // What is wrong with classes and Gateways has been said where the view was made.
-        let ours = Ours::new(hub, controller_name, &mut Findings::new());
-        let synced = Synced::new(&view.attachments, &ours);
+    pub fn new(view: &PolicyView<'_>, cluster: Option<&str>, admits: impl Fn(&str) -> bool) -> Self {
         let goes_to = view.attachments.topology.gateways.iter().map(|gateway| {
             if gateway.local {
                 return cluster.into_iter().collect();
@@ -45,7 +33,8 @@ impl Graph {
             view,
             cluster,
             goes_to: goes_to.collect(),
-            synced: synced
+            synced: view
+                .synced
                 .gateways
                 .iter()
                 .map(|(gateway, kinds)| (*gateway, kinds))
