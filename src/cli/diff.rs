@@ -1,6 +1,7 @@
 //! `spokewright diff`: what a change of the input does to every cluster.
 
 mod base;
+mod stop;
 mod without;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -17,7 +18,8 @@ use spokewright::report::diff::{
 };
 use spokewright::source::Sources;
 
-use base::{Base, Evaluated, Input};
+use base::{Base, Evaluated, Input, find_base, judge_base};
+use stop::Stop;
 use without::remove;
 
 use super::options::{ReadOptions, WorkKindOption, empty_result};
@@ -96,14 +98,6 @@ enum Form {
     Github,
 }
 
-/// Why the command stops before it compares.
-enum Stop {
-    /// Everything was said.
-    Said(Status),
-    /// stdout is gone.
-    Failed(anyhow::Error),
-}
-
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
@@ -120,7 +114,7 @@ impl Diff {
     }
 
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
-        match self.find_base(request)? {
+        match find_base(self.base.as_deref(), request, &self.options)? {
             Base::Tree(path) => self.against_tree(request, &path),
             Base::Input(input) => self.against_input(request, &input),
         }
@@ -138,7 +132,7 @@ impl Diff {
             None => self.evaluate(request)?,
         };
         self.judge(&new)?;
-        self.judge_base(input, &base)?;
+        judge_base(input, &base, self.options.speech)?;
         let changes = self.effective_changes(&mut base, &mut new);
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let mut old = Side::of_plan(&base.rendered.plan);
@@ -323,16 +317,8 @@ impl Diff {
     }
 
     fn say(&self, text: &str) {
-        if self.options.speech.is_calm() {
-            show::line(text);
-        }
+        show::note(text, self.options.speech);
     }
-}
-
-fn usage(message: &str, help: &str) -> Stop {
-    show::line(&format!("error: {message}"));
-    show::line(&format!("help: {help}"));
-    Stop::Said(Status::Usage)
 }
 
 fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
