@@ -2,7 +2,7 @@
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
 //! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placing`], [`policy`], [`sync`],
-//! [`render`], [`output`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
+//! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
 #![cfg_attr(

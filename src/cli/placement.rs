@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
-use spokewright::output::{decision_file, write_decisions};
+use spokewright::output::write_files;
 use spokewright::pipeline::Loaded;
 use spokewright::placing;
 use spokewright::progress::Stage;
+use spokewright::render::{decision_file, decision_files};
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
 use super::next;
@@ -72,7 +73,7 @@ impl Placement {
             next::without_placements(&loaded, self.options.speech);
         }
         if let (Some(directory), Status::Done) = (&self.write, status) {
-            let done = write_decisions(directory, &evaluation.decision_objects())?;
+            let done = write_files(decision_files(directory, &evaluation.decision_objects()))?;
             if !self.options.speech.quiet {
                 show::line(&format!(
                     "{} written, {} unchanged in `{}`",

@@ -1,12 +1,15 @@
-//! The layout of the output tree (design section 9): which file of a plan stands where.
+//! The layout of the output tree: which file of a plan stands where.
+//!
+//! Flows in: a [`Plan`], and which clusters the run speaks for. Flows out: a [`Tree`], whose files are generated when
+//! they are needed. Must not know: what stands on disk.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::kustomization::kustomization;
+use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work};
 use super::selection::Selection;
-use super::tree::{FileKind, Tree};
-use crate::render::{Plan, REPLICA_SETS, ReplicaSet};
+use crate::output::{FileKind, Tree};
 
 /// The directory of annotated hub objects; no cluster name can begin with `_`.
 const HUB_DIRECTORY: &str = "_hub";
@@ -115,7 +118,7 @@ impl<'a> Layout<'a> {
         self.clusters.get(cluster as usize).copied().unwrap_or_default()
     }
 
-    fn work(&self, cluster: u32, work: u32) -> Option<&'a crate::render::Work> {
+    fn work(&self, cluster: u32, work: u32) -> Option<&'a Work> {
         self.cluster(cluster)
             .1
             .get(work as usize)

@@ -1,5 +1,8 @@
 //! A tree must give exactly the files that the same tree on disk gives.
 
+#[cfg(feature = "git")]
+mod every_tree;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -99,7 +102,12 @@ impl FileTree for Held {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        Ok(self.files.get(path.to_str().expect("UTF-8")).expect("a file").1.clone())
+        Ok(self
+            .files
+            .get(path.to_str().expect("UTF-8"))
+            .expect("a file")
+            .1
+            .clone())
     }
 }
 

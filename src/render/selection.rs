@@ -31,7 +31,7 @@ impl Shard {
     /// Whether a cluster of this name is in this part.
     ///
     /// ```
-    /// use spokewright::output::Shard;
+    /// use spokewright::render::Shard;
     ///
     /// let shards: Vec<Shard> = (1..=4).filter_map(|index| Shard::new(index, 4)).collect();
     /// assert_eq!(shards.iter().filter(|shard| shard.holds("eu-1")).count(), 1);
