@@ -21,6 +21,7 @@ mod nearest;
 mod place;
 mod position;
 mod sarif;
+mod severity;
 mod summary;
 mod text;
 mod visible;
@@ -30,7 +31,7 @@ mod fixture;
 
 pub use brief::Brief;
 pub use code::{CODES, Code};
-pub use finding::{Finding, Label, Severity};
+pub use finding::{Finding, Label};
 pub use findings::{Findings, SeverityOverride};
 pub use format::Format;
 pub use human::Human;
@@ -39,6 +40,7 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
+pub use severity::Severity;
 pub use summary::Summary;
 pub use text::{
     GAP, and_more, counted, first_items, first_names, fitting_names, plural, row, shell_word, wrapped,

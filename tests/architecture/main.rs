@@ -24,9 +24,7 @@ use table::{Member, Room};
 const ROOMS_WITH_CIRCLES: &[&str] = &[
     "api",
     "cli",
-    "diagnostic",
     "hub",
-    "kube-yaml",
     "output",
     "placement",
     "policy",
