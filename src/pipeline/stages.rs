@@ -8,7 +8,7 @@ use super::policies::{Attached, attach, receives};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Objects, Ours};
-use crate::placement;
+use crate::placing;
 use crate::policy::PolicyView;
 use crate::policy::{Clusters, Node};
 use crate::progress::Stage;
@@ -292,10 +292,7 @@ pub fn policies_on<'a>(loaded: &'a Loaded, cluster: &'a str, findings: &mut Find
 /// Every cluster that is placed, registered, or has a folder of its own.
 #[must_use]
 pub fn known_clusters(loaded: &Loaded, view: &PolicyView<'_>) -> BTreeSet<String> {
-    let managed = loaded
-        .hub
-        .objects
-        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
     let managed = managed.iter().map(|object| object.name.clone());
     let placed = view.clusters.values().flatten().cloned();
     managed
@@ -320,9 +317,9 @@ fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Finding
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
     let _placing = loaded.progress.begin(Stage::Placing);
-    let inventory = placement::inventory(&loaded.hub, findings);
+    let inventory = placing::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
-    placement::place(
+    placing::place(
         &loaded.hub,
         ours,
         loaded.config.placement_source,
@@ -368,10 +365,7 @@ fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) 
 
 /// Spoke folders of clusters that nothing else knows.
 fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
-    let managed = loaded
-        .hub
-        .objects
-        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
     let known = |cluster: &str| {
         managed.iter().any(|object| object.name == cluster)
             || rendered.all_clusters.iter().any(|name| name == cluster)

@@ -24,9 +24,6 @@ use table::{Member, Room};
 const ROOMS_WITH_CIRCLES: &[&str] = &[
     "api",
     "cli",
-    "hub",
-    "output",
-    "placement",
     "policy",
     "render",
     "sync",
