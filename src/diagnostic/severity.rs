@@ -1,6 +1,6 @@
-//! How bad a finding is.
+//! How bad a finding is: two words, the same in every form.
 //!
-//! Owns: the two severities and their words. Flows in: nothing. Flows out: the word. Must not know: which code has which.
+//! Owns: the words. Flows in: nothing. Flows out: [`Severity`]. Must not know: what is an error and what a warning.
 
 /// How bad a finding is. An error stops anything from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
