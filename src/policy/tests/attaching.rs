@@ -288,10 +288,7 @@ fn more_than_sixteen_ancestors_are_a_warning_and_the_status_is_cut() {
         ["policy/too-many-ancestors ColorPolicy infra/c has 17 ancestors; a status lists 16"]
     );
     assert_eq!(
-        seen.statuses
-            .of(seen.id("ColorPolicy infra/c"))
-            .ancestors
-            .len(),
+        seen.statuses.of(seen.id("ColorPolicy infra/c")).ancestors.len(),
         16
     );
 }

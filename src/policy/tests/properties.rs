@@ -10,9 +10,9 @@ use super::super::{Profiles, affected, effective_policy_documents, without};
 use crate::hub::{Hub, Objects, RowId};
 use crate::object::Object;
 use crate::policy::SameTarget;
-use crate::topology::GatewayId;
 use crate::report::{EffectiveEntry, OnClusters, PolicyReport};
 use crate::sync::{SyncedSpec, resolve};
+use crate::topology::GatewayId;
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.
 const KINDS: [(&str, &str); 6] = [
