@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use spokewright::diagnostic::{Brief, Findings};
+use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
-use spokewright::pipeline::argocd::{Parameters, announcements, boundary, plugin_yaml};
-use spokewright::pipeline::{self, Request};
+use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
+use spokewright::pipeline::{self, Analysis, Request};
 use spokewright::render::Layout;
 use spokewright::source::Sources;
 
@@ -55,11 +55,11 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Argocd {
     #[command(subcommand)]
-    command: Part,
+    command: PluginCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Part {
+enum PluginCommand {
     /// Render the current directory to stdout, with parameters from ARGOCD_APP_PARAMETERS
     #[command(after_help = GENERATE_HELP)]
     Generate,
@@ -78,9 +78,13 @@ enum Part {
 impl Argocd {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         match self.command {
-            Part::Generate => generate(),
-            Part::Parameters => parameters(),
-            Part::Plugin { discover } => print(&plugin_yaml(discover)),
+            PluginCommand::Generate => generate(),
+            PluginCommand::Parameters => parameters(),
+            PluginCommand::Plugin { discover } => print(&plugin_yaml(if discover {
+                Discovery::ByConfiguration
+            } else {
+                Discovery::Off
+            })),
         }
     }
 }
@@ -97,12 +101,8 @@ fn generate() -> anyhow::Result<Status> {
     let rendered = if findings.has_errors() {
         None
     } else {
-        Some(pipeline::render(
-            &loaded,
-            parameters.allow_empty,
-            pipeline::Detail::Plan,
-            &mut findings,
-        ))
+        let analysis = Analysis::new(&loaded, &mut findings);
+        Some(analysis.render(parameters.empty, &mut findings))
     };
     loaded.finish(&mut findings);
     say(&Brief::default().render(&findings, &loaded.sources));
@@ -134,7 +134,7 @@ fn parameters() -> anyhow::Result<Status> {
         ..Request::default()
     };
     let config = pipeline::configuration(&request, &mut sources, &mut findings);
-    findings.finish(&config.findings, false);
+    findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
         Status::Done => print(&show::json(&announcements(&config))),

@@ -36,6 +36,13 @@ pub(crate) fn calm(text: &str, speech: Speech) {
     }
 }
 
+/// A line about what is going on, in the same cases; as it is, because it may hold a command.
+pub(crate) fn note(text: &str, speech: Speech) {
+    if speech.is_calm() {
+        line(text);
+    }
+}
+
 /// A line that is wrapped on a terminal, and left whole for everything else.
 fn wrapping(text: &str) {
     if !std::io::stderr().is_terminal() {

@@ -1,26 +1,6 @@
 //! One finding: what is wrong, where, why, and what to type next.
 
-use super::{Code, Place};
-
-/// How bad a finding is. An error stops anything from being written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Nothing is written; exit status 3 or 4, as the code says.
-    Error,
-    /// Reported; the run goes on.
-    Warning,
-}
-
-impl Severity {
-    /// The word in every output format: `error` or `warning`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
-    }
-}
+use super::{Code, Place, Severity};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

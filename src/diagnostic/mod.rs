@@ -22,6 +22,7 @@ mod nearest;
 mod place;
 mod position;
 mod sarif;
+mod severity;
 mod summary;
 mod text;
 mod visible;
@@ -32,8 +33,8 @@ mod fixture;
 pub use brief::Brief;
 pub(crate) use broken::broken;
 pub use code::{CODES, Code};
-pub use finding::{Finding, Label, Severity};
-pub use findings::{Findings, SeverityOverride};
+pub use finding::{Finding, Label};
+pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::Format;
 pub use human::Human;
 pub use json::{API_VERSION, FindingEntry, FindingList, Position, RelatedEntry};
@@ -41,7 +42,8 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
-pub use summary::Summary;
+pub use severity::Severity;
+pub use summary::FindingCounts;
 pub use text::{
     GAP, and_more, counted, first_items, first_names, fitting_names, plural, row, shell_word, wrapped,
     wrapped_hanging,

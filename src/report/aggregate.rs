@@ -16,7 +16,7 @@ use self::instance::Instance;
 use self::rules::{gateway_status, policy_condition};
 use super::exported::{ExportedWork, RBAC_WORK};
 use super::predicted::class_status;
-use super::status::{Group, ObjectStatus, WorkState};
+use super::status::{ObjectStatus, StatusGroup, WorkState};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours};
@@ -237,7 +237,7 @@ impl Aggregation<'_, '_> {
                         .into_iter()
                         .map(|kind| policy_condition(kind, instances, &[]))
                         .collect(),
-                    ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                    ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
                 })
             })
             .collect()
@@ -268,7 +268,7 @@ impl Aggregation<'_, '_> {
             let instances = instances.unwrap_or_default();
             let overridden = overridden.map(Vec::as_slice).unwrap_or_default();
             let outcome = policy_conditions(&policy.object.group_kind(), self.hub).outcome;
-            let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), Group::Policy);
+            let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
             for kind in ["Accepted", "Enforced", "Programmed"] {
                 let known = kind == "Accepted" || outcome == Some(kind);

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use document::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Explanation, PolicyPart,
-    ReachPart, SettingChange, Winner,
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    ReachPart, SettingIfDeleted, Winner,
 };
 
-use super::render_report::Place;
+use super::render_report::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use apimachinery::Identity;
@@ -24,17 +24,17 @@ use crate::topology::{GatewayId, Node, Path};
 
 /// Explains an object of the input.
 #[must_use]
-pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> Explanation {
+pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> ObjectExplanation {
     let explainer = Explainer { view, locate };
     let identity = object.identity();
     let policy = view.attachments.find(&identity);
     let node = view.attachments.topology.find(&identity);
     let paths = match (policy, node) {
         (Some(id), _) => explainer.paths_of_policy(id),
-        (None, Some(node)) => view.effective.through(&view.attachments, node),
+        (None, Some(node)) => view.effective.through(view.attachments, node),
         (None, None) => Vec::new(),
     };
-    Explanation {
+    ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
         object: identity.locator(),
@@ -54,9 +54,9 @@ struct Explainer<'e, 'a> {
 }
 
 impl Explainer<'_, '_> {
-    fn place(&self, object: &Object, pointer: &str) -> Option<Place> {
+    fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         let span = self.locate.locate(&object.place(pointer))?;
-        Some(Place {
+        Some(SourceLine {
             path: span.path.to_owned(),
             line: span.line,
         })
@@ -64,7 +64,7 @@ impl Explainer<'_, '_> {
 
     /// The clusters of the Gateways that lead to it.
     fn clusters(&self, policy: Option<PolicyId>, node: Option<Node>, identity: &Identity) -> Vec<String> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let nodes = match policy {
             Some(id) => attachments.policy(id).nodes(),
             None => node.into_iter().collect(),
@@ -90,13 +90,13 @@ impl Explainer<'_, '_> {
             return None;
         };
         view.routes.get(route)?;
-        let clusters = view.routes.clusters(&view.attachments, &view.clusters, route);
+        let clusters = view.routes.clusters(view.attachments, &view.clusters, route);
         Some(clusters.into_iter().map(str::to_owned).collect())
     }
 
     /// The paths that a policy is on.
     fn paths_of_policy(&self, id: PolicyId) -> Vec<(KindId, &PathEffective)> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let policy = attachments.policy(id);
         let gateways: BTreeSet<GatewayId> = policy
             .nodes()
@@ -123,7 +123,7 @@ impl Explainer<'_, '_> {
 
     /// Who took the place of a policy of which nothing holds anywhere.
     fn winners(&self, id: PolicyId) -> Vec<Winner> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let tally = &self.view.statuses.of(id).tally;
         if tally.outcome() != Outcome::Overridden {
             return Vec::new();
@@ -194,7 +194,7 @@ impl Explainer<'_, '_> {
     }
 
     fn loss(&self, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let rule = loss
             .by
             .first()
@@ -220,7 +220,7 @@ impl Explainer<'_, '_> {
         let status = view.statuses.of(id);
         let conditions = std::iter::once(&status.accepted).chain(&status.effect);
         let targets = view.attachments.policy(id).nodes();
-        let reach = Reach::of(&view.attachments, &view.effective, &view.clusters, id);
+        let reach = Reach::of(view.attachments, &view.effective, &view.clusters, id);
         let locators = |nodes: Vec<Node>| nodes.into_iter().map(|node| topology.locator(node)).collect();
         let effects = view.effects.iter().flat_map(|(cluster, effects)| {
             effects
@@ -268,8 +268,8 @@ impl Explainer<'_, '_> {
     }
 
     fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
-        let mut grouped: BTreeMap<Vec<SettingChange>, Vec<Path>> = BTreeMap::new();
-        for change in without(&self.view.attachments, &self.view.effective, id) {
+        let mut grouped: BTreeMap<Vec<SettingIfDeleted>, Vec<Path>> = BTreeMap::new();
+        for change in without(self.view.attachments, &self.view.effective, id) {
             let changes = self.setting_changes(change.before.as_deref(), change.after.as_deref());
             grouped.entry(changes).or_default().push(change.path);
         }
@@ -283,7 +283,11 @@ impl Explainer<'_, '_> {
             .collect()
     }
 
-    fn setting_changes(&self, before: Option<&Effective>, after: Option<&Effective>) -> Vec<SettingChange> {
+    fn setting_changes(
+        &self,
+        before: Option<&Effective>,
+        after: Option<&Effective>,
+    ) -> Vec<SettingIfDeleted> {
         let content = |effective: Option<&Effective>| {
             effective
                 .map(|effective| Arc::clone(&effective.content))
@@ -296,7 +300,7 @@ impl Explainer<'_, '_> {
             .filter(|name| {
                 before.get(*name).map(|leaf| &leaf.value) != after.get(*name).map(|leaf| &leaf.value)
             })
-            .map(|name| SettingChange {
+            .map(|name| SettingIfDeleted {
                 setting: name.to_string(),
                 before: before.get(name).map(|leaf| leaf.value.to_string()),
                 after: after.get(name).map(|leaf| leaf.value.to_string()),

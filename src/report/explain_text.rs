@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::explain::{ChangePart, ExplainedPaths, Explanation, PolicyPart};
+use super::explain::{ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart};
 use super::policies::{EffectiveEntry, PolicyReport};
-use super::render_report::Place;
+use super::render_report::SourceLine;
 use crate::diagnostic::{and_more, counted, fitting_names, one_line};
 
 /// At most so many paths with one result are listed, the rest is counted.
@@ -14,7 +14,7 @@ const MOST_PATHS: usize = 8;
 
 /// An explanation as a tree of at most `width` columns where values allow it.
 #[must_use]
-pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
+pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String {
     let mut text = String::new();
     let at = explanation
         .place
@@ -247,7 +247,7 @@ fn short(locator: &str) -> &str {
     locator.split_once(':').map_or(locator, |(_, name)| name)
 }
 
-fn line_of(place: &Place) -> String {
+fn line_of(place: &SourceLine) -> String {
     format!("{}:{}", place.path, place.line)
 }
 

@@ -20,14 +20,14 @@ mod status_report;
 mod status_text;
 
 pub use aggregate::{Aggregated, Aggregation, WorkProblem, WorkSummary};
-pub use explain::{Explanation, explain};
+pub use explain::{ObjectExplanation, explain};
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, OnClusters, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub use predicted::{Prediction, placements_not_found};
-pub use render_report::{RenderReport, WithheldPolicy};
-pub use status::{Address, Carrier, Group, Listener, ObjectStatus, WorkState};
+pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
+pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;

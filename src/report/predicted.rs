@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::policies::PolicyEntry;
-use super::status::{Group, ObjectStatus};
+use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
@@ -54,7 +54,7 @@ impl Prediction<'_, '_> {
     /// in each group by locator.
     #[must_use]
     pub fn statuses(&self) -> Vec<ObjectStatus> {
-        let mut targets: BTreeMap<(Group, String), ObjectStatus> = BTreeMap::new();
+        let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let extension_kinds = extension_kinds(self.attachments);
         let classes = self.ours.classes.values().map(|class| {
             let mut status = class_status(class);
@@ -88,7 +88,7 @@ impl Prediction<'_, '_> {
                 .and_then(|name| self.ours.classes.get(name))
                 .and_then(|class| class.params.as_ref().err());
             if let Some(refused) = refused {
-                let mut status = ObjectStatus::new(object.identity().locator(), Group::Gateway);
+                let mut status = ObjectStatus::new(object.identity().locator(), StatusGroup::Gateway);
                 let message = format!("Invalid parameters in gateway class: {refused}");
                 status
                     .conditions
@@ -105,17 +105,17 @@ impl Prediction<'_, '_> {
             let clusters = self.routes.clusters(self.attachments, self.by_key, number);
             (!clusters.is_empty()).then(|| ObjectStatus {
                 shipped_to: clusters.into_iter().map(str::to_owned).collect(),
-                ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
             })
         })
     }
 
     /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`.
-    fn affect(&self, targets: &mut BTreeMap<(Group, String), ObjectStatus>) {
+    fn affect(&self, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
         let topology = &self.attachments.topology;
         let affecting = affecting(self.attachments, self.effective);
         let nodes: BTreeSet<Node> = affecting.keys().map(|(node, _)| *node).collect();
-        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        let mut groups: BTreeMap<String, StatusGroup> = BTreeMap::new();
         for node in nodes {
             let locator = topology.locator(node);
             let group = self.group(node);
@@ -134,20 +134,20 @@ impl Prediction<'_, '_> {
         }
     }
 
-    fn group(&self, node: Node) -> Group {
+    fn group(&self, node: Node) -> StatusGroup {
         match node {
-            Node::Class(_) => Group::GatewayClass,
-            Node::Gateway(_) | Node::Listener(..) => Group::Gateway,
-            Node::Route(_) | Node::Rule(..) => Group::Route,
-            Node::Namespace(_) | Node::ListenerSet(_) => Group::Other,
+            Node::Class(_) => StatusGroup::GatewayClass,
+            Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
+            Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
+            Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
             // A route can be another route's backend, and is a route all the same.
             Node::Backend(_) | Node::Port(..) => {
                 let identity = self.attachments.topology.identity(node);
                 let kind = identity.group_kind;
                 if self.attachments.topology.is_route(&kind.group, &kind.kind) {
-                    Group::Route
+                    StatusGroup::Route
                 } else {
-                    Group::Other
+                    StatusGroup::Other
                 }
             }
         }
@@ -176,7 +176,7 @@ impl Prediction<'_, '_> {
                     conditions: entry.conditions,
                     ancestors: entry.ancestors,
                     on_clusters: entry.on_clusters,
-                    ..ObjectStatus::new(entry.policy, Group::Policy)
+                    ..ObjectStatus::new(entry.policy, StatusGroup::Policy)
                 }
             })
             .collect();
@@ -208,7 +208,7 @@ pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     };
     ObjectStatus {
         conditions: vec![accepted],
-        ..ObjectStatus::new(class.class.object.identity().locator(), Group::GatewayClass)
+        ..ObjectStatus::new(class.class.object.identity().locator(), StatusGroup::GatewayClass)
     }
 }
 
@@ -236,7 +236,7 @@ fn gateway_status(
     };
     ObjectStatus {
         conditions: vec![handled(class), programmed],
-        ..ObjectStatus::new(gateway.object.identity().locator(), Group::Gateway)
+        ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
     }
 }
 

@@ -17,7 +17,7 @@ pub struct ObjectStatus {
     pub object: String,
     /// Where a report for people lists it.
     #[serde(skip)]
-    pub group: Group,
+    pub group: StatusGroup,
     /// Its conditions, `<Kind>Affected` ones last.
     pub conditions: Vec<Condition>,
     /// `status.ancestors`, of policy kinds that have it.
@@ -40,16 +40,16 @@ pub struct ObjectStatus {
     pub addresses: Vec<Address>,
     /// Aggregated, of a Gateway: its listeners on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub listeners: Vec<Listener>,
+    pub listeners: Vec<ListenerOnCluster>,
     /// Aggregated: the works that carry it, one or more for each cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub works: Vec<Carrier>,
+    pub works: Vec<WorkOnCluster>,
 }
 
 impl ObjectStatus {
     /// A status that says nothing yet.
     #[must_use]
-    pub fn new(object: String, group: Group) -> Self {
+    pub fn new(object: String, group: StatusGroup) -> Self {
         Self {
             object,
             group,
@@ -60,7 +60,7 @@ impl ObjectStatus {
 
 /// The groups in which a report for people lists objects, in their order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum StatusGroup {
     /// GatewayClasses.
     GatewayClass,
     /// Gateways and their listeners.
@@ -74,7 +74,7 @@ pub enum Group {
     Policy,
 }
 
-impl Group {
+impl StatusGroup {
     /// The heading of the group.
     #[must_use]
     pub const fn heading(self) -> &'static str {
@@ -100,7 +100,7 @@ pub struct Address {
 /// A listener of a hub Gateway on one cluster (hub.md section 4.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listener {
+pub struct ListenerOnCluster {
     /// `<cluster>.<listener>`.
     pub name: String,
     /// Routes attached there.
@@ -110,7 +110,7 @@ pub struct Listener {
 /// The ManifestWork that carries an object to one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Carrier {
+pub struct WorkOnCluster {
     /// The cluster.
     pub cluster: String,
     /// Name of the work.

@@ -6,29 +6,12 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use serde_json::Value;
-
-use super::compose::{Complete, Composer, collection_as_key};
+use super::composer::{Anchored, BYTES_PER_VALUE, Composer, collection_as_key};
 use super::error::{Error, ErrorKind, Outcome};
+use super::fields::Complete;
 use super::position::Record;
-use super::resolve::Scalar;
 use super::scan_property::is_name_byte;
-
-/// Bytes of text that weigh as much as one value, when aliases are counted.
-pub(super) const BYTES_PER_VALUE: usize = 64;
-
-/// A node that an alias may ask for.
-pub(super) struct Anchored<N> {
-    /// `Err` when JSON cannot hold it; `None` while it is still open.
-    pub(super) value: Option<Outcome<Value>>,
-    /// The text as a key, when it is a scalar.
-    pub(super) key: Option<Outcome<String>>,
-    pub(super) node: N,
-    /// How many steps Kubernetes' reader takes through it.
-    pub(super) steps: u64,
-    pub(super) weight: usize,
-    pub(super) height: usize,
-}
+use super::value::Scalar;
 
 impl<'t, R: Record> Composer<'t, '_, R> {
     /// A place for an anchored node, known by its name from now on; `None` when no alias asks for it.

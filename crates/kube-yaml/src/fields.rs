@@ -9,9 +9,18 @@ use std::ops::Range;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::compose::Complete;
 use super::error::{Error, ErrorKind, Outcome};
 use super::position::Record;
+
+/// A complete value on its way into the collection around it.
+pub(super) struct Complete<N> {
+    pub(super) value: Value,
+    pub(super) node: N,
+    pub(super) range: Range<usize>,
+    pub(super) height: usize,
+    /// Whether it is the copy of a value that stands elsewhere.
+    pub(super) from_alias: bool,
+}
 
 /// The keys of a mapping that came through a merge and were not written again since.
 pub(super) type Merged = Option<Box<BTreeMap<String, Range<usize>>>>;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{PARAMETERS, Shape};
+use super::parameter::{PARAMETERS, Shape};
 use crate::api::config::RenderConfig;
 
 /// Title and what a tooltip says.

@@ -13,7 +13,7 @@ use crate::diagnostic::Findings;
 use crate::hub::OurClass;
 use crate::policy::Condition;
 use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
-use crate::report::status::{Address, Group, Listener, ObjectStatus};
+use crate::report::status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup};
 
 /// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated (hub.md 4.3).
 const NOT_EVERYWHERE: &str = "NotTrueOnAllClusters";
@@ -65,7 +65,7 @@ pub(super) fn gateway_status(
             .iter()
             .map(|instance| instance.carrier(&["Accepted", "Programmed"]))
             .collect(),
-        ..ObjectStatus::new(gateway.object.identity().locator(), Group::Gateway)
+        ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
     }
 }
 
@@ -164,7 +164,7 @@ pub(super) fn listeners(
     gateway: &Gateway<'_>,
     instances: &[Instance<'_>],
     findings: &mut Findings,
-) -> Vec<Listener> {
+) -> Vec<ListenerOnCluster> {
     let mut all = Vec::new();
     for listener in &gateway.listeners {
         let name = format!("listener{}AttachedRoutes", listener.name);
@@ -173,7 +173,7 @@ pub(super) fn listeners(
                 continue;
             };
             match (value.integer(), instance.exported) {
-                (Some(attached_routes), _) => all.push(Listener {
+                (Some(attached_routes), _) => all.push(ListenerOnCluster {
                     name: format!("{}.{}", instance.cluster, listener.name),
                     attached_routes,
                 }),

@@ -156,7 +156,7 @@ fn by_path(
     view: &PolicyView<'_>,
     mut clusters: impl FnMut(GatewayId, &Effective) -> Arc<Vec<String>>,
 ) -> ByPath {
-    let attachments = &view.attachments;
+    let attachments = view.attachments;
     let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
     let mut all = ByPath::new();
     for (kind, path) in view.effective.iter() {
@@ -280,7 +280,7 @@ fn both(before: Option<&Held>, after: Option<&Held>, besides: &BTreeSet<&String>
 
 impl Settings {
     fn new(view: &PolicyView<'_>, profile: &Profile, effective: &Effective) -> Self {
-        let attachments = &view.attachments;
+        let attachments = view.attachments;
         let name = |id: PolicyId| attachments.policy(id).object.key();
         let values: BTreeMap<Arc<str>, Setting> = effective
             .content

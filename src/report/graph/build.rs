@@ -1,17 +1,15 @@
 //! A [`Graph`] of everything, from evaluated policies.
 //!
 //! Owns: which things become nodes and edges, and the state of a policy in one word.
-//! Flows in: a [`PolicyView`], the hub. Flows out: a [`Graph`] in the order of the topology.
+//! Flows in: a [`PolicyView`]. Flows out: a [`Graph`] in the order of the topology.
 //! Must not know: how graphs are written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::policy_view::PolicyView;
-use super::{Graph, Link, Part, State, Vertex};
-use crate::diagnostic::Findings;
-use crate::hub::{Hub, Ours, Table};
+use super::{Graph, Layer, Link, State, Vertex};
+use crate::hub::Table;
 use crate::policy::{Outcome, Policy, PolicyId, PolicyStatus};
-use crate::sync::SyncedKinds;
 use crate::topology::{GatewayId, Node};
 
 /// At most so many clusters are named where a policy loses to local ones.
@@ -20,16 +18,7 @@ const MOST_CLUSTERS: usize = 3;
 impl Graph {
     /// Everything that the view knows. With a `cluster`, which the view is of, what goes there or lives there (a view
     /// does not say so itself where nothing lives); `admits` leaves out clusters, and Gateways that go to none but those.
-    pub fn new(
-        view: &PolicyView<'_>,
-        hub: &Hub,
-        controller_name: &str,
-        cluster: Option<&str>,
-        admits: impl Fn(&str) -> bool,
-    ) -> Self {
-        // What is wrong with classes and Gateways has been said where the view was made.
-        let ours = Ours::new(hub, controller_name, &mut Findings::new());
-        let kinds = SyncedKinds::new(&view.attachments, &ours);
+    pub fn new(view: &PolicyView<'_>, cluster: Option<&str>, admits: impl Fn(&str) -> bool) -> Self {
         let goes_to = view.attachments.topology.gateways.map(|(_, gateway)| {
             if gateway.local {
                 return cluster.into_iter().collect();
@@ -44,7 +33,6 @@ impl Graph {
             view,
             cluster,
             goes_to,
-            kinds,
             graph: Self::default(),
             positions: HashMap::new(),
         };
@@ -62,8 +50,6 @@ struct Builder<'b, 'a> {
     cluster: Option<&'b str>,
     /// The clusters that are drawn of each Gateway of the topology.
     goes_to: Table<GatewayId, Vec<&'b str>>,
-    /// The kinds that go with each Gateway of ours.
-    kinds: SyncedKinds,
     graph: Graph,
     positions: HashMap<Node, usize>,
 }
@@ -95,7 +81,7 @@ impl Builder<'_, '_> {
             if is_used || (whole && known.gateways.is_empty()) {
                 self.node(
                     Node::Class(class),
-                    Vertex::new(Part::Class, "GatewayClass", known.name),
+                    Vertex::new(Layer::Class, "GatewayClass", known.name),
                 );
             }
         }
@@ -104,10 +90,10 @@ impl Builder<'_, '_> {
                 continue;
             }
             let key = known.object.key();
-            let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
+            let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
-            } else if self.kinds.gateway(Node::Gateway(gateway)).is_none() {
+            } else if self.view.kinds.gateway(Node::Gateway(gateway)).is_none() {
                 vertex.state = State::Aside;
                 "not rendered".clone_into(&mut vertex.note);
             } else if view.clusters.get(&key).is_none_or(Vec::is_empty) {
@@ -120,7 +106,7 @@ impl Builder<'_, '_> {
         }
         for (set, known) in topology.listener_sets.iter() {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Part::ListenerSet, "ListenerSet", known.object.key());
+                let vertex = Vertex::new(Layer::ListenerSet, "ListenerSet", known.object.key());
                 let position = self.node(Node::ListenerSet(set), vertex);
                 self.graph.link(gateway, position, Link::Leads, None);
             }
@@ -130,7 +116,7 @@ impl Builder<'_, '_> {
                 let its = topology.listeners.get(*listener);
                 let owner = its.set.map_or(Node::Gateway(gateway), Node::ListenerSet);
                 if let Some(owner) = self.positions.get(&owner).copied() {
-                    let vertex = Vertex::new(Part::Listener, "listener", its.name);
+                    let vertex = Vertex::new(Layer::Listener, "listener", its.name);
                     let position = self.node(Node::Listener(gateway, *listener), vertex);
                     self.graph.link(owner, position, Link::Leads, None);
                 }
@@ -139,7 +125,7 @@ impl Builder<'_, '_> {
         for (route, known) in topology.routes.iter() {
             let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if hangs || (whole && known.gateways.is_empty()) {
-                let mut vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                let mut vertex = Vertex::new(Layer::Route, &known.object.kind, known.object.key());
                 let shipped = self.view.routes.get(route).map(|known| &known.parents);
                 let goes = |gateway: GatewayId| !self.goes_to.get(gateway).is_empty();
                 if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.node))) {
@@ -172,7 +158,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let (state, note) = self.state(id, policy, &nodes, status);
-            let mut vertex = Vertex::new(Part::Policy, &policy.object.kind, policy.object.key());
+            let mut vertex = Vertex::new(Layer::Policy, &policy.object.kind, policy.object.key());
             vertex.state = state;
             vertex.note = note;
             let position = self.graph.add(vertex);
@@ -210,7 +196,7 @@ impl Builder<'_, '_> {
         match node {
             Node::Namespace(namespace) => {
                 let identity = topology.identity(node);
-                let position = self.node(node, Vertex::new(Part::Namespace, "Namespace", identity.name));
+                let position = self.node(node, Vertex::new(Layer::Namespace, "Namespace", identity.name));
                 for (gateway, known) in topology.gateways.iter() {
                     let drawn = self.positions.get(&Node::Gateway(gateway));
                     if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
@@ -231,7 +217,7 @@ impl Builder<'_, '_> {
                     Some(namespace) => format!("{namespace}/{}", identity.name),
                     None => identity.name.clone(),
                 };
-                let position = self.node(node, Vertex::new(Part::Backend, &identity.group_kind.kind, name));
+                let position = self.node(node, Vertex::new(Layer::Backend, &identity.group_kind.kind, name));
                 let known = topology.backends.get(backend);
                 for route in &known.routes {
                     if let Some(from) = self.positions.get(&Node::Route(*route)) {
@@ -281,13 +267,13 @@ impl Builder<'_, '_> {
         let mut asked = nodes.iter().filter_map(|node| match node {
             Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
                 let gateway = topology.gateways_of(*node).first().copied()?;
-                let ours = self.kinds.gateway(Node::Gateway(gateway))?;
-                Some(self.kinds.syncs(ours, policy.kind))
+                let ours = self.view.kinds.gateway(Node::Gateway(gateway))?;
+                Some(self.view.kinds.syncs(ours, policy.kind))
             }
             Node::Route(route) | Node::Rule(route, _) => {
                 let gateways = self.view.routes.get(*route)?.gateways();
                 let mut gateways = gateways.into_iter();
-                Some(gateways.any(|gateway| self.kinds.syncs(gateway, policy.kind)))
+                Some(gateways.any(|gateway| self.view.kinds.syncs(gateway, policy.kind)))
             }
             // The hub reads those itself: nothing is synced.
             _ => None,
@@ -328,7 +314,7 @@ impl Builder<'_, '_> {
             }
         }
         for (cluster, gateways) in by_cluster {
-            let to = self.graph.add(Vertex::new(Part::Cluster, "cluster", cluster));
+            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
             for from in gateways {
                 self.graph.link(from, to, Link::Leads, None);
             }
