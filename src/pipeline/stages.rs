@@ -9,6 +9,7 @@ use super::policies::{Attached, receives};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Objects, Ours};
+use crate::output::Layout;
 use crate::placement;
 use crate::policy::PolicyView;
 use crate::policy::{Clusters, Node};
@@ -18,6 +19,7 @@ use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, repo
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Rendered {
     /// The works, of the clusters that are asked for.
     pub plan: Plan,
@@ -25,6 +27,15 @@ pub struct Rendered {
     pub all_clusters: Vec<String>,
     /// Policies of synced kinds that are not shipped, and why.
     pub withheld: Vec<WithheldPolicy>,
+}
+
+impl Rendered {
+    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()). `loaded` is
+    /// the input that this was rendered from: where it asks for a part of the fleet, the files of all others stay.
+    #[must_use]
+    pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
+        Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
+    }
 }
 
 /// Whether it may be meant that nothing is rendered.
