@@ -183,7 +183,7 @@ fn check(
     options: &Options,
 ) -> (Option<Object>, Vec<Finding>) {
     let mut wrong = metadata_findings(&object);
-    wrong.extend(settle_namespace(&mut object, kinds, options));
+    wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     if let Some(crd) = crds.get(&object.group_kind()) {
         wrong.extend(crd.check(&object));
     }

@@ -178,11 +178,6 @@ impl KindTable {
         self.kinds.get(*index)
     }
 
-    /// Every known kind; built-in ones first, in the order of the table.
-    pub fn iter(&self) -> impl Iterator<Item = &KindInfo> {
-        self.kinds.iter()
-    }
-
     /// The known kind nearest to a misspelled one: of its group if the group is known, else of any.
     #[must_use]
     pub fn nearest_kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {

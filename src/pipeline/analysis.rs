@@ -10,7 +10,7 @@ use super::inputs::Loaded;
 use super::policies::{Attached, attach, evaluate};
 use crate::diagnostic::{Code, Findings};
 use crate::hub::{Grants, Ours};
-use crate::placement;
+use crate::placing;
 use crate::policy::PolicyView;
 use crate::progress::Stage;
 use crate::report::placements_not_found;
@@ -60,9 +60,9 @@ impl<'a> Placed<'a> {
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
     let _placing = loaded.progress.begin(Stage::Placing);
-    let inventory = placement::inventory(&loaded.hub, findings);
+    let inventory = placing::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
-    placement::place(
+    placing::place(
         &loaded.hub,
         ours,
         loaded.config.placement_source,
@@ -119,7 +119,7 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn known_clusters(&self) -> BTreeSet<&str> {
         let hub = &self.placed.loaded.hub;
-        let managed = hub.objects.of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+        let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
         let managed = managed.iter().map(|object| object.name.as_str());
         let placed = self.placed.clusters.iter().flatten().map(String::as_str);
         let inhabited = hub.spokes.keys().map(String::as_str);

@@ -9,11 +9,9 @@ use super::policies::{Attached, receives};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Objects, Ours};
-use crate::output::Layout;
-use crate::placement;
 use crate::policy::PolicyView;
 use crate::policy::{Clusters, Node};
-use crate::render::{self, PlacedGateway, Plan, Settings};
+use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
 use crate::report::{Aggregated, Aggregation, ObjectStatus, Prediction, StatusGroup, WithheldPolicy};
 use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
 
@@ -282,10 +280,7 @@ fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) 
 
 /// Spoke folders of clusters that nothing else knows.
 fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
-    let managed = loaded
-        .hub
-        .objects
-        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
     let known = |cluster: &str| {
         managed.iter().any(|object| object.name == cluster)
             || rendered.all_clusters.iter().any(|name| name == cluster)

@@ -114,7 +114,7 @@ pub fn validate(object: &Object) -> Vec<Finding> {
 }
 
 /// An integer as an API server sees it: a number without a fraction, so `3.0` and `3e1` as well.
-pub(super) fn whole_number(value: &Value) -> Option<i64> {
+fn whole_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let float = value
             .as_f64()
