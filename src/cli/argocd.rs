@@ -8,7 +8,6 @@ use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
 use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
 use spokewright::pipeline::{self, Analysis, Request};
-use spokewright::render::Layout;
 use spokewright::source::Sources;
 
 use super::show;
@@ -110,7 +109,7 @@ fn generate() -> anyhow::Result<Status> {
     let Some(rendered) = rendered.filter(|_| status == Status::Done) else {
         return Ok(status);
     };
-    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let layout = rendered.layout(&loaded);
     let mut stdout = Counted {
         sink: io::stdout().lock(),
         bytes: 0,
