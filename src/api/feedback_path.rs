@@ -4,9 +4,9 @@
 //! previews. Flows in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked
 //! paths, [`PathError`]s with an offset. Must not know: which object a path will be read from.
 //!
-//! The dialect (OCM work 3): the agent wraps a path in `{...}`, missing keys are no error, only the first
-//! result counts. Names escape with `\`; a quoted name in brackets is read like a field, so its dots separate
-//! unless escaped; filters compare one path with one literal or path.
+//! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, missing keys are no
+//! error, only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
+//! field, so its dots separate unless escaped; filters compare one path with one literal or path.
 
 mod parse;
 mod translate;
@@ -64,7 +64,7 @@ impl FeedbackPath {
 
     /// The first result on an object, as the agent would read it; `None` when nothing is there.
     ///
-    /// For previews: the agent's own answer also depends on types (OCM work 3, Types).
+    /// For previews: the agent's own answer also depends on types (docs/systems/ocm-work.md#feedback).
     #[must_use]
     pub fn first<'v>(&self, object: &'v Value) -> Option<&'v Value> {
         object.query(&self.rfc9535).ok()?.into_iter().next()

@@ -1,8 +1,8 @@
 //! What a scalar means: null, a boolean, a number or a string, and what it is as a key.
 //!
-//! Owns: the words and number forms of yaml.md 2, the tags, the hop through JSON that makes `1.0` an integer,
-//! and the text of keys (yaml.md 3). Flows in: one scalar. Flows out: its value. Must not know: where it
-//! stands in the document.
+//! Owns: the words and number forms of docs/systems/kubernetes.md#scalars, the tags, the hop through JSON
+//! that makes `1.0` an integer, and the text of keys (docs/systems/kubernetes.md#keys). Flows in: one scalar.
+//! Flows out: its value. Must not know: where it stands in the document.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -110,7 +110,7 @@ pub(super) fn resolve<'t>(
     }
 }
 
-/// The meaning of a plain scalar, or `None` when it is a string (yaml.md 2).
+/// The meaning of a plain scalar, or `None` when it is a string (docs/systems/kubernetes.md#scalars).
 fn read_plain(text: &str) -> Option<Scalar<'static>> {
     match text.as_bytes().first() {
         None => Some(Scalar::Null),
@@ -159,7 +159,7 @@ impl Scalar<'_> {
         })
     }
 
-    /// The text of the scalar as a key (yaml.md 3); floats in 32-bit precision.
+    /// The text of the scalar as a key (docs/systems/kubernetes.md#keys); floats in 32-bit precision.
     ///
     /// # Errors
     /// null, and integers above i64, are no keys.
@@ -183,7 +183,8 @@ impl Scalar<'_> {
     }
 }
 
-/// A float as the hop through JSON leaves it: integral values below 1e21 are integers (yaml.md 2).
+/// A float as the hop through JSON leaves it: integral values below 1e21 are integers
+/// (docs/systems/kubernetes.md#numbers-after-json).
 pub(super) fn float_value(float: f64) -> Option<Value> {
     let is_integral = float.trunc() == float && float.abs() < 1e21;
     if is_integral && !(float == 0.0 && float.is_sign_negative()) {
