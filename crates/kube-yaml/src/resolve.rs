@@ -96,7 +96,7 @@ pub(super) fn resolve<'t>(
     }
 }
 
-/// The meaning of a plain scalar, or `None` when it is a string (yaml.md 2).
+/// The meaning of a plain scalar, or `None` when it is a string (docs/systems/kubernetes.md#scalars).
 fn read_plain(text: &str) -> Option<Scalar<'static>> {
     match text.as_bytes().first() {
         None => Some(Scalar::Null),
