@@ -13,7 +13,8 @@ use spokewright::source::Sources;
 use super::show;
 use super::status::Status;
 
-/// What Argo CD's components send each other in one message, unless configured otherwise (gitops.md 1.5).
+/// What Argo CD's components send each other in one message, unless configured otherwise
+/// (docs/systems/gitops.md#plugin-output).
 const MESSAGE_LIMIT: usize = 100 * 1024 * 1024;
 
 const AFTER_HELP: &str = "\

@@ -1,4 +1,4 @@
-//! The hub statuses that follow from what the clusters report (hub.md section 4.3).
+//! The hub statuses that follow from what the clusters report (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: which work carries which hub object, the conditions over all clusters, addresses, listeners, and which works
 //! are missing, not applied or stale.
