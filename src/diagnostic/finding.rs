@@ -21,6 +21,7 @@ pub struct Label {
 /// assert_eq!(finding.code.name(), "empty/nothing-rendered");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The stable code, such as `policy/target-not-found`.
     pub code: Code,

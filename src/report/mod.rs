@@ -17,12 +17,16 @@ mod status;
 mod status_report;
 mod status_text;
 
-pub use aggregate::{Aggregated, Aggregation, WorkProblem, WorkSummary};
-pub use explain::{ObjectExplanation, explain};
+pub(crate) use aggregate::Aggregation;
+pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
+pub use explain::{
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    ReachPart, SettingIfDeleted, Winner, explain,
+};
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use predicted::{Prediction, placements_not_found};
+pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
 pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};
 pub use status_report::{StatusReport, StatusSource};

@@ -23,7 +23,7 @@ pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 
 /// Everything that statuses are predicted from.
 #[derive(Debug, Clone, Copy)]
-pub struct Prediction<'p, 'a> {
+pub(crate) struct Prediction<'p, 'a> {
     /// The hub's objects.
     pub objects: &'p Objects,
     /// What is ours.
@@ -263,7 +263,7 @@ fn placement_not_found(name: &str) -> String {
 
 /// The Gateways for which `findings` say that nothing decides their placement: positions in [`Ours::gateways`].
 #[must_use]
-pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
+pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
     let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()

@@ -13,6 +13,7 @@ use crate::policy::status::AncestorStatus;
 /// What the status of one hub object, or of one section of it, would say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ObjectStatus {
     /// Locator of the object, with `#section` for a listener, a rule or a port.
     pub object: String,

@@ -48,6 +48,8 @@ pub(super) fn gateway_status(
         .iter()
         .map(|instance| instance.cluster.to_owned())
         .collect();
+    // One cluster without the work, and what the others say does not count: that is MGC's word for it
+    // (docs/systems/mgc.md#gateway-conditions).
     let applied = instances.iter().all(|instance| instance.obstacle().is_none());
     let programmed = if gateway.listeners.is_empty() {
         no_listeners()
@@ -81,6 +83,8 @@ pub(super) fn policy_condition(
     let mut says: Vec<(&str, Option<String>)> = instances
         .iter()
         .map(|instance| {
+            // Otherwise than for a Gateway, which the hub's controller may call programmed by the work alone, nobody but
+            // the cluster knows whether a policy holds there: silence is no True.
             let silent = || (!instance.reports(kind)).then(|| format!("has not reported {kind}"));
             let against = instance.obstacle().or_else(|| instance.objection(kind));
             (instance.cluster, against.or_else(silent))
@@ -124,6 +128,8 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
                 }
                 Vec::new()
             }),
+            // Agents without the gate RawFeedbackJsonString send no list (docs/systems/ocm-work.md#feedback): then the
+            // first address is asked for by itself.
             None => {
                 let text = |name: &str| feedback.text(name).map(str::to_owned);
                 let value = text("addressValue");
