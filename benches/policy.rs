@@ -1,4 +1,4 @@
-//! All effective policies of a fleet: 1,000 Gateways, 20,000 routes, 10,000 policies (issue 4).
+//! All effective policies of a fleet: 1,000 Gateways, 20,000 routes, 10,000 policies.
 //!
 //! Prints the time of each stage and the memory that the process needed. `cargo bench --bench policy [-- GATEWAYS]`.
 
@@ -140,6 +140,8 @@ fn main() {
     let (peak, now) = memory();
     println!("  memory: {now} MiB now, {peak} MiB at most, {input} MiB of it the input");
     let (statuses, _) = timed("statuses", || Statuses::new(&attachments, &effective));
-    timed("findings", || outcomes(&attachments, &effective, &statuses, &mut wrong));
+    timed("findings", || {
+        outcomes(&attachments, &effective, &statuses, &mut wrong)
+    });
     println!("  {} findings", wrong.iter().count());
 }

@@ -44,9 +44,7 @@ pub use position::Region;
 pub use sarif::SarifLog;
 pub use severity::Severity;
 pub use summary::FindingCounts;
-pub use text::{
-    GAP, and_more, counted, first_items, first_names, fitting_names, plural, row, shell_word, wrapped,
-    wrapped_hanging,
-};
+pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
+pub use text::{counted, first_items, shell_word, wrapped, wrapped_hanging};
 pub(crate) use visible::json_escaped;
 pub use visible::one_line;

@@ -1,6 +1,5 @@
 //! What policies leave on the things that they affect: `<Kind>Affected`, the `effectivePolicy` stanza of GEP-713's
-//! earlier text and
-//! EffectivePolicy documents.
+//! earlier text and EffectivePolicy documents.
 //!
 //! Owns: that, which and what, seen from a target (docs/systems/gep-713.md#discoverability).
 //! Flows in: attachments and effective policies. Flows out: serialisable values.
@@ -166,8 +165,8 @@ fn reference(attachments: &Attachments<'_>, id: PolicyId) -> Value {
     })
 }
 
-/// EffectivePolicy documents (docs/systems/gep-713.md#what-the-earlier-text-had): one per target that a path ends at or leads through, with its name and
-/// namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
+/// EffectivePolicy documents (docs/systems/gep-713.md#what-the-earlier-text-had): one per target that a path ends at or
+/// leads through, with its name and namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
 /// which is which.
 #[must_use]
 pub fn effective_policy_documents(

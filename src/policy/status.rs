@@ -293,8 +293,8 @@ pub fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> Str
         .to_owned()
 }
 
-/// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a Gateway, only the
-/// targets that lead there count.
+/// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
+/// Gateway, only the targets that lead there count.
 fn accepted(
     attachments: &Attachments<'_>,
     id: PolicyId,

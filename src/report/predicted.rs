@@ -1,7 +1,7 @@
 //! Predicted statuses of hub objects: what their controllers would write once every work is applied.
 //!
-//! Owns: the conditions of GatewayClasses and Gateways (hub.md sections 1.3 and 5.1), and who gets which of the
-//! statuses that the policy engine predicts (design section 7, "Predicted status").
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and who gets
+//! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
 //! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
 //! Must not know: how policies are decided, or works.
 
@@ -21,12 +21,12 @@ use crate::sync::{LocalEffect, SyncedRoutes};
 use crate::topology::Node;
 use apimachinery::pointer;
 
-/// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
+/// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 
 /// Everything that statuses are predicted from.
 #[derive(Debug, Clone, Copy)]
-pub struct Prediction<'p, 'a> {
+pub(crate) struct Prediction<'p, 'a> {
     /// The hub's objects.
     pub objects: &'p Objects,
     /// What is ours.
@@ -68,7 +68,8 @@ impl Prediction<'_, '_> {
         targets.into_values().chain(self.policies()).collect()
     }
 
-    /// Our Gateways, those of a class with unusable parameters included (hub.md section 5.1).
+    /// Our Gateways, those of a class with unusable parameters included
+    /// (docs/systems/mgc.md#gateway-conditions).
     fn gateways(&self) -> Vec<ObjectStatus> {
         let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
@@ -195,7 +196,7 @@ pub(super) fn condition(kind: &str, status: &'static str, reason: &str, message:
     }
 }
 
-/// The condition Accepted of a GatewayClass (hub.md section 1.3).
+/// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
 pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
@@ -218,7 +219,8 @@ pub(super) fn handled(class: &OurClass<'_>) -> Condition {
     condition("Accepted", "True", "Accepted", message)
 }
 
-/// The conditions of a Gateway of ours, as MGC writes them once every work is applied (hub.md section 5.1).
+/// The conditions of a Gateway of ours, as MGC writes them once every work is applied
+/// (docs/systems/mgc.md#gateway-conditions).
 fn gateway_status(
     gateway: &Gateway<'_>,
     class: &OurClass<'_>,
@@ -252,7 +254,7 @@ pub(super) fn no_listeners() -> Condition {
     condition("Programmed", "False", "Invalid", message)
 }
 
-/// What MGC appends when nothing decides a placement (hub.md section 5).
+/// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
 fn placement_not_found(name: &str) -> String {
     format!(
         " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \
@@ -263,7 +265,7 @@ fn placement_not_found(name: &str) -> String {
 
 /// The Gateways for which `findings` say that nothing decides their placement.
 #[must_use]
-pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
+pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
     let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()

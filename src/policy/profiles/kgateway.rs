@@ -1,4 +1,5 @@
-//! kgateway (docs/systems/other-policies.md#kgateway): labelled Direct, behaves like Inherited; the more specific wins per field.
+//! kgateway (docs/systems/other-policies.md#kgateway): labelled Direct, behaves like Inherited; the more
+//! specific wins per field.
 
 use crate::policy::profile::{
     AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, service,

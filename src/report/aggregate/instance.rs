@@ -24,7 +24,9 @@ impl<'x> Instance<'x> {
             .map_or(WorkState::Missing, |exported| exported.state)
     }
 
-    /// The feedback, where it counts: MGC reads it only from clusters where the work is applied.
+    /// The feedback, where it counts: MGC reads it only from clusters where the work is applied
+    /// (docs/systems/mgc.md#status-aggregation). A work that is not
+    /// applied, or is being deleted, may still carry what was true before.
     pub(super) fn feedback(&self) -> Option<&'x ManifestStatus<'x>> {
         self.manifest.filter(|_| self.state() == WorkState::Applied)
     }

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use super::{Graph, Layer, Link, State};
 
 /// More nodes than this nobody reads.
-pub const MOST_NODES: usize = 60;
+pub(super) const MOST_NODES: usize = 60;
 
 /// More edges than this nobody follows. Mermaid by itself refuses more than 500.
-pub const MOST_EDGES: usize = 200;
+pub(super) const MOST_EDGES: usize = 200;
 
 /// What is counted, one after the other, until the rest can be read.
 const STEPS: [fn(&mut Graph); 6] = [
