@@ -25,12 +25,6 @@ const ROOMS_WITH_CIRCLES: &[&str] = &["api", "cli", "hub", "policy", "render", "
 
 /// Methods that have the name of one of `Path`, and do not touch the disk.
 const FALSE_FRIENDS: &[FalseFriend] = &[
-    // An object's metadata.
-    FalseFriend {
-        file: "crates/ocm-placement/src/api/object.rs",
-        on: "self",
-        method: "metadata",
-    },
     // `source` looks, on disk or in Git.
     FalseFriend {
         file: "src/pipeline/inputs.rs",
