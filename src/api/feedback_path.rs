@@ -4,9 +4,9 @@
 //! parameters and from our own feedback rules. Flows out: checked paths, [`PathError`]s with an offset. Must not know:
 //! which object a path will be read from: nothing here evaluates one; tests do, with a library, to check the translation.
 //!
-//! The dialect (OCM work 3): the agent wraps a path in `{...}`, missing keys are no error, only the first
-//! result counts. Names escape with `\`; a quoted name in brackets is read like a field, so its dots separate
-//! unless escaped; filters compare one path with one literal or path.
+//! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, missing keys are no
+//! error, only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
+//! field, so its dots separate unless escaped; filters compare one path with one literal or path.
 
 mod parse;
 mod problem;

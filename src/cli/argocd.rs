@@ -8,13 +8,13 @@ use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
 use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
 use spokewright::pipeline::{self, Analysis, Request};
-use spokewright::render::Layout;
 use spokewright::source::Sources;
 
 use super::show;
 use super::status::Status;
 
-/// What Argo CD's components send each other in one message, unless configured otherwise (gitops.md 1.5).
+/// What Argo CD's components send each other in one message, unless configured otherwise
+/// (docs/systems/gitops.md#plugin-output).
 const MESSAGE_LIMIT: usize = 100 * 1024 * 1024;
 
 const AFTER_HELP: &str = "\
@@ -110,7 +110,7 @@ fn generate() -> anyhow::Result<Status> {
     let Some(rendered) = rendered.filter(|_| status == Status::Done) else {
         return Ok(status);
     };
-    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let layout = rendered.layout(&loaded);
     let mut stdout = Counted {
         sink: io::stdout().lock(),
         bytes: 0,

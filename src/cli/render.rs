@@ -139,11 +139,7 @@ impl Render {
             return Ok(Status::of(&findings));
         }
         show::findings(&findings, sources, self.options.speech);
-        let layout = Layout::of_part(
-            &rendered.plan,
-            rendered.all_clusters.clone(),
-            loaded.selection.clone(),
-        );
+        let layout = rendered.layout(&loaded);
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             output::stream(&layout, &mut stdout).context("cannot write to stdout")?;

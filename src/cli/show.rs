@@ -112,7 +112,8 @@ pub(crate) fn json(report: &impl serde::Serialize) -> String {
     text
 }
 
-/// Whether to colour (gitops.md section 6): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the terminal.
+/// Whether to colour (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
+/// terminal.
 pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match choice {

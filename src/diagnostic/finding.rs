@@ -88,7 +88,7 @@ impl Finding {
     }
 
     /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a
-    /// rule of design section 4 says so: `policy/target-not-found` on a route.
+    /// rule of README.md#findings says so: `policy/target-not-found` on a route.
     #[must_use]
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

@@ -128,8 +128,8 @@ impl Findings {
         }
     }
 
-    /// The exit status that these findings ask for (design section 3): 0 without an error; of several, 5 before
-    /// 3 before 4.
+    /// The exit status that these findings ask for (README.md#exit-statuses): 0 without an error; of several,
+    /// 5 before 3 before 4.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
         let rank = |status: &u8| match *status {

@@ -6,8 +6,8 @@
 //! Flows in: texts of the environment, the configuration. Flows out: a [`Request`], findings, JSON values.
 //! Must not know: the environment itself, or what Argo CD does with the objects.
 //!
-//! gitops.md 1.2 to 1.4: a parameter is a string, an array of strings or a map of strings; `PARAM_*` variables can
-//! collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
+//! docs/systems/gitops.md#plugin-parameters: a parameter is a string, an array of strings or a map of
+//! strings; `PARAM_*` variables can collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
 
 mod announcement;
 mod parameter;

@@ -378,7 +378,7 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output that would be read again as input, or that would overwrite it (design section 9).
+/// An output that would be read again as input, or that would overwrite it (README.md#the-output).
 fn check_output(
     request: &Request,
     output: &Path,

@@ -11,12 +11,13 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Objects, Ours};
 use crate::policy::PolicyView;
 use crate::policy::{Clusters, Node};
-use crate::render::{self, PlacedGateway, Plan, Settings};
+use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
 use crate::report::{Aggregated, Aggregation, ObjectStatus, Prediction, StatusGroup, WithheldPolicy};
 use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Rendered {
     /// The works, of the clusters that are asked for.
     pub plan: Plan,
@@ -24,6 +25,15 @@ pub struct Rendered {
     pub all_clusters: Vec<String>,
     /// Policies of synced kinds that are not shipped, and why.
     pub withheld: Vec<WithheldPolicy>,
+}
+
+impl Rendered {
+    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()). `loaded` is
+    /// the input that this was rendered from: where it asks for a part of the fleet, the files of all others stay.
+    #[must_use]
+    pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
+        Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
+    }
 }
 
 /// Whether it may be meant that nothing is rendered.

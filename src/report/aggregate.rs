@@ -1,4 +1,4 @@
-//! The hub statuses that follow from what the clusters report (hub.md section 4.3).
+//! The hub statuses that follow from what the clusters report (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: which work carries which hub object, the conditions over all clusters, addresses, listeners, and which works
 //! are missing, not applied or stale.
@@ -307,7 +307,7 @@ impl Aggregation<'_, '_> {
 }
 
 /// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a random name, and the
-/// set's labels (OCM work 4).
+/// set's labels (docs/systems/ocm-work.md#works-of-a-set).
 fn planned_name<'x>(work: &'x Object, by_key: &HashMap<String, &'x str>) -> &'x str {
     let Some(set) = work.label(REPLICA_SET_LABEL) else {
         return &work.name;

@@ -1,6 +1,6 @@
 //! What people and CI read: reports about a run.
 //!
-//! Owns: the versioned JSON shapes of design section 10.
+//! Owns: the versioned JSON shapes of README.md#json.
 //! Flows in: plans, decisions and findings. Flows out: serialisable reports.
 //! Must not know: the command line, or files.
 

@@ -1,7 +1,7 @@
 //! Predicted statuses of hub objects: what their controllers would write once every work is applied.
 //!
-//! Owns: the conditions of GatewayClasses and Gateways (hub.md sections 1.3 and 5.1), and who gets which of the
-//! statuses that the policy engine predicts (design section 7, "Predicted status").
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and who gets
+//! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
 //! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
 //! Must not know: how policies are decided, or works.
 
@@ -18,7 +18,7 @@ use crate::policy::{Attachments, Clusters, Condition, EffectivePolicies, Node, P
 use crate::sync::{LocalEffect, SyncedRoutes};
 use apimachinery::pointer;
 
-/// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
+/// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 
 /// Everything that statuses are predicted from.
@@ -65,7 +65,8 @@ impl Prediction<'_, '_> {
         targets.into_values().chain(self.policies()).collect()
     }
 
-    /// Our Gateways, those of a class with unusable parameters included (hub.md section 5.1).
+    /// Our Gateways, those of a class with unusable parameters included
+    /// (docs/systems/mgc.md#gateway-conditions).
     fn gateways(&self) -> Vec<ObjectStatus> {
         let ours = self.ours.gateways.iter().zip(self.clusters).enumerate();
         let mut statuses: Vec<ObjectStatus> = ours
@@ -193,7 +194,7 @@ pub(super) fn condition(kind: &str, status: &'static str, reason: &str, message:
     }
 }
 
-/// The condition Accepted of a GatewayClass (hub.md section 1.3).
+/// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
 pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
@@ -216,7 +217,8 @@ pub(super) fn handled(class: &OurClass<'_>) -> Condition {
     condition("Accepted", "True", "Accepted", message)
 }
 
-/// The conditions of a Gateway of ours, as MGC writes them once every work is applied (hub.md section 5.1).
+/// The conditions of a Gateway of ours, as MGC writes them once every work is applied
+/// (docs/systems/mgc.md#gateway-conditions).
 fn gateway_status(
     gateway: &Gateway<'_>,
     class: &OurClass<'_>,
@@ -250,7 +252,7 @@ pub(super) fn no_listeners() -> Condition {
     condition("Programmed", "False", "Invalid", message)
 }
 
-/// What MGC appends when nothing decides a placement (hub.md section 5).
+/// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
 fn placement_not_found(name: &str) -> String {
     format!(
         " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \

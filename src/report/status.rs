@@ -27,7 +27,8 @@ pub struct ObjectStatus {
     /// Clusters where a spoke-local policy makes the status another one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
-    /// The seed's `status.effectivePolicy`: the policies that affect this target.
+    /// `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had): the policies that affect
+    /// this target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective_policy: Vec<Value>,
     /// Of a route whose kind is synced: the clusters that it is shipped to.
@@ -89,7 +90,7 @@ impl StatusGroup {
     }
 }
 
-/// An address of a hub Gateway (hub.md section 4.3).
+/// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Address {
     /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
@@ -98,7 +99,7 @@ pub struct Address {
     pub value: String,
 }
 
-/// A listener of a hub Gateway on one cluster (hub.md section 4.3).
+/// A listener of a hub Gateway on one cluster (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListenerOnCluster {

@@ -1,7 +1,8 @@
 //! Anchors and aliases.
 //!
-//! Owns: what an alias stands for, and how much all of them may expand to (yaml.md 3, design.md 4). Flows in:
-//! anchored nodes and aliases, from the composer. Flows out: copies of the nodes. Must not know: tokens.
+//! Owns: what an alias stands for, and how much all of them may expand to
+//! (docs/systems/kubernetes.md#aliases). Flows in: anchored nodes and aliases, from the composer. Flows out:
+//! copies of the nodes. Must not know: tokens.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -111,7 +112,8 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         self.complete(complete)
     }
 
-    /// Kubernetes' own limit (yaml.md 3): how much of a document may come from aliases.
+    /// Kubernetes' own limit (docs/systems/kubernetes.md#aliases): how much of a document may come from
+    /// aliases.
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn check_alias_share(&self, range: Range<usize>) -> Outcome<()> {
         const FEW: u64 = 400_000;

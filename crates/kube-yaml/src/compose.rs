@@ -1,8 +1,8 @@
 //! From events to one value: keys, duplicates, merges, anchors, limits.
 //!
-//! Owns: the rules of yaml.md 3, made as strict as the design asks (section 4). Flows in: events of YAML or of
-//! JSON. Flows out: the value, and the places of its parts when they are asked for. Must not know: tokens,
-//! characters.
+//! Owns: the rules of docs/systems/kubernetes.md#keys, made as strict as
+//! docs/systems/why-we-differ.md#yaml-that-loses-text says. Flows in: events of YAML or of JSON. Flows out:
+//! the value, and the places of its parts when they are asked for. Must not know: tokens, characters.
 //!
 //! One composer serves both kinds of reading, so they cannot diverge.
 

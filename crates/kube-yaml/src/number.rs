@@ -1,7 +1,8 @@
 //! Numbers in YAML's text, as the Go library reads them.
 //!
-//! Owns: prefixes, signs, underscores and the border between numbers and strings (yaml.md 2). Flows in: a plain
-//! scalar that starts like a number. Flows out: the number, or nothing. Must not know: tags, JSON.
+//! Owns: prefixes, signs, underscores and the border between numbers and strings
+//! (docs/systems/kubernetes.md#scalars). Flows in: a plain scalar that starts like a number. Flows out: the
+//! number, or nothing. Must not know: tags, JSON.
 
 use std::borrow::Cow;
 

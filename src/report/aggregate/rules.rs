@@ -1,4 +1,4 @@
-//! The rules by which many clusters' words become one status (hub.md sections 4.3 and 5.1).
+//! The rules by which many clusters' words become one status (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: conditions, addresses and listeners over all clusters. Flows in: the instances of one object, by cluster.
 //! Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
@@ -15,16 +15,18 @@ use crate::policy::Condition;
 use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
 use crate::report::status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup};
 
-/// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated (hub.md 4.3).
+/// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated
+/// (docs/systems/mgc.md#status-aggregation).
 const NOT_EVERYWHERE: &str = "NotTrueOnAllClusters";
 
-/// Address types of Gateway API, and what they are called on the hub (hub.md section 4.3). Others are dropped.
+/// Address types of Gateway API, and what they are called on the hub
+/// (docs/systems/mgc.md#status-aggregation). Others are dropped.
 const ADDRESS_TYPES: [(&str, &str); 2] = [
     ("IPAddress", "kuadrant.io/MultiClusterIPAddress"),
     ("Hostname", "kuadrant.io/MultiClusterHostnameAddress"),
 ];
 
-/// The status of a Gateway (hub.md sections 4.3 and 5.1).
+/// The status of a Gateway (docs/systems/mgc.md#gateway-conditions).
 ///
 /// A Gateway's controller on the hub says Accepted, and Programmed once every work is applied; a cluster that reports
 /// otherwise is believed, one that reports nothing is not in the way.
@@ -97,7 +99,8 @@ pub(super) fn policy_condition(
     everywhere(kind, says.into_iter()).unwrap_or_else(|| condition(kind, "True", kind, message))
 }
 
-/// The condition that is not True because some clusters object; `None` when none does (hub.md section 4.3).
+/// The condition that is not True because some clusters object; `None` when none does
+/// (docs/systems/mgc.md#status-aggregation).
 fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String>)>) -> Option<Condition> {
     let against: Vec<String> = says
         .filter_map(|(cluster, against)| Some(format!("{cluster} {}", against?)))
@@ -105,7 +108,8 @@ fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String
     (!against.is_empty()).then(|| condition(kind, "False", NOT_EVERYWHERE, against.join("; ")))
 }
 
-/// The addresses on all clusters: by cluster, in each in their order (hub.md section 4.3).
+/// The addresses on all clusters: by cluster, in each in their order
+/// (docs/systems/mgc.md#status-aggregation).
 pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> Vec<Address> {
     let mut all = Vec::new();
     for instance in instances {
@@ -159,7 +163,7 @@ fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, Str
 }
 
 /// The listeners on all clusters: by listener in the Gateway's order, then by cluster; those that nobody reports are
-/// left out (hub.md section 4.3).
+/// left out (docs/systems/mgc.md#status-aggregation).
 pub(super) fn listeners(
     gateway: &Gateway<'_>,
     instances: &[Instance<'_>],

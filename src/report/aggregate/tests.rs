@@ -1,4 +1,4 @@
-//! One rule of hub.md sections 4.3, 5.1 and 7 each.
+//! One rule of docs/systems/mgc.md#status-aggregation each.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

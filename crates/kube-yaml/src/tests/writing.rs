@@ -1,4 +1,5 @@
-//! What is written, and that it is read back as the same value (yaml.md 6, worked example).
+//! What is written, and that it is read back as the same value (docs/systems/kubernetes.md#writing-safely,
+//! the worked example).
 
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
