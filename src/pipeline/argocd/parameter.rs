@@ -21,7 +21,8 @@ impl Shape {
     }
 }
 
-/// Every parameter: the configuration's fields and the options that an Application may set (design section 9).
+/// Every parameter: the configuration's fields and the options that an Application may set
+/// (docs/systems/gitops.md#plugin-parameters).
 pub const PARAMETERS: [(&str, Shape); 10] = [
     ("allow-empty", Shape::Text),
     ("clusters", Shape::Text),
