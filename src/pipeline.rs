@@ -18,13 +18,18 @@
 
 mod inputs;
 
-mod analysis;
-pub mod argocd;
-mod inhabited;
-mod nothing;
 mod policies;
-mod schemas;
+
+mod analysis;
+
+mod nothing;
 mod stages;
+
+mod inhabited;
+
+// Other ways to say what to render, and what may be said.
+pub mod argocd;
+mod schemas;
 
 pub use crate::report::PolicyView;
 pub use analysis::Analysis;

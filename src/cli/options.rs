@@ -1,4 +1,7 @@
 //! Options that every reading command has.
+//!
+//! Owns: these options and what the library calls them. Flows in: arguments, standard input. Flows out: a
+//! [`Request`]. Must not know: what a command does with it.
 
 use std::io::Read as _;
 #[cfg(feature = "git")]

@@ -1,4 +1,7 @@
 //! The form of a report on stdout: what commands have in common whose result is data.
+//!
+//! Owns: the forms, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`].
+//! Must not know: what a report says.
 
 use std::io::Write as _;
 

@@ -213,9 +213,9 @@ mod events {
         }
     }
 
-    /// Whether a file may be another one after it. Reading is the most frequent event, most of it our own: notify asks
-    /// inotify for each opening (`notify-rs/notify notify/src/inotify.rs@notify-8.2.1`, `WatchMask::OPEN`), so that
-    /// without this every look would be the reason for the next.
+    /// Whether a file may be another one after it. Reading is the most frequent event, most of it our own: notify 8.2
+    /// asks inotify for each opening (`WatchMask::OPEN` in its `src/inotify.rs`), so that without this every look would
+    /// be the reason for the next.
     fn may_change(kind: EventKind) -> bool {
         match kind {
             EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

@@ -1,4 +1,7 @@
 //! The stable list of finding codes: name, default severity, what it means.
+//!
+//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: who
+//! finds it.
 
 use std::fmt;
 

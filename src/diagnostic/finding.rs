@@ -1,4 +1,6 @@
 //! One finding: what is wrong, where, why, and what to type next.
+//!
+//! Owns: its parts. Flows in: words of a stage. Flows out: a [`Finding`]. Must not know: how it is shown.
 
 use super::{Code, Place, Severity};
 

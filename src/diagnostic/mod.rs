@@ -8,24 +8,38 @@
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 
-mod brief;
 mod broken;
-mod code;
-mod finding;
-mod findings;
-mod format;
-pub mod github;
-mod human;
-mod json;
-pub mod junit;
-mod nearest;
-mod place;
-mod position;
-mod sarif;
+
+// What a finding is.
 mod severity;
-mod summary;
-mod text;
+
+mod code;
+mod place;
+
+mod finding;
+
+mod findings;
+mod nearest;
+
+// Words, and text that cannot harm a terminal.
 mod visible;
+
+mod text;
+
+mod position;
+mod summary;
+
+// The forms.
+mod human;
+
+pub mod github;
+pub mod junit;
+mod sarif;
+
+mod brief;
+mod json;
+
+mod format;
 
 #[cfg(test)]
 mod fixture;

@@ -1,4 +1,6 @@
 //! How many errors and warnings there are, for the closing line of a run.
+//!
+//! Owns: that line. Flows in: findings. Flows out: [`FindingCounts`]. Must not know: which findings.
 
 use std::fmt;
 

@@ -1,4 +1,7 @@
 //! Clusters on which something lives already: what is effective there is not what the hub alone says.
+//!
+//! Owns: which clusters are looked at one by one, and how many. Flows in: two sides of `diff`. Flows out: effective
+//! changes. Must not know: how they are shown.
 
 use std::collections::BTreeSet;
 

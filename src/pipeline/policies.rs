@@ -1,4 +1,7 @@
 //! Policies of one input: attached for rendering, and evaluated for reports.
+//!
+//! Owns: the order of these stages, and what the configuration says of them. Flows in: the input, what of it is
+//! ours. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet};
 

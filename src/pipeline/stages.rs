@@ -1,4 +1,7 @@
 //! From a hub to a plan, and to everything that can be said about it.
+//!
+//! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
+//! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
 use super::analysis::{Analysis, Placed};
 use super::inputs::Loaded;

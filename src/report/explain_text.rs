@@ -1,4 +1,7 @@
 //! `explain` and `policies` for people: trees that fit a terminal.
+//!
+//! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
+//! width. Flows out: text. Must not know: why a policy wins.
 
 use std::fmt::Write as _;
 

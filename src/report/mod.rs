@@ -4,20 +4,33 @@
 //! Flows in: plans, decisions and findings. Flows out: serialisable reports.
 //! Must not know: the command line, or files.
 
-mod aggregate;
-pub mod diff;
-mod explain;
-mod explain_text;
-mod exported;
-mod graph;
+// What was rendered, and from where.
+mod render_report;
+
+// Placements.
 mod placement;
+
+// Policies: one object in words, all of them as a picture.
 mod policies;
 mod policy_view;
-mod predicted;
-mod render_report;
+
+mod explain;
+mod explain_text;
+mod graph;
+
+// Statuses of hub objects: predicted, or aggregated from what the clusters report.
 mod status;
+
+mod exported;
+mod predicted;
+
+mod aggregate;
+
 mod status_report;
 mod status_text;
+
+// What a change does.
+pub mod diff;
 
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};

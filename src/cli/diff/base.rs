@@ -1,4 +1,7 @@
 //! What `diff` compares with: which of directory, rendered tree and revision somebody means, and reading it.
+//!
+//! Owns: that choice, and what is said of a base that is not whole. Flows in: `--base`. Flows out: a [`Base`], and
+//! what it renders to. Must not know: how sides are compared.
 
 use std::path::{Path, PathBuf};
 

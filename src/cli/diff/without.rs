@@ -1,4 +1,7 @@
 //! `diff --without`: which object somebody means, and the input without it.
+//!
+//! Owns: that choice. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
+//! know: what is compared.
 
 use spokewright::object::Object;
 use spokewright::pipeline::Loaded;

@@ -1,4 +1,6 @@
 //! The text of `plugin.yaml`, which the sidecar reads at `/home/argocd/cmp-server/config/plugin.yaml`.
+//!
+//! Owns: that text. Flows in: which Applications get the plugin. Flows out: YAML. Must not know: parameters.
 
 /// Everything but discovery.
 const PLUGIN: &str = "\

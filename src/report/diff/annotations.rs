@@ -1,4 +1,7 @@
 //! The forms for machines that annotate files: one finding for each hub object whose rendering changes.
+//!
+//! Owns: which finding stands where, and how many there may be. Flows in: a [`DiffReport`], the texts of both
+//! sides. Flows out: findings. Must not know: how findings are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 

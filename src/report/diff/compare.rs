@@ -1,4 +1,7 @@
 //! Compares two sides: each pair of distinct texts once, each distinct change once with its clusters.
+//!
+//! Owns: what counts as one change, and in which order changes are read. Flows in: two [`Side`]s. Flows out: a
+//! [`Comparison`]. Must not know: how it is shown, or where a side came from.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;

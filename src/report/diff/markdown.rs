@@ -1,5 +1,8 @@
 //! The form for a comment on a pull request: a table, folded sections, and never more bytes than asked for.
 //!
+//! Owns: this form, and what is left out of it. Flows in: a [`DiffReport`], a budget. Flows out: text. Must not
+//! know: who posts it.
+//!
 //! GitHub takes comments of up to 65,536 characters (docs/systems/gitops.md#github). What does not fit is left out
 //! whole, never cut inside an object: a fence or a folded section without its end would swallow all that follows. The
 //! comment says what is missing and how to see it.

@@ -1,4 +1,7 @@
 //! One of the two sides: which cluster gets which text, each distinct text once.
+//!
+//! Owns: where a work is cut so that clusters share its text. Flows in: a plan, or files of a tree. Flows out: a
+//! [`Side`]. Must not know: what differs.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
