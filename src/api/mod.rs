@@ -18,6 +18,7 @@ pub mod policy;
 mod reading;
 pub mod route;
 pub mod schema;
+pub mod synced;
 
 pub use fields::Reading;
 

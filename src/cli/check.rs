@@ -4,12 +4,11 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Findings, Severity};
+use spokewright::diagnostic::{Findings, Severity, counted};
 use spokewright::pipeline;
 
 use super::next;
 use super::options::ReadOptions;
-use super::render::plural;
 use super::show;
 use super::status::Status;
 use super::watch::watch;
@@ -66,10 +65,10 @@ impl Check {
         if !self.options.speech.quiet {
             show::line(&format!(
                 "{} in {}: {}, {}",
-                plural(loaded.hub.objects.len(), "object"),
-                plural(loaded.sources.files().len(), "file"),
-                plural(findings.count(Severity::Error), "error"),
-                plural(findings.count(Severity::Warning), "warning")
+                counted(loaded.hub.objects.len(), "object"),
+                counted(loaded.sources.files().len(), "file"),
+                counted(findings.count(Severity::Error), "error"),
+                counted(findings.count(Severity::Warning), "warning")
             ));
         }
         let status = Status::of(&findings);

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::status::Status;
@@ -31,9 +31,10 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self) -> anyhow::Result<Status> {
+    /// Prints those of `command`, the whole of what can be typed.
+    pub(crate) fn run(self, mut command: Command) -> anyhow::Result<Status> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut super::command(), "spokewright", &mut text);
+        clap_complete::generate(self.shell, &mut command, "spokewright", &mut text);
         std::io::stdout()
             .lock()
             .write_all(&text)

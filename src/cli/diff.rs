@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity};
+use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
 use spokewright::output;
 use spokewright::pipeline::{self, Loaded, Request};
 use spokewright::progress::Stage;
@@ -20,8 +20,7 @@ use spokewright::source::Sources;
 use base::{Base, Evaluated, Input};
 use without::remove;
 
-use super::options::{Carrier, MessageFormat, ReadOptions};
-use super::render::plural;
+use super::options::{ReadOptions, WorkKindOption};
 use super::show;
 use super::status::Status;
 
@@ -64,7 +63,7 @@ pub(crate) struct Diff {
     allow_empty: bool,
 
     #[command(flatten)]
-    carrier: Carrier,
+    work_kind: WorkKindOption,
 
     /// Form of the differences on stdout
     #[arg(
@@ -108,7 +107,7 @@ enum Stop {
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
-        request.work_kind = self.carrier.work_kind(self.options.is_narrowed())?;
+        request.work_kind = self.work_kind.work_kind(self.options.is_narrowed())?;
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)
         } else {
@@ -180,7 +179,7 @@ impl Diff {
 
     fn titles(&self, base: String) -> Titles {
         Titles {
-            command: self.command(&["--base", &base]),
+            command: self.command("--base", &base),
             old: base,
             new: self.options.state().to_owned(),
         }
@@ -195,7 +194,7 @@ impl Diff {
         let mut without = Evaluated::new(loaded, true);
         let changes = self.effective_changes(&mut with, &mut without);
         let titles = Titles {
-            command: self.command(&["--without", object]),
+            command: self.command("--without", object),
             old: self.options.state().to_owned(),
             new: format!("without {title}"),
         };
@@ -212,7 +211,7 @@ impl Diff {
             show::findings(&errors, &loaded.sources, self.options.speech);
             self.say(&format!(
                 "without {title} the input has {}",
-                plural(errors.count(Severity::Error), "error")
+                counted(errors.count(Severity::Error), "error")
             ));
             return Ok(Status::of(&errors));
         }
@@ -233,7 +232,7 @@ impl Diff {
             self.say(&format!(
                 "note: on {} where something lives already, effective settings are as the hub alone says; \
                  choose fewer with `--clusters`",
-                plural(left_out, "more cluster")
+                counted(left_out, "more cluster")
             ));
         }
         changes
@@ -246,7 +245,7 @@ impl Diff {
         if findings.has_errors() {
             self.say(&format!(
                 "{}; nothing was compared",
-                plural(findings.count(Severity::Error), "error")
+                counted(findings.count(Severity::Error), "error")
             ));
             return Err(Stop::Said(Status::of(findings)));
         }
@@ -313,33 +312,18 @@ impl Diff {
     }
 
     /// What somebody types to see all of it.
-    fn command(&self, option: &[&str]) -> String {
+    fn command(&self, option: &str, value: &str) -> String {
         let mut words = vec!["spokewright".to_owned(), "diff".to_owned()];
-        words.extend(
-            self.options
-                .paths
-                .iter()
-                .filter(|path| path.as_os_str() != ".")
-                .map(|path| path.display().to_string()),
-        );
-        words.extend(self.options.state_option().iter().map(|word| (*word).to_owned()));
-        words.extend(self.carrier.words().iter().map(|word| (*word).to_owned()));
-        words.extend(option.iter().map(|word| (*word).to_owned()));
-        let quote = |word: &String| {
-            let is_plain =
-                |character: char| character.is_ascii_alphanumeric() || "-_./~^@:=+,".contains(character);
-            if !word.is_empty() && word.chars().all(is_plain) {
-                word.clone()
-            } else {
-                format!("'{}'", word.replace('\'', "'\\''"))
-            }
-        };
-        words.iter().map(quote).collect::<Vec<String>>().join(" ")
+        let named = self.options.paths.iter().filter(|path| path.as_os_str() != ".");
+        words.extend(named.map(|path| shell_word(&path.display().to_string())));
+        let ours = self.options.state_option().iter().chain(self.work_kind.words());
+        words.extend(ours.map(|word| (*word).to_owned()));
+        words.extend([option.to_owned(), shell_word(value)]);
+        words.join(" ")
     }
 
     fn say(&self, text: &str) {
-        let speech = self.options.speech;
-        if !speech.quiet && speech.message_format == MessageFormat::Human {
+        if self.options.speech.is_calm() {
             show::line(text);
         }
     }

@@ -24,8 +24,9 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let mut command = super::command().disable_help_subcommand(true);
+    /// Writes the pages of `command`, the whole of what can be typed.
+    pub(crate) fn run(self, command: Command) -> anyhow::Result<Status> {
+        let mut command = command.disable_help_subcommand(true);
         // Gives every command its whole name, such as `spokewright argocd generate`.
         command.build();
         match self.directory {

@@ -20,6 +20,7 @@ mod render;
 mod reporting;
 mod schema;
 mod show;
+mod speech;
 mod status;
 mod status_command;
 mod watch;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use status::{Refusal, Status};
+use status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -95,7 +96,7 @@ pub(crate) fn main() -> ExitCode {
 /// The command line. Usage lines name the program as it was called; kubectl starts `kubectl-spokewright`, and what was
 /// typed is `kubectl spokewright`.
 fn parse() -> Result<Cli, clap::Error> {
-    let mut command = command();
+    let mut command = Cli::command();
     let program = std::env::args_os().next().map(PathBuf::from);
     if program.is_some_and(|path| path.file_stem().is_some_and(|name| name == "kubectl-spokewright")) {
         command = command.bin_name("kubectl spokewright");
@@ -116,27 +117,12 @@ fn run(cli: Cli) -> Status {
         Command::Argocd(command) => command.run(),
         Command::Status(command) => command.run(),
         Command::Schema(command) => command.run(),
-        Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
+        Command::Completions(command) => command.run(Cli::command()),
+        Command::Man(command) => command.run(Cli::command()),
     };
     match result {
         Ok(status) => status,
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
-        Err(error) => report_error(&error),
+        Err(error) => show::error(&error),
     }
-}
-
-/// Says why a command ended, and with which status.
-fn report_error(error: &anyhow::Error) -> Status {
-    show::line(&format!("error: {error:#}"));
-    if let Some(refusal) = error.downcast_ref::<Refusal>() {
-        show::line(&format!("help: {}", refusal.help));
-        return refusal.status;
-    }
-    Status::Io
-}
-
-/// The whole command, for completions and man pages.
-fn command() -> clap::Command {
-    Cli::command()
 }

@@ -6,11 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use spokewright::diagnostic::nearest;
+use spokewright::diagnostic::{first_items, nearest};
 use spokewright::object::Object;
 use spokewright::pipeline::Loaded;
 
 use super::status::{Refusal, Status};
+
+/// At most so many names are listed where none is near: so many can be read.
+const MOST_NAMES: usize = 10;
 
 /// The object that `text` names. Without a namespace, the only one of that kind and name, wherever it is; the kind may
 /// be a plural or bear its group, as kubectl takes it. One object that stands on several clusters counts once.
@@ -64,7 +67,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             let names = of_kind.iter().map(|object| object.name.as_str());
             let near = nearest(&wanted, keys.iter().map(String::as_str)).or_else(|| nearest(name, names));
             let help = near.map_or_else(
-                || format!("there are: {}", some_of(&keys)),
+                || format!("there are: {}", first_items(&keys, MOST_NAMES)),
                 |near| format!("did you mean `{kind}/{near}`?"),
             );
             refuse(&format!("there is no {kind} `{wanted}`"), &help)
@@ -94,18 +97,6 @@ fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
 
 fn spelled(object: &Object) -> String {
     format!("{}/{}", object.kind.to_lowercase(), object.key())
-}
-
-/// So many that they can be read.
-fn some_of(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let more = names.len().saturating_sub(MOST);
-    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    if more == 0 {
-        shown
-    } else {
-        format!("{shown}, and {more} more")
-    }
 }
 
 /// Kind, plural or `kind.group`, without case.

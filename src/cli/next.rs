@@ -7,12 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
+use spokewright::diagnostic::shell_word;
 use spokewright::output::{self, ChangeKind, Summary};
 use spokewright::pipeline::{CONFIG_NAME, Loaded};
 use spokewright::placement;
 
-use super::options::{ReadOptions, Speech};
+use super::options::ReadOptions;
 use super::show;
+use super::speech::Speech;
 
 /// After a directory was rendered for the first time.
 pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Speech) {
@@ -123,18 +125,10 @@ fn command(name: &str, paths: &[PathBuf]) -> String {
 
 /// A path as a shell takes it.
 fn word(path: &Path) -> String {
-    let text = path
+    let parts = path
         .components()
-        .filter(|part| *part != std::path::Component::CurDir)
-        .collect::<PathBuf>()
-        .display()
-        .to_string();
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./~@:=+,".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
+        .filter(|part| *part != std::path::Component::CurDir);
+    shell_word(&parts.collect::<PathBuf>().display().to_string())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use spokewright::render;
 #[cfg(feature = "git")]
 use spokewright::source::{IndexError, IndexTree};
 
+use super::speech::Speech;
 use super::status::{Refusal, Status};
 
 /// What to read, and how to speak.
@@ -72,75 +73,9 @@ pub(crate) struct ReadOptions {
     pub(crate) speech: Speech,
 }
 
-/// How findings are shown.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Speech {
-    /// Form of the findings
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "human",
-        help_heading = "Messages"
-    )]
-    pub(crate) message_format: MessageFormat,
-
-    /// Turn warnings into errors
-    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Messages")]
-    pub(crate) deny: Option<Deny>,
-
-    /// When to colour
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value = "auto",
-        help_heading = "Messages"
-    )]
-    pub(crate) color: Color,
-
-    /// Say nothing but errors
-    #[arg(short, long, help_heading = "Messages")]
-    pub(crate) quiet: bool,
-
-    /// Say more: what was read and skipped
-    #[arg(short, long, conflicts_with = "quiet", help_heading = "Messages")]
-    pub(crate) verbose: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MessageFormat {
-    /// For people, as rustc shows errors
-    Human,
-    /// One JSON document
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-    /// GitHub workflow commands
-    Github,
-    /// JUnit XML: one test case for each code of a finding
-    Junit,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Deny {
-    /// Every warning
-    Warnings,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 /// What carries the works.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Carrier {
+pub(crate) struct WorkKindOption {
     /// What carries the works
     #[arg(
         long,
@@ -160,7 +95,7 @@ enum WorkKind {
     ReplicaSet,
 }
 
-impl Carrier {
+impl WorkKindOption {
     /// What selects the kind, when it is not the default.
     pub(crate) fn words(self) -> &'static [&'static str] {
         match self.work_kind {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use spokewright::diagnostic::{Code, Finding, Findings, Place, nearest};
+use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
 use spokewright::output::{decision_file, write_decisions};
 use spokewright::pipeline::Loaded;
 use spokewright::placement::{self, Detail, Evaluation};
@@ -12,7 +12,6 @@ use spokewright::report::{PlacementExplanation, placement_table, why_text};
 
 use super::next;
 use super::options::ReadOptions;
-use super::render::plural;
 use super::reporting::{Reporting, finish};
 use super::show;
 use super::status::Status;
@@ -74,7 +73,7 @@ impl Placement {
             if !self.options.speech.quiet {
                 show::line(&format!(
                     "{} written, {} unchanged in `{}`",
-                    plural(done.written, "file"),
+                    counted(done.written, "file"),
                     done.unchanged,
                     directory.display()
                 ));

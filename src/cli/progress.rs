@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spokewright::progress::{Observer, Progress, Stage};
 
-use super::options::{MessageFormat, Speech};
+use super::speech::Speech;
 
 /// Shorter runs show nothing.
 const DELAY: Duration = Duration::from_millis(500);
@@ -26,8 +26,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) fn progress(speech: Speech) -> Progress {
     let term = std::env::var_os("TERM");
     let can_redraw = term.is_none_or(|term| !term.is_empty() && term != "dumb");
-    let is_for_people = !speech.quiet && speech.message_format == MessageFormat::Human;
-    if !is_for_people || !can_redraw || !std::io::stderr().is_terminal() {
+    if !speech.is_calm() || !can_redraw || !std::io::stderr().is_terminal() {
         return Progress::default();
     }
     let line = Arc::new(Line {

@@ -6,14 +6,15 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Code, Findings, Severity};
+use spokewright::diagnostic::{Code, Findings, Severity, counted};
 use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
 use spokewright::pipeline::{self, Detail, Rendered, Request};
 use spokewright::report::RenderReport;
 
 use super::next;
-use super::options::{Carrier, ReadOptions};
+use super::options::{ReadOptions, WorkKindOption};
 use super::show;
+use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
 use super::watch::watch;
 
@@ -70,7 +71,7 @@ pub(crate) struct Render {
     report: Option<PathBuf>,
 
     #[command(flatten)]
-    carrier: Carrier,
+    work_kind: WorkKindOption,
 }
 
 impl Render {
@@ -96,7 +97,7 @@ impl Render {
         request.output.clone_from(&self.output);
         request.shard = self.shard;
         request.work_kind = self
-            .carrier
+            .work_kind
             .work_kind(self.options.is_narrowed() || self.shard.is_some())?;
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
@@ -173,7 +174,7 @@ impl Render {
                 self.say(&format!(
                     "{} ({} written, {} unchanged, {} deleted) in {}",
                     counts(rendered),
-                    plural(summary.written.saturating_add(usize::from(listed)), "file"),
+                    counted(summary.written.saturating_add(usize::from(listed)), "file"),
                     summary.unchanged.saturating_add(usize::from(!listed)),
                     summary.deleted,
                     elapsed(start)
@@ -210,7 +211,7 @@ impl Render {
         if summary.differing.is_empty() {
             self.say(&format!(
                 "up to date: {}",
-                plural(summary.unchanged.saturating_add(1), "file")
+                counted(summary.unchanged.saturating_add(1), "file")
             ));
             return Status::of(&findings);
         }
@@ -244,16 +245,16 @@ impl Render {
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {
-        if self.options.speech.message_format == super::options::MessageFormat::Human {
+        if self.options.speech.message_format == MessageFormat::Human {
             let warnings = findings.count(Severity::Warning);
             let warnings = if self.options.speech.quiet || warnings == 0 {
                 String::new()
             } else {
-                format!(" and {}", plural(warnings, "warning"))
+                format!(" and {}", counted(warnings, "warning"))
             };
             show::line(&format!(
                 "{}{warnings}; {}",
-                plural(findings.count(Severity::Error), "error"),
+                counted(findings.count(Severity::Error), "error"),
                 // A disk that fills up is met half-way.
                 if findings
                     .iter()
@@ -273,31 +274,19 @@ fn counts(rendered: &Rendered) -> String {
     let plan = &rendered.plan;
     format!(
         "{}, {}, {}{}: {}",
-        plural(plan.clusters.len(), "cluster"),
-        plural(plan.gateways, "Gateway"),
+        counted(plan.clusters.len(), "cluster"),
+        counted(plan.gateways, "Gateway"),
         if plan.routes == 0 {
             String::new()
         } else {
-            format!("{}, ", plural(plan.routes, "route"))
+            format!("{}, ", counted(plan.routes, "route"))
         },
-        if plan.policies == 1 {
-            "1 policy".to_owned()
-        } else {
-            format!("{} policies", plan.policies)
-        },
+        counted(plan.policies, "policy"),
         plan.replica_sets.as_ref().map_or_else(
-            || plural(plan.work_count(), "work"),
-            |sets| plural(sets.len(), "replica set")
+            || counted(plan.work_count(), "work"),
+            |sets| counted(sets.len(), "replica set")
         )
     )
-}
-
-pub(crate) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
 }
 
 fn elapsed(start: Instant) -> String {

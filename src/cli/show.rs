@@ -3,14 +3,13 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, github, junit, wrapped_hanging,
+    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, wrapped_hanging,
 };
-
 use spokewright::hub::Objects;
 use spokewright::pipeline::Loaded;
 
-use super::options::{Color, MessageFormat, Speech};
-use super::render::plural;
+use super::speech::{Color, MessageFormat, Speech};
+use super::status::{Refusal, Status};
 
 /// How far the further lines of a wrapped one stand in.
 const HANG: usize = 2;
@@ -20,12 +19,21 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// Why a command ended, and the status for it.
+pub(crate) fn error(error: &anyhow::Error) -> Status {
+    line(&format!("error: {error:#}"));
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        line(&format!("help: {}", refusal.help));
+        return refusal.status;
+    }
+    Status::Io
+}
+
 /// A calm line of success: for people only, and not when they asked for silence.
 pub(crate) fn calm(text: &str, speech: Speech) {
-    if speech.quiet || speech.message_format != MessageFormat::Human {
-        return;
+    if speech.is_calm() {
+        wrapping(text);
     }
-    wrapping(text);
 }
 
 /// A line that is wrapped on a terminal, and left whole for everything else.
@@ -48,11 +56,11 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
         let local: usize = loaded.hub.spokes.values().map(Objects::len).sum();
         wrapping(&format!(
             "read {} ({}): {}, {}, {} without an object",
-            plural(loaded.sources.files().len(), "file"),
-            plural(bytes, "byte"),
-            plural(loaded.hub.objects.len(), "hub object"),
-            plural(local, "spoke-local object"),
-            plural(loaded.hub.skipped_documents, "document")
+            counted(loaded.sources.files().len(), "file"),
+            counted(bytes, "byte"),
+            counted(loaded.hub.objects.len(), "hub object"),
+            counted(local, "spoke-local object"),
+            counted(loaded.hub.skipped_documents, "document")
         ));
         for file in loaded.sources.files() {
             line(&format!("  {}", file.shown));

@@ -8,9 +8,11 @@
 //! An event is only a reason to look. The look walks the input as reading does, so neither what a run writes nor
 //! what it reads can make it run again.
 
+#[cfg(feature = "watch")]
+use spokewright::diagnostic::{counted, first_items};
 use spokewright::pipeline::Request;
 
-use super::options::Speech;
+use super::speech::Speech;
 use super::status::{Refusal, Status};
 
 /// Whether this program can watch at all; asked before anything is done.
@@ -51,7 +53,7 @@ pub(crate) fn watch(
             Err(error) if super::status::is_broken_pipe(&error) => return Err(error),
             // Whatever is wrong may be right after the next change.
             Err(error) => {
-                super::report_error(&error);
+                super::show::error(&error);
             }
             Ok(_) => {}
         }
@@ -82,7 +84,7 @@ pub(crate) fn watch(
 
 #[cfg(feature = "watch")]
 fn waiting(files: usize) -> String {
-    format!("watching {}; Ctrl-C ends", super::render::plural(files, "file"))
+    format!("watching {}; Ctrl-C ends", counted(files, "file"))
 }
 
 /// `changed: hub/a.yaml, hub/b.yaml (new), and 12 more`.
@@ -91,20 +93,12 @@ fn changed(changes: &[spokewright::source::Change]) -> String {
     use spokewright::source::Change;
 
     const MOST: usize = 4;
-    let mut shown: Vec<String> = changes
-        .iter()
-        .take(MOST)
-        .map(|change| match change {
-            Change::Changed(path) => path.clone(),
-            Change::Added(path) => format!("{path} (new)"),
-            Change::Removed(path) => format!("{path} (gone)"),
-        })
-        .collect();
-    let more = changes.len().saturating_sub(MOST);
-    if more > 0 {
-        shown.push(format!("and {more} more"));
-    }
-    format!("changed: {}", shown.join(", "))
+    let changes = changes.iter().map(|change| match change {
+        Change::Changed(path) => path.clone(),
+        Change::Added(path) => format!("{path} (new)"),
+        Change::Removed(path) => format!("{path} (gone)"),
+    });
+    format!("changed: {}", first_items(changes, MOST))
 }
 
 #[cfg(feature = "watch")]

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::github::origin;
+use super::text::counted;
 use super::visible::one_line;
 use super::{Finding, Findings, Locate, Severity};
 
@@ -59,12 +60,12 @@ impl Brief {
         let hidden = findings.count(severity).saturating_sub(self.limit);
         let mut more = Vec::new();
         if hidden > 0 {
-            more.push(format!("{hidden} more {}", counted(severity, hidden)));
+            more.push(counted(hidden, &format!("more {}", severity.as_str())));
         }
         if severity == Severity::Error {
             let warnings = findings.count(Severity::Warning);
             if warnings > 0 {
-                more.push(format!("{warnings} {}", counted(Severity::Warning, warnings)));
+                more.push(counted(warnings, Severity::Warning.as_str()));
             }
         }
         if !more.is_empty() {
@@ -72,10 +73,6 @@ impl Brief {
         }
         text
     }
-}
-
-fn counted(severity: Severity, count: usize) -> String {
-    format!("{}{}", severity.as_str(), if count == 1 { "" } else { "s" })
 }
 
 fn line(text: &mut String, finding: &Finding, locate: &dyn Locate) {

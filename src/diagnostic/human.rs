@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
+use super::text::wrapped_hanging;
 use super::visible::{Excerpt, columns, one_line};
-use super::wrap::wrapped_hanging;
 use super::{Finding, Findings, Locate, Place, Severity, Span, Summary};
 
 /// Longest message, label, note, path or help line shown, in characters: any of them may quote the input.

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use super::github::{explanation, origin};
 use super::position::resolve;
+use super::text::counted;
 use super::visible::one_line;
 use super::{CODES, Code, Finding, Findings, Locate, Severity};
 
@@ -79,7 +80,7 @@ fn case(text: &mut String, code: Code, found: &[&Finding], locate: &dyn Locate) 
     if let Some(first) = errors.first() {
         let message = match errors.len() {
             1 => one_line(&first.message, usize::MAX),
-            count => format!("{count} errors: {}", code.summary()),
+            count => format!("{}: {}", counted(count, Severity::Error.as_str()), code.summary()),
         };
         let _ = writeln!(
             text,

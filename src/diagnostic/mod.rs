@@ -22,8 +22,8 @@ mod place;
 mod position;
 mod sarif;
 mod summary;
+mod text;
 mod visible;
-mod wrap;
 
 #[cfg(test)]
 mod fixture;
@@ -40,6 +40,9 @@ pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use summary::Summary;
+pub use text::{
+    GAP, and_more, counted, first_items, first_names, fitting_names, plural, row, shell_word, wrapped,
+    wrapped_hanging,
+};
 pub(crate) use visible::json_escaped;
 pub use visible::one_line;
-pub use wrap::{wrapped, wrapped_hanging};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::text::counted;
 use super::{Findings, Severity};
 
 /// Counts of findings; prints as `2 errors, 1 warning`, and as `no findings` when there are none.
@@ -28,10 +29,10 @@ impl Summary {
     }
 
     fn phrase(self, more: &str) -> String {
-        [(self.errors, "error"), (self.warnings, "warning")]
+        [(self.errors, Severity::Error), (self.warnings, Severity::Warning)]
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, noun)| format!("{count} {more}{noun}{}", if *count == 1 { "" } else { "s" }))
+            .map(|(count, severity)| counted(count, &format!("{more}{}", severity.as_str())))
             .collect::<Vec<_>>()
             .join(", ")
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Code, Finding, Place};
+use crate::diagnostic::{Code, Finding, Place, shell_word};
 
 /// What stands in the way of one file, or of all files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +51,7 @@ impl Offender {
     #[must_use]
     pub fn finding(&self, root: &Path) -> Finding {
         let path = shown(root, &self.path);
-        let word = quoted(&path);
+        let word = shell_word(&path);
         let (code, message, help) = match &self.obstacle {
             Obstacle::Edited => (
                 Code::OUTPUT_EDITED,
@@ -251,13 +251,13 @@ impl OutputError {
             }
             Self::Root { path, fault } => {
                 let shown = path.display().to_string();
-                let word = quoted(&shown);
+                let word = shell_word(&shown);
                 let (code, help) = match fault {
                     RootFault::NotADirectory => (
                         Code::OUTPUT_NOT_A_DIRECTORY,
                         format!(
                             "name a directory with -o, or move the file away: `mv {word} {}`",
-                            quoted(&format!("{shown}.old"))
+                            shell_word(&format!("{shown}.old"))
                         ),
                     ),
                     RootFault::Symlink => (
@@ -269,7 +269,7 @@ impl OutputError {
             }
             Self::Inventory { path, fault } => {
                 let shown = path.display().to_string();
-                let word = quoted(&shown);
+                let word = shell_word(&shown);
                 let help = if let InventoryFault::Conflict { .. } = fault {
                     format!("take one side (`git checkout --ours -- {word}`) and render again")
                 } else {
@@ -302,7 +302,7 @@ impl OutputError {
 
     fn io_finding(&self, action: Action, path: &Path, source: &io::Error) -> Finding {
         let shown = path.display().to_string();
-        let parent = quoted(&path.parent().unwrap_or(path).display().to_string());
+        let parent = shell_word(&path.parent().unwrap_or(path).display().to_string());
         let code = match action {
             Action::Read => Code::OUTPUT_UNREADABLE,
             Action::Write | Action::Delete => Code::OUTPUT_UNWRITABLE,
@@ -314,7 +314,7 @@ impl OutputError {
                 )
             }
             io::ErrorKind::PermissionDenied if action == Action::Read => {
-                format!("make it readable: `chmod u+r {}`", quoted(&shown))
+                format!("make it readable: `chmod u+r {}`", shell_word(&shown))
             }
             io::ErrorKind::PermissionDenied => format!("make the directory writable: `chmod u+w {parent}`"),
             io::ErrorKind::ReadOnlyFilesystem => "name a writable directory with -o".to_owned(),
@@ -342,26 +342,16 @@ fn shown(root: &Path, path: &str) -> String {
     }
 }
 
-/// A word that a POSIX shell takes for exactly this text, so that help lines can be pasted.
-fn quoted(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@".contains(&byte);
-    if !text.is_empty() && !text.starts_with('-') && text.bytes().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_pasted_help_line_names_the_file_whatever_its_name() {
-        assert_eq!(quoted("rendered/eu-1/a.yaml"), "rendered/eu-1/a.yaml");
-        assert_eq!(quoted("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("-rf"), "'-rf'");
+        assert_eq!(shell_word("rendered/eu-1/a.yaml"), "rendered/eu-1/a.yaml");
+        assert_eq!(shell_word("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("-rf"), "'-rf'");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use globset::Glob;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::Request;
+use super::inputs::Request;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::render::WorkKind;

@@ -207,7 +207,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let wanted = wanted(request, places, &config, &output);
     if let Some(tree) = staged {
         findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
-    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !path.is_dir()) {
+    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !Files::Disk.is_dir(path)) {
         findings.push(no_such_spokes(missing));
     }
     if purpose == Purpose::Write || matches!(files, Files::Disk) {

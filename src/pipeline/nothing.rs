@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Loaded;
+use super::inputs::Loaded;
 use crate::api::gateway::{GROUP, PLACEMENT_LABEL};
-use crate::diagnostic::{Code, Finding, Place};
+use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::hub::Ours;
 
 /// At most so many names in a row.
@@ -48,11 +48,14 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
     {
         return format!(
             "shard {shard} holds none of: {}; write fewer shards, or pass --allow-empty",
-            some(all_clusters)
+            first_names(all_clusters, MOST)
         );
     }
     if !all_clusters.is_empty() {
-        return format!("`--clusters` matches none of: {}", some(all_clusters));
+        return format!(
+            "`--clusters` matches none of: {}",
+            first_names(all_clusters, MOST)
+        );
     }
     format!(
         "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
@@ -81,15 +84,6 @@ fn no_class(loaded: &Loaded) -> String {
 }
 
 /// `a`, or `a` or `b`: inside of one pair of backticks.
-/// The first clusters, and how many more there are.
-fn some(clusters: &[String]) -> String {
-    let shown = clusters.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    match clusters.len().saturating_sub(MOST) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.take(MOST).collect::<Vec<_>>().join("` or `")
 }

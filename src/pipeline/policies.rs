@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Loaded;
+use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, Ours};
 use crate::object::Object;
-use crate::policy::findings::{local_conflicts, outcomes, same_target};
+use crate::policy::findings::outcomes;
 use crate::policy::reach::gateways_of;
 use crate::policy::{
-    Ages, Attachments, Clusters, EffectivePolicies, Locals, Node, Options, PolicyView, Profiles, Statuses,
-    Synced, SyncedRoutes,
+    Ages, Attachments, Clusters, EffectivePolicies, Node, Options, PolicyView, Profiles, Statuses,
 };
 use crate::progress::{Progress, Stage};
+use crate::sync::{Locals, Synced, SyncedRoutes, report_local_conflicts, report_same_target};
 use apimachinery::GroupKind;
 
 /// What is attached, and what lives on each cluster.
@@ -63,11 +63,11 @@ pub fn attach<'a>(
         Some(local) => Attachments::on_cluster(&hub.objects, local, grants, &options, findings),
         None => Attachments::new(&hub.objects, grants, &options, findings),
     };
-    same_target(&attachments, findings);
+    report_same_target(&attachments, findings);
     let mut locals = BTreeMap::new();
     for (cluster, objects) in hub.spokes.iter().filter(|_| local.is_none()) {
         let there = Locals::read(&attachments, cluster, objects, &options, findings);
-        local_conflicts(&attachments, &there, findings);
+        report_local_conflicts(&attachments, &there, findings);
         locals.insert(cluster.as_str(), there);
     }
     let synced = Synced::new(&attachments, ours);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Loaded;
+use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use super::policies::{Attached, attach, receives};
 use crate::api::ocm_work::WorkValidation;
@@ -10,13 +10,13 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Objects, Ours};
 use crate::placement;
 use crate::policy::PolicyView;
-use crate::policy::shipping::nodes_of_gateway;
-use crate::policy::{Clusters, Consignments, Node, check_admission, report_unsynced, report_unused};
+use crate::policy::{Clusters, Node};
 use crate::progress::Stage;
-use crate::render::{self, PlacedGateway, Plan, Settings, Shipment};
+use crate::render::{self, PlacedGateway, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
 };
+use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -344,7 +344,10 @@ fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>
         .gateways
         .iter()
         .flat_map(|(gateway, kinds)| {
-            nodes_of_gateway(&attached.attachments, *gateway)
+            attached
+                .attachments
+                .topology
+                .nodes_of_gateway(*gateway)
                 .into_iter()
                 .map(move |node| (node, kinds))
         })

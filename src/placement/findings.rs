@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::outcome::{NeedsNow, Outcome, SchedulerStatus};
 use super::run::Evaluation;
 use crate::api::ocm::Placement;
-use crate::diagnostic::{Code, Finding, Place};
+use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::object::Object;
 use apimachinery::value_complaints;
 
@@ -27,13 +27,16 @@ pub struct Difference {
     pub only_evaluated: Vec<String>,
 }
 
+/// At most so many clusters are named.
+const MOST_NAMES: usize = 10;
+
 impl Difference {
     /// The warning `placement/differs`.
     #[must_use]
     pub fn finding(&self) -> Finding {
         let (namespace, name) = &self.placement;
         let part = |clusters: &[String], text: &str| {
-            (!clusters.is_empty()).then(|| format!("{text}: {}", listed(clusters)))
+            (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))
         };
         let parts = [
             part(&self.only_given, "only in the PlacementDecisions"),
@@ -50,16 +53,6 @@ impl Difference {
             finding = finding.note(part);
         }
         finding
-    }
-}
-
-/// Ten names and how many more there are.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 10;
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

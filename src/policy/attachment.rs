@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::merge::Entry;
 use super::node::{Node, number};
-use super::precedence::{Ages, Rank};
+use super::precedence::{Ages, Rank, Rule, Standing};
 use super::profile::{Profile, SameTarget, Strategy};
 use super::profiles::Profiles;
 use super::reading::{policy_kinds, read_policy};
@@ -100,6 +100,15 @@ pub struct Policy<'a> {
 }
 
 impl Policy<'_> {
+    /// Where it stands against another policy of the same node: only side, age and name can decide.
+    fn standing(&self) -> Standing<'_> {
+        Standing {
+            level: 0,
+            side: self.side(),
+            rank: &self.rank,
+        }
+    }
+
     /// The nodes that it is attached to, each once.
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
@@ -346,6 +355,13 @@ impl<'a> Attachments<'a> {
         placed
     }
 
+    /// The rule by which one policy beats another on the same node.
+    #[must_use]
+    pub fn rule_on_one_node(&self, winner: PolicyId, loser: PolicyId) -> Option<Rule> {
+        let (wins, loses) = (self.policy(winner)?, self.policy(loser)?);
+        Some(Rule::between(wins.standing(), loses.standing()))
+    }
+
     /// Who is in the way of a policy on a node, if its kind refuses it there.
     #[must_use]
     pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {
@@ -380,7 +396,7 @@ fn settle(placed: &mut Placed, profile: &Profile, policies: &[Policy<'_>]) {
         let synced = std::mem::take(&mut placed.accepted);
         let by = locals.first().map(|entry| entry.policy);
         for entry in synced {
-            let left = super::local::without_rules_of(&entry.layers, &locals);
+            let left = super::local_wins::without_rules_of(&entry.layers, &locals);
             match (left, by) {
                 (Some(layers), _) => placed.accepted.push(Entry {
                     policy: entry.policy,

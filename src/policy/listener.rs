@@ -21,7 +21,7 @@ pub struct ListenerNode<'a> {
 
 impl<'a> ListenerNode<'a> {
     /// A listener as read; `set`: the ListenerSet that it comes from.
-    pub(super) fn new(listener: &Listener<'a>, set: Option<u32>) -> Self {
+    pub(crate) fn new(listener: &Listener<'a>, set: Option<u32>) -> Self {
         Self {
             name: listener.name,
             set,
@@ -32,25 +32,25 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// Whether a parentRef to the listener's owner means this listener.
-    pub(super) fn is_meant(&self, parent: &ParentRef<'_>) -> bool {
+    pub(crate) fn is_meant(&self, parent: &ParentRef<'_>) -> bool {
         parent.section_name.is_none_or(|section| section == self.name)
             && (parent.port.is_none() || parent.port == self.port)
     }
 
     /// Whether it and a route have a hostname in common.
-    pub(super) fn serves(&self, route: &Route<'_>) -> bool {
+    pub(crate) fn serves(&self, route: &Route<'_>) -> bool {
         hostnames_meet(self.hostname, &route.hostnames)
     }
 
     /// Whether it takes routes of this kind. Which kinds beside Gateway API's a protocol implies is its
     /// implementation's business: only a list rules them out.
-    pub(super) fn admits_kind(&self, route: &Object) -> bool {
+    pub(crate) fn admits_kind(&self, route: &Object) -> bool {
         let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
         self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds())
     }
 
     /// Which namespaces it takes routes from.
-    pub(super) fn namespaces(&self) -> &AdmittedNamespaces {
+    pub(crate) fn namespaces(&self) -> &AdmittedNamespaces {
         self.admission.namespaces()
     }
 }

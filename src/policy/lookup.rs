@@ -4,6 +4,8 @@
 //! Flows in: names, nodes. Flows out: numbers, objects, locators.
 //! Must not know: how the topology is linked; policies.
 
+use std::collections::BTreeSet;
+
 use super::node::{Node, Path, index, number};
 use super::topology::{GatewayNode, RouteNode, SPOKE_PREFIX, Topology};
 use crate::api::gateway::GROUP;
@@ -175,6 +177,32 @@ impl<'a> Topology<'a> {
             }
             other => self.object(other).map(Object::identity),
         }
+    }
+
+    /// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
+    #[must_use]
+    pub fn nodes_of_gateway(&self, gateway: u32) -> Vec<Node> {
+        let Some(known) = self.gateway(gateway) else {
+            return Vec::new();
+        };
+        let sets: BTreeSet<u32> = known
+            .listeners
+            .iter()
+            .filter_map(|listener| listener.set)
+            .collect();
+        std::iter::once(Node::Gateway(gateway))
+            .chain(sets.into_iter().map(Node::ListenerSet))
+            .chain((0..number(known.listeners.len())).map(|listener| Node::Listener(gateway, listener)))
+            .collect()
+    }
+
+    /// The nodes of a route that policies target: itself and its rules.
+    #[must_use]
+    pub fn nodes_of_route(&self, route: u32) -> Vec<Node> {
+        let rules = self.route(route).map_or(0, |route| number(route.rules.len()));
+        std::iter::once(Node::Route(route))
+            .chain((0..rules).map(|rule| Node::Rule(route, rule)))
+            .collect()
     }
 
     /// The name of the section that a node is, if it is one.

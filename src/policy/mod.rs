@@ -1,8 +1,8 @@
 //! Policy attachment: who is attached where, who wins, what results, and why.
 //!
 //! Owns: policy kinds and their profiles, the hierarchy, precedence, merging, effective policies with the source
-//! of every field, predicted statuses, and what reaches a spoke (design section 7).
-//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough for [`Consignments`]), [`EffectivePolicies`], statuses,
+//! of every field, predicted statuses (design section 7).
+//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
 //! reach, findings.
 //! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
 //!
@@ -17,23 +17,19 @@
 //! let attachments = Attachments::new(&hub.objects, &grants, &Options::default(), &mut findings);
 //! let effective = EffectivePolicies::new(&attachments);
 //! let statuses = Statuses::new(&attachments, &effective);
-//! spokewright::policy::findings::same_target(&attachments, &mut findings);
 //! spokewright::policy::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
 //! let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
 //! assert!(report.effective.is_empty() && findings.is_empty());
 //! ```
 
-pub mod admission;
 pub mod affected;
 pub mod attachment;
-pub mod consignment;
-mod contest;
 pub mod effective;
 pub mod findings;
 pub mod leaves;
 pub mod listener;
-pub mod local;
-mod locate;
+pub(crate) mod local_wins;
+pub(crate) mod locate;
 mod lookup;
 pub mod merge;
 pub mod node;
@@ -42,11 +38,9 @@ pub mod precedence;
 pub mod profile;
 pub mod profiles;
 pub mod reach;
-mod reading;
+pub(crate) mod reading;
 pub mod report;
-pub mod routes;
 pub mod settings;
-pub mod shipping;
 pub mod status;
 pub mod targets;
 #[cfg(test)]
@@ -54,23 +48,16 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 pub mod topology;
-mod unsynced;
 mod view;
 mod walk;
 
-pub use admission::{NamespaceLabels, check_admission};
 pub use attachment::{Attachments, Options, Policy, PolicyId};
-pub use consignment::{Consignee, Consignment, Consignments, WithheldFrom};
 pub use effective::{Effective, EffectivePolicies, PathEffective};
-pub use local::{LocalEffect, Locals, is_synced_copy};
 pub use node::{Node, Path};
 pub use precedence::{Ages, Rule};
 pub use profile::{Level, Profile};
 pub use profiles::{ProfileEntry, Profiles};
 pub use reach::{Change, Clusters, Reach};
 pub use report::{OnClusters, PolicyReport};
-pub use routes::{SyncedParent, SyncedRoute, SyncedRoutes};
-pub use shipping::{Decision, Displacer, Shipped, ShippedSpec, Withheld};
 pub use status::{Condition, Outcome, PolicyStatus, Statuses};
-pub use unsynced::{Synced, report_unsynced, report_unused};
 pub use view::PolicyView;

@@ -62,7 +62,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
 pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// Reads one policy. Its number goes into its settings.
-pub(super) fn read_policy<'a>(
+pub(crate) fn read_policy<'a>(
     object: &'a Object,
     (id, kind, local): (PolicyId, usize, bool),
     profile: Option<&Profile>,

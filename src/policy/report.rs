@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::sync::LocalEffect;
 use apimachinery::pointer;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,13 +15,11 @@ use super::attachment::{Attachments, PolicyId};
 use super::effective::{EffectivePolicies, PathEffective};
 use super::findings::displacing;
 use super::leaves::flatten;
-use super::local::LocalEffect;
 use super::node::number;
 use super::precedence::Rule;
 use super::profile::Level;
 use super::profile::MergeUnit;
 use super::reach::Clusters;
-use super::shipping::{nodes_of_gateway, on_one_node};
 use super::status::{AncestorStatus, Condition, PolicyStatus, Statuses};
 
 /// `policies -o json`.
@@ -282,7 +281,7 @@ fn decisions(
     if let Some(policy) = attachments.policy(id) {
         for node in policy.nodes() {
             let by = attachments.conflicted_by(id, node);
-            against.extend(by.and_then(|by| Some((by, on_one_node(attachments, by, id)?))));
+            against.extend(by.and_then(|by| Some((by, attachments.rule_on_one_node(by, id)?))));
         }
     }
     let entries: BTreeSet<DecisionEntry> = against
@@ -348,7 +347,7 @@ pub fn without_paths(
             if !effective.on(position, gateway).is_empty() || !clusters.admits(attachments, gateway) {
                 continue;
             }
-            let nodes = nodes_of_gateway(attachments, gateway);
+            let nodes = attachments.topology.nodes_of_gateway(gateway);
             let policies: BTreeSet<String> = nodes
                 .iter()
                 .flat_map(|node| attachments.on(position, *node))

@@ -130,7 +130,7 @@ impl<'a> Seen<'a> {
         };
         let effective = super::EffectivePolicies::new(&attachments);
         let statuses = super::Statuses::new(&attachments, &effective);
-        super::findings::same_target(&attachments, &mut findings);
+        crate::sync::report_same_target(&attachments, &mut findings);
         super::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
         findings.finish(&std::collections::BTreeMap::default(), false);
         Self {

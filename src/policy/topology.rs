@@ -8,11 +8,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::listener::ListenerNode;
-use super::local::is_synced_copy;
 use super::node::{index, number};
 use super::parents::{missing_parents, parent_cycles};
 use crate::api::gateway::{GROUP, Gateway, ListenerSet};
 use crate::api::route::{AdmittedNamespaces, ParentRef, ROUTE_KINDS, Route, is_route, service_ports};
+use crate::api::synced::is_synced_copy;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
@@ -22,7 +22,7 @@ use apimachinery::{GroupKind, Identity};
 pub const SPOKE_PREFIX: &str = "kuadrant-";
 
 /// The name by which a Namespace can be selected although nobody labelled it.
-pub(super) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
+pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A GatewayClass that some Gateway or policy names.
 #[derive(Debug, Clone)]
@@ -120,7 +120,7 @@ pub struct Sources<'a> {
 
 impl<'a> Sources<'a> {
     /// Objects of a kind: the hub's, then the cluster's own, which are marked.
-    pub(super) fn of_kind(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
+    pub(crate) fn of_kind(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
         let local = self
             .local
             .map(|(_, objects)| objects.of_kind(group, kind))
@@ -429,7 +429,7 @@ impl<'a> Topology<'a> {
     }
 
     /// The number of a backend, new or known.
-    pub(super) fn backend(&mut self, identity: Identity, sources: Sources<'a>) -> u32 {
+    pub(crate) fn backend(&mut self, identity: Identity, sources: Sources<'a>) -> u32 {
         if let Some(found) = self.backend_numbers.get(&identity) {
             return *found;
         }
@@ -455,7 +455,7 @@ impl<'a> Topology<'a> {
     }
 
     /// A label of a Namespace of the input, or its name under the key that every Namespace has.
-    pub(super) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
+    pub(crate) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
         let (name, number) = self.namespace_numbers.get_key_value(namespace)?;
         let node = self.namespaces.get(index(*number))?;
         node.object

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Attachments, Clusters, EffectivePolicies, LocalEffect, Statuses, SyncedRoutes};
+use super::{Attachments, Clusters, EffectivePolicies, Statuses};
+use crate::sync::{LocalEffect, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::collisions::{one_place, overwritten, two_contents};
 use super::copies::{Carrier, Copies, Copy, copies};
-use super::downstream::{MANAGED_LABEL, set_metadata, shipped};
+use super::downstream::{set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, gateway_paths};
 use super::findings::{namespace_too_long, substitution, too_large};
 use super::names::{downstream_namespace, work_name};
@@ -16,14 +16,15 @@ use super::replica_sets::{Draft, replica_sets};
 use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
 use super::work::{Manifest, WorkParts, work_text};
 use super::work_names::WorkNames;
-use super::{Cargo, Input, PlacedGateway, WorkKind, hub_objects, rbac};
+use super::{Input, PlacedGateway, WorkKind, hub_objects, rbac};
 use crate::api::config::HubObjects;
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
+use crate::api::synced::MANAGED_LABEL;
 use crate::diagnostic::Findings;
 use crate::object::Object;
-use crate::policy::NamespaceLabels;
 use crate::progress::Stage;
+use crate::sync::{Cargo, NamespaceLabels};
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::copies::{Copies, Copy};
-use super::downstream::is_shipped;
 use super::feedback::ResourceIdentifier;
 use super::work::Manifest;
+use crate::api::synced::is_downstream;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
 use crate::object::Object;
@@ -38,7 +38,7 @@ pub(super) fn overwritten(
                 Some(&resource.namespace),
                 &resource.name,
             );
-            let Some(found) = found.filter(|found| !is_shipped(found)) else {
+            let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
             findings.push(

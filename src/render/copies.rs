@@ -9,16 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::downstream::{ORIGIN_CREATION, POLICY_SYNCED, set_metadata, shipped};
+use super::PlacedGateway;
+use super::downstream::{ORIGIN_CREATION, set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, asked_paths, policy_paths};
 use super::names::{downstream_name, downstream_namespace};
 use super::policy_status::PolicyStatus;
 use super::work::Manifest;
-use super::{Cargo, Home, PlacedGateway, Shipment, ShipmentTarget};
 use crate::api::gateway::GROUP;
 use crate::api::params::WorkPer;
+use crate::api::synced::POLICY_SYNCED;
 use crate::hub::kinds::KindInfo;
 use crate::object::Object;
+use crate::sync::{Cargo, Home, Shipment, ShipmentTarget};
 
 /// Where a copy rides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,9 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::object::Object;
-use crate::policy::is_synced_copy;
-
 /// Fields of `metadata` that only a live object has (design section 8).
 const LIVE_METADATA: &[&str] = &[
     "uid",
@@ -43,10 +40,6 @@ const DROPPED_NAMES: &[&str] = &[
     ROUTES_SYNCED,
 ];
 
-/// Marks a downstream Gateway.
-pub const MANAGED_LABEL: &str = "kuadrant.io/managed";
-/// Marks a downstream policy (the RFC's annotation).
-pub const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
 /// The creation time on the hub, where it is known (MGC issue 710).
 pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
 
@@ -100,12 +93,6 @@ fn kept_entries(entries: &Value) -> Map<String, Value> {
         .filter(|(name, _)| !is_dropped(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
-}
-
-/// Whether an object of a spoke is a copy that was shipped there.
-#[must_use]
-pub fn is_shipped(object: &Object) -> bool {
-    is_synced_copy(object) || object.label(MANAGED_LABEL) == Some("true")
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).

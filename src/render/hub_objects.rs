@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Cargo;
 use super::Input;
 use super::copies::Copy;
 use super::downstream::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
+use crate::sync::Cargo;
 use apimachinery::{Field, Identity};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.

@@ -1,11 +1,11 @@
 //! What rendering needs to know: the hub, who goes where, what is shipped, and what the configuration says.
 
-use super::{PlacedGateway, Shipment};
+use super::PlacedGateway;
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub};
 use crate::object::Object;
-use crate::policy::NamespaceLabels;
 use crate::progress::Progress;
+use crate::sync::{NamespaceLabels, Shipment};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]

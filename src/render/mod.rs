@@ -20,7 +20,6 @@ mod policy_status;
 mod rbac;
 mod replica_sets;
 mod secrets;
-mod shipment;
 mod work;
 mod work_names;
 
@@ -29,7 +28,6 @@ pub use input::{Input, Settings, WorkKind};
 pub use names::{MANIFEST_KEY_LABEL, downstream_namespace, manifest_key};
 pub use plan::{ManifestSummary, Plan, REPLICA_SETS, ReplicaSet, Work};
 pub use policy_status::{PolicyStatus, policy_status};
-pub use shipment::{Cargo, Home, Shipment, ShipmentTarget};
 pub use work::WorkText;
 
 use crate::api::gateway::Gateway;

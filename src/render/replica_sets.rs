@@ -23,7 +23,7 @@ use super::work::{Manifest, WorkParts, metadata_text, spec_text};
 use super::{PlacedGateway, rbac};
 use crate::api::gateway::PLACEMENT_LABEL;
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
 use kube_yaml::{KeyOrder, append_entry};
 
@@ -233,16 +233,16 @@ fn not_uniform(gateways: &[PlacedGateway<'_>], drafts: &[&Draft<'_>]) -> Option<
         let differs = differences(&usual.parts.manifests, &draft.parts.manifests);
         finding = finding.note(format!(
             "on {}, unlike on {}: {differs}",
-            listed(draft.clusters.iter()),
-            listed(usual.clusters.iter())
+            first_names(draft.clusters.iter(), MOST_CLUSTERS),
+            first_names(usual.clusters.iter(), MOST_CLUSTERS)
         ));
     }
     let carried: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.clusters).collect();
     if carried.len() < everywhere.len() {
         finding = finding.note(format!(
             "on {} there is such a work, on {} there is none",
-            listed(carried.iter().copied()),
-            listed(everywhere.difference(&carried).copied())
+            first_names(carried.iter().copied(), MOST_CLUSTERS),
+            first_names(everywhere.difference(&carried).copied(), MOST_CLUSTERS)
         ));
     }
     Some(finding.help(
@@ -282,23 +282,6 @@ fn differences(usual: &[Manifest], other: &[Manifest]) -> String {
     parts.extend(has.map(|(_, name)| format!("also {name}")));
     parts.extend(changed.map(|(_, name)| format!("another {name}")));
     parts.join(", ")
-}
-
-/// Names of clusters, cut short.
-fn listed<'s>(clusters: impl Iterator<Item = &'s String>) -> String {
-    let all: Vec<&str> = clusters.map(String::as_str).collect();
-    let rest = all.len().saturating_sub(MOST_CLUSTERS);
-    let named = all
-        .iter()
-        .take(MOST_CLUSTERS)
-        .copied()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if rest > 0 {
-        format!("{named} and {rest} more")
-    } else {
-        named
-    }
 }
 
 fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {

@@ -21,8 +21,9 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::hub::{Hub, Objects, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Condition, LocalEffect, Outcome, PolicyId, SyncedRoutes};
+use crate::policy::{Attachments, Condition, Outcome, PolicyId};
 use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_status};
+use crate::sync::{LocalEffect, SyncedRoutes};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]

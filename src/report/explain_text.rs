@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::explain::{ChangePart, ExplainedPaths, Explanation, PolicyPart};
 use super::render_report::Place;
+use crate::diagnostic::{and_more, counted, fitting_names, one_line};
 use crate::policy::PolicyReport;
 use crate::policy::report::EffectiveEntry;
 
@@ -28,7 +29,7 @@ pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
         let _ = writeln!(
             text,
             "  clusters: {}",
-            listed(&explanation.clusters, width.saturating_sub(12))
+            fitting_names(&explanation.clusters, width.saturating_sub(12))
         );
     }
     if let Some(clusters) = &explanation.shipped_to {
@@ -38,7 +39,7 @@ pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
             if clusters.is_empty() {
                 "no cluster".to_owned()
             } else {
-                listed(clusters, width.saturating_sub(14))
+                fitting_names(clusters, width.saturating_sub(14))
             }
         );
     }
@@ -67,16 +68,16 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
     }
     let reach = &policy.reach;
     let parts = [
-        (reach.clusters.len(), "cluster", "clusters"),
-        (reach.gateways.len(), "Gateway", "Gateways"),
-        (reach.listeners.len(), "listener", "listeners"),
-        (reach.routes.len(), "route", "routes"),
-        (reach.backends.len(), "backend", "backends"),
+        (reach.clusters.len(), "cluster"),
+        (reach.gateways.len(), "Gateway"),
+        (reach.listeners.len(), "listener"),
+        (reach.routes.len(), "route"),
+        (reach.backends.len(), "backend"),
     ];
     let parts: Vec<String> = parts
         .iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| counted(count, noun))
         .collect();
     let parts = if parts.is_empty() {
         "nothing".to_owned()
@@ -161,12 +162,8 @@ fn labels(text: &mut String, labels: &[String]) {
     for label in labels.iter().take(MOST_PATHS) {
         let _ = writeln!(text, "  {label}");
     }
-    match labels.len().saturating_sub(MOST_PATHS) {
-        0 => {}
-        1 => text.push_str("  and 1 more path\n"),
-        more => {
-            let _ = writeln!(text, "  and {more} more paths");
-        }
+    if let Some(more) = and_more(labels.len().saturating_sub(MOST_PATHS), "path") {
+        let _ = writeln!(text, "  {more}");
     }
 }
 
@@ -190,7 +187,7 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
             let _ = writeln!(
                 text,
                 "  clusters: {}",
-                listed(&policy.clusters, width.saturating_sub(12))
+                fitting_names(&policy.clusters, width.saturating_sub(12))
             );
         }
         for on in &policy.on_clusters {
@@ -261,15 +258,10 @@ fn value_text(value: &Value, room: usize) -> String {
 }
 
 fn cut(text: &str, room: usize) -> String {
-    let text = crate::diagnostic::one_line(text, usize::MAX);
+    let text = one_line(text, usize::MAX);
     if text.chars().count() <= room {
         return text;
     }
     let kept: String = text.chars().take(room.saturating_sub(3)).collect();
     format!("{kept}...")
-}
-
-/// Names, as many as fit, and how many more.
-fn listed(names: &[String], room: usize) -> String {
-    super::placement::fitted(&names.join(", "), room)
 }

@@ -11,7 +11,7 @@ mod mermaid;
 #[cfg(test)]
 mod tests;
 
-use crate::diagnostic::one_line;
+use crate::diagnostic::{first_names, one_line, plural};
 
 /// At most so many characters of one name are drawn: as many as a name may have, and its namespace.
 const MOST_OF_A_NAME: usize = 320;
@@ -138,13 +138,13 @@ impl Vertex {
                 let mut distinct: Vec<&String> = several.iter().collect();
                 distinct.sort_unstable();
                 distinct.dedup();
-                let more = distinct.len().saturating_sub(MOST_NAMES);
-                let listed: Vec<String> = distinct.iter().take(MOST_NAMES).map(|name| shown(name)).collect();
-                let mut line = format!("{} {}: {}", several.len(), plural(&what), listed.join(", "));
-                if more > 0 {
-                    line.push_str(&format!(" and {more} more"));
-                }
-                line
+                let names = distinct.iter().map(|name| shown(name));
+                format!(
+                    "{} {}: {}",
+                    several.len(),
+                    plural(&what),
+                    first_names(names, MOST_NAMES)
+                )
             }
         };
         let mut lines = vec![first];
@@ -226,12 +226,4 @@ fn shown(text: &str) -> String {
 /// The node's name in the text: nothing of the input can stand there.
 fn id(position: usize) -> String {
     format!("n{}", position.saturating_add(1))
-}
-
-fn plural(word: &str) -> String {
-    match word.strip_suffix('y') {
-        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
-        _ if word.ends_with('s') => format!("{word}es"),
-        _ => format!("{word}s"),
-    }
 }

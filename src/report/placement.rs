@@ -4,21 +4,16 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::diagnostic::{API_VERSION, Locate, Place};
+use crate::diagnostic::{API_VERSION, GAP, Locate, Place, fitting_names, row};
 use crate::placement::{Bearing, Explanation, Report, Room};
 
 /// A table of placements that fits `width` columns: how many clusters, how it ended, which ones.
 #[must_use]
 pub fn placement_table(report: &Report, width: usize) -> String {
-    let rows: Vec<[String; 4]> = report
+    let rows: Vec<([String; 3], Vec<&str>)> = report
         .placements
         .iter()
         .map(|placement| {
-            let clusters: Vec<&str> = placement
-                .decisions
-                .iter()
-                .map(|decision| decision.cluster_name.as_str())
-                .collect();
             let satisfied = placement
                 .conditions
                 .iter()
@@ -32,63 +27,40 @@ pub fn placement_table(report: &Report, width: usize) -> String {
             } else {
                 satisfied.map_or_else(|| "Unchanged".to_owned(), |condition| condition.reason.clone())
             };
-            [
+            let cells = [
                 format!("{}/{}", placement.namespace, placement.name),
                 placement.number_of_selected_clusters.to_string(),
                 outcome,
-                clusters.join(", "),
-            ]
+            ];
+            let selected = placement.decisions.iter();
+            (
+                cells,
+                selected.map(|decision| decision.cluster_name.as_str()).collect(),
+            )
         })
         .collect();
     if rows.is_empty() {
         return "no Placement in the input\n".to_owned();
     }
-    let header = ["PLACEMENT", "CLUSTERS", "RESULT", "SELECTED"].map(str::to_owned);
-    let mut widths = [0_usize; 4];
-    for row in std::iter::once(&header).chain(&rows) {
-        for (width, cell) in widths.iter_mut().zip(row) {
+    let header = (
+        ["PLACEMENT", "CLUSTERS", "RESULT"].map(str::to_owned),
+        vec!["SELECTED"],
+    );
+    let mut widths = [0_usize; 3];
+    for (cells, _) in std::iter::once(&header).chain(&rows) {
+        for (width, cell) in widths.iter_mut().zip(cells) {
             *width = (*width).max(cell.chars().count());
         }
     }
+    let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
+    let room = width.saturating_sub(taken);
     let mut text = String::new();
-    for row in std::iter::once(&header).chain(&rows) {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths).take(3) {
-            let _ = write!(line, "{cell:width$}  ");
-        }
-        let room = width.saturating_sub(line.chars().count());
-        let [.., selected] = row;
-        line.push_str(&fitted(selected, room));
-        text.push_str(line.trim_end());
+    for ([name, clusters, outcome], selected) in std::iter::once(&header).chain(&rows) {
+        let selected = fitting_names(selected, room);
+        text.push_str(&row(&[name, clusters, outcome, &selected], &widths));
         text.push('\n');
     }
     text
-}
-
-/// As many names of a list as fit, and how many more there are.
-pub(super) fn fitted(list: &str, room: usize) -> String {
-    if list.chars().count() <= room {
-        return list.to_owned();
-    }
-    let names: Vec<&str> = list.split(", ").collect();
-    let mut shown = String::new();
-    for (index, name) in names.iter().enumerate() {
-        let more = format!(", +{} more", names.len().saturating_sub(index));
-        let longer = shown
-            .chars()
-            .count()
-            .saturating_add(name.chars().count())
-            .saturating_add(2);
-        if index > 0 && longer.saturating_add(more.len()) > room {
-            shown.push_str(&more);
-            return shown;
-        }
-        if index > 0 {
-            shown.push_str(", ");
-        }
-        shown.push_str(name);
-    }
-    shown
 }
 
 /// Why each Placement has, or has not, selected a cluster.

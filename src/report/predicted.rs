@@ -14,9 +14,8 @@ use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurClass, Ours};
 use crate::policy::affected::{affected, affecting, effective_policy_stanza, extension_kinds};
 use crate::policy::report::PolicyEntry;
-use crate::policy::{
-    Attachments, Clusters, Condition, EffectivePolicies, LocalEffect, Node, PolicyId, Statuses, SyncedRoutes,
-};
+use crate::policy::{Attachments, Clusters, Condition, EffectivePolicies, Node, PolicyId, Statuses};
+use crate::sync::{LocalEffect, SyncedRoutes};
 use apimachinery::pointer;
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).

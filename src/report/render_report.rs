@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ObjectStatus;
+use super::status::ObjectStatus;
 use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part};
 use crate::object::Origin;
-use crate::policy::{Attachments, WithheldFrom};
+use crate::policy::Attachments;
 use crate::render::{ManifestSummary, Plan, ReplicaSet};
+use crate::sync::WithheldFrom;
 
 /// The document, kind `RenderReport`.
 #[derive(Debug, Serialize)]

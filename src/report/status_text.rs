@@ -8,11 +8,10 @@ use std::fmt::Write as _;
 use super::aggregate::WorkSummary;
 use super::status::{Group, ObjectStatus, WorkState};
 use super::status_report::StatusReport;
+use crate::diagnostic::{GAP, and_more, counted, row, wrapped_hanging};
 use crate::policy::Condition;
 use crate::policy::report::OnCluster;
 
-/// What stands between columns.
-const GAP: &str = "  ";
 /// What stands before a line that belongs to the row above.
 const INDENT: &str = "    ";
 /// At most this many problems of works are listed; JSON has them all.
@@ -111,7 +110,11 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
         below(text, "address: ", &format!("{} ({kind})", address.value), width);
     }
     for listener in &status.listeners {
-        let routes = format!("{}: {} attached", listener.name, routes(listener.attached_routes));
+        let routes = format!(
+            "{}: {} attached",
+            listener.name,
+            counted(listener.attached_routes, "route")
+        );
         below(text, "listener: ", &routes, width);
     }
     // Of a policy, and of a work that is not applied, the conditions have said so.
@@ -121,10 +124,6 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
             below(text, &format!("on {}: ", carrier.cluster), &silent, width);
         }
     }
-}
-
-fn routes(count: i64) -> String {
-    format!("{count} route{}", if count == 1 { "" } else { "s" })
 }
 
 fn on_cluster(text: &mut String, there: &OnCluster, width: usize) {
@@ -164,40 +163,36 @@ fn summary(text: &mut String, works: &WorkSummary, width: usize) {
         }
         below(text, "", &words, width);
     }
-    let more = works.problems.len().saturating_sub(MAX_PROBLEMS);
-    if more > 0 {
-        below(text, "", &format!("and {more} more; `-o json` lists all"), width);
+    if let Some(more) = and_more(works.problems.len().saturating_sub(MAX_PROBLEMS), "") {
+        below(text, "", &format!("{more}; `-o json` lists all"), width);
     }
 }
 
 /// A row.
 fn line(text: &mut String, columns: &Columns, name: &str, [condition, status, reason]: [&str; 3]) {
-    let Columns([first, second, third]) = columns;
-    let row = format!("{name:first$}{GAP}{condition:second$}{GAP}{status:third$}{GAP}{reason}");
-    text.push_str(row.trim_end());
+    let Columns(widths) = columns;
+    text.push_str(&row(&[name, condition, status, reason], widths));
     text.push('\n');
 }
 
-/// Words below a row, wrapped at spaces; what follows the first line stands deeper.
+/// Words below a row, wrapped at blanks; what follows the first line stands deeper.
 fn below(text: &mut String, label: &str, words: &str, width: usize) {
-    let mut line = format!("{INDENT}{label}");
-    let mut fresh = true;
-    for word in words.split_whitespace() {
-        let longer = line.chars().count().saturating_add(word.chars().count());
-        if !fresh && longer >= width {
-            text.push_str(line.trim_end());
-            text.push('\n');
-            line = format!("{INDENT}{GAP}");
-            fresh = true;
-        }
-        if !fresh {
-            line.push(' ');
-        }
-        line.push_str(word);
-        fresh = false;
+    // A message of a cluster may have line ends of its own.
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let hang = format!("{INDENT}{GAP}");
+    let first = width
+        .saturating_sub(INDENT.len())
+        .saturating_sub(label.chars().count());
+    let lines = wrapped_hanging(&words, first, width.saturating_sub(hang.len()));
+    for (number, line) in lines.into_iter().enumerate() {
+        let line = if number == 0 {
+            format!("{INDENT}{label}{line}")
+        } else {
+            format!("{hang}{line}")
+        };
+        text.push_str(line.trim_end());
+        text.push('\n');
     }
-    text.push_str(line.trim_end());
-    text.push('\n');
 }
 
 /// `kind/namespace/name#section`, as `explain` takes it, of a locator.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::discover::{Discovered, Room, reason};
-use super::discover_tree::Held;
+use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
-use super::tree::{FileTree, TreeError};
+use super::tree::FileTree;
+use super::walk::{Discovered, Found, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::progress::{Progress, Stage};
 
@@ -34,36 +34,26 @@ struct Text {
     json: bool,
 }
 
-/// Reads the files, and `stdin` as one more file when it is given, into `sources`; returns their documents by
+/// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
 /// file and position.
 ///
 /// What cannot be read or is not YAML becomes a finding; the other files are still read, so that one run
 /// reports all that is wrong.
-pub fn load(
-    files: &[Discovered],
-    stdin: Option<&[u8]>,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Vec<Document> {
-    load_files(files, stdin, &Progress::default(), sources, findings)
-}
-
-/// The same, and says how far it is.
 pub(super) fn load_files(
-    files: &[Discovered],
+    files: &[Found],
     stdin: Option<&[u8]>,
     progress: &Progress,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let mut inputs: Vec<Input<'_>> = files.iter().map(|file| input(file, None)).collect();
+    let mut inputs: Vec<Input<'_>> = files.iter().map(|found| input(&found.file, None)).collect();
     inputs.extend(stdin.map(stdin_input));
     read_inputs(inputs, progress, sources, findings)
 }
 
-/// The same for files of a tree that is not on disk.
+/// The same for files of a tree that is not on disk: its object store is read by one thread.
 pub(super) fn load_tree(
-    files: &[Held],
+    files: &[Found],
     tree: &dyn FileTree,
     stdin: Option<&[u8]>,
     progress: &Progress,
@@ -71,10 +61,10 @@ pub(super) fn load_tree(
     findings: &mut Findings,
 ) -> Vec<Document> {
     let mut read = Vec::with_capacity(files.len());
-    for held in files {
-        match tree.read(&held.at) {
-            Ok(bytes) => read.push((&held.file, bytes)),
-            Err(error) => findings.push(tree_unreadable(tree, &held.file.path, &error)),
+    for found in files {
+        match tree.read(&found.at) {
+            Ok(bytes) => read.push((&found.file, bytes)),
+            Err(error) => findings.push(error.finding(tree, &found.file.path)),
         }
     }
     let mut inputs: Vec<Input<'_>> = read
@@ -83,12 +73,6 @@ pub(super) fn load_tree(
         .collect();
     inputs.extend(stdin.map(stdin_input));
     read_inputs(inputs, progress, sources, findings)
-}
-
-fn tree_unreadable(tree: &dyn FileTree, path: &Path, error: &TreeError) -> Finding {
-    let shown = super::discover::show(path);
-    let message = format!("cannot read `{}:{shown}`: {}", tree.name(), error.reason);
-    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message).help(error.help.clone())
 }
 
 /// Room, path in reports, path to open and to show, and the bytes where they are known already.
@@ -116,7 +100,7 @@ fn read_inputs(
         .enumerate()
         .map(|(index, (room, relative, path, bytes))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
-            let shown = super::discover::show(path);
+            let shown = show(path);
             let json = path.extension().is_some_and(|extension| extension == "json");
             let text = match bytes {
                 Some(bytes) => decode_at_most(bytes, &shown, &limits),
@@ -151,12 +135,12 @@ fn read_inputs(
 
 /// Reads one file as a single text, without looking for documents: the configuration. `None`, and a finding,
 /// when it cannot be read.
-pub fn read_text(
+pub(super) fn read_text(
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<str>, DocumentId)> {
-    let shown = super::discover::show(path);
+    let shown = show(path);
     keep_text(
         read_file(path, &shown, &kube_yaml::Limits::default()),
         path,
@@ -169,15 +153,15 @@ pub fn read_text(
 /// The same for a file of a tree that is not on disk, at its real path in the tree.
 pub(super) fn read_tree_text(
     tree: &dyn FileTree,
-    at: &str,
+    at: &Path,
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<str>, DocumentId)> {
-    let shown = super::discover::show(path);
+    let shown = show(path);
     let text = match tree.read(at) {
         Ok(bytes) => decode_at_most(&bytes, &shown, &kube_yaml::Limits::default()),
-        Err(error) => Err(Box::new(tree_unreadable(tree, path, &error))),
+        Err(error) => Err(Box::new(error.finding(tree, path))),
     };
     keep_text(text, path, shown, sources, findings)
 }
@@ -200,7 +184,7 @@ fn keep_text(
             };
             let relative = path
                 .file_name()
-                .map_or_else(|| shown.clone(), |name| super::discover::show(Path::new(name)));
+                .map_or_else(|| shown.clone(), |name| show(Path::new(name)));
             sources.push(SourceFile {
                 room: Room::Hub,
                 relative,

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::discover_tree::discover_tree;
-use super::documents::{load_files, load_tree, read_tree_text};
-use super::tree::{FileTree, Lead, TreeEntry, inside, resolve};
-use super::{Document, Request, Sources, discover, read_text};
+use super::disk::Disk;
+use super::documents::{Document, load_files, load_tree, read_text, read_tree_text};
+use super::texts::Sources;
+use super::tree::{FileTree, Lead, TreeEntry};
+use super::walk::{Request, walk};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::progress::Stage;
 
@@ -20,35 +21,38 @@ pub enum Files<'a> {
 }
 
 impl Files<'_> {
+    fn tree(&self) -> &dyn FileTree {
+        match self {
+            Self::Disk => &Disk,
+            Self::Tree(tree) => *tree,
+        }
+    }
+
+    fn lead(self, path: &Path) -> Option<Lead> {
+        let tree = self.tree();
+        tree.resolve(&tree.locate(path)?).ok()
+    }
+
     /// Whether a directory stands at `path`.
     #[must_use]
     pub fn is_dir(self, path: &Path) -> bool {
-        match self {
-            Self::Disk => path.is_dir(),
-            Self::Tree(tree) => entry(tree, path) == Some(TreeEntry::Directory),
-        }
+        matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
     /// Whether a file stands at `path`.
     #[must_use]
     pub fn is_file(self, path: &Path) -> bool {
-        match self {
-            Self::Disk => path.is_file(),
-            Self::Tree(tree) => entry(tree, path) == Some(TreeEntry::File),
-        }
+        matches!(self.lead(path), Some(Lead::To(_, TreeEntry::File)))
     }
 
     /// Whether nothing stands at `path`. What lies outside of a tree is another matter.
     #[must_use]
     pub fn lacks(self, path: &Path) -> bool {
-        match self {
-            Self::Disk => !path.exists(),
-            Self::Tree(tree) => inside(tree, path)
-                .is_some_and(|at| matches!(resolve(tree, &at), Ok(Lead::Nowhere | Lead::Outside))),
-        }
+        matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
     }
 
-    /// See [`read_text`].
+    /// Reads one file as a single text, without looking for documents: the configuration. `None`, and a finding,
+    /// when it cannot be read.
     pub fn read_text(
         self,
         path: &Path,
@@ -56,15 +60,14 @@ impl Files<'_> {
         findings: &mut Findings,
     ) -> Option<(Arc<str>, DocumentId)> {
         if let Self::Tree(tree) = self
-            && let Some(at) = inside(tree, path)
-            && let Ok(Lead::To(real, _)) = resolve(tree, &at)
+            && let Some(Lead::To(real, _)) = self.lead(path)
         {
             return read_tree_text(tree, &real, path, sources, findings);
         }
         read_text(path, sources, findings)
     }
 
-    /// The documents of all input files: [`discover()`], then [`load`](super::load).
+    /// The documents of all input files, and of what came from standard input.
     pub fn documents(
         self,
         request: &Request,
@@ -72,26 +75,14 @@ impl Files<'_> {
         sources: &mut Sources,
         findings: &mut Findings,
     ) -> Vec<Document> {
+        let finding = request.progress.begin(Stage::Finding);
+        let files = walk(request, self.tree(), findings).files;
+        drop(finding);
         match self {
-            Self::Disk => {
-                let finding = request.progress.begin(Stage::Finding);
-                let files = discover(request, findings);
-                drop(finding);
-                load_files(&files, stdin, &request.progress, sources, findings)
-            }
-            Self::Tree(tree) => {
-                let finding = request.progress.begin(Stage::Finding);
-                let files = discover_tree(request, tree, findings);
-                drop(finding);
-                load_tree(&files, tree, stdin, &request.progress, sources, findings)
-            }
+            Self::Disk => load_files(&files, stdin, &request.progress, sources, findings),
+            Self::Tree(tree) => load_tree(&files, tree, stdin, &request.progress, sources, findings),
         }
     }
-}
-
-fn entry(tree: &dyn FileTree, path: &Path) -> Option<TreeEntry> {
-    let (_, entry) = resolve(tree, &inside(tree, path)?).ok()?.found()?;
-    Some(entry)
 }
 
 impl std::fmt::Debug for Files<'_> {

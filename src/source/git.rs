@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use gix::objs::tree::EntryKind;
 use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
-use super::tree::{FileTree, TreeEntry, TreeError};
+use super::tree::{FileTree, TreeEntry, TreeError, key};
 use crate::diagnostic::nearest;
 
 /// Why a revision cannot be read.
@@ -176,6 +177,12 @@ impl GitTree {
         })
     }
 
+    /// The revision, as it was asked for.
+    #[must_use]
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
     fn items(&self, directory: &str) -> Result<Rc<Vec<Item>>, TreeError> {
         if let Some(known) = self.listed.borrow().get(directory) {
             return Ok(Rc::clone(known));
@@ -190,7 +197,7 @@ impl GitTree {
                 .map(|item| item.id)
         };
         let items = match id {
-            Some(id) => self.read_directory(directory, id)?,
+            Some(id) => self.read_directory(id)?,
             None => Vec::new(),
         };
         let items = Rc::new(items);
@@ -200,14 +207,14 @@ impl GitTree {
         Ok(items)
     }
 
-    fn read_directory(&self, directory: &str, id: ObjectId) -> Result<Vec<Item>, TreeError> {
+    fn read_directory(&self, id: ObjectId) -> Result<Vec<Item>, TreeError> {
         let tree = self
             .repository
             .find_tree(id)
-            .map_err(|error| missing(directory, &error))?;
+            .map_err(|error| missing(&error))?;
         let mut items = Vec::new();
         for entry in tree.iter() {
-            let entry = entry.map_err(|error| missing(directory, &error))?;
+            let entry = entry.map_err(|error| missing(&error))?;
             // A name that is not UTF-8 cannot be typed, and is no manifest's.
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
                 continue;
@@ -227,8 +234,9 @@ impl GitTree {
         Ok(items)
     }
 
-    fn item<T>(&self, path: &str, take: impl FnOnce(&Item) -> T) -> Result<Option<T>, TreeError> {
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    fn item<T>(&self, path: &Path, take: impl FnOnce(&Item) -> T) -> Result<Option<T>, TreeError> {
+        let Some(path) = key(path) else { return Ok(None) };
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let items = self.items(parent)?;
         let found = items.binary_search_by(|item| item.name.as_str().cmp(name)).ok();
         Ok(found.and_then(|position| items.get(position)).map(take))
@@ -240,36 +248,41 @@ impl FileTree for GitTree {
         &self.root
     }
 
-    fn name(&self) -> &str {
-        &self.revision
+    fn name(&self) -> Option<&str> {
+        Some(&self.revision)
     }
 
     fn instead(&self) -> &'static str {
         "compare with a directory instead: `--base DIR`"
     }
 
-    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
-        let items = self.items(directory)?;
-        Ok(items.iter().map(|item| (item.name.clone(), item.entry)).collect())
+    fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
+        let Some(directory) = key(directory) else {
+            return Ok(Vec::new());
+        };
+        let items = self.items(&directory)?;
+        Ok(items
+            .iter()
+            .map(|item| (OsString::from(&item.name), item.entry))
+            .collect())
     }
 
-    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError> {
-        if path.is_empty() {
+    fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
+        if path.as_os_str().is_empty() {
             return Ok(Some(TreeEntry::Directory));
         }
         self.item(path, |item| item.entry)
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         let id = self.item(path, |item| item.id)?.ok_or_else(|| TreeError {
-            path: path.to_owned(),
             reason: "there is no such file in this revision".to_owned(),
             help: "name a file that is there".to_owned(),
         })?;
         let mut blob = self
             .repository
             .find_blob(id)
-            .map_err(|error| missing(path, &error))?;
+            .map_err(|error| missing(&error))?;
         Ok(blob.take_data())
     }
 }
@@ -312,9 +325,8 @@ fn ambiguous(revision: &str, error: &gix::Error) -> Option<GitError> {
 }
 
 /// An object that a complete clone would have.
-pub(super) fn missing(path: &str, error: &dyn std::error::Error) -> TreeError {
+pub(super) fn missing(error: &dyn std::error::Error) -> TreeError {
     TreeError {
-        path: path.to_owned(),
         reason: whole(error),
         help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
             .to_owned(),

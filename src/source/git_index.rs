@@ -6,6 +6,7 @@
 //! Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use gix::index::entry::{Flags, Mode, Stage};
@@ -13,7 +14,7 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository};
 
 use super::git::{GitError, missing, open_repository, whole};
-use super::tree::{FileTree, TreeEntry, TreeError, join};
+use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 
 /// Why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -200,17 +201,17 @@ impl IndexTree {
         }
     }
 
-    fn item(&self, path: &str) -> Option<Item> {
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    fn item(&self, path: &Path) -> Option<Item> {
+        let path = key(path)?;
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
         self.directories.get(parent)?.get(name).copied()
     }
 
-    fn refuse_conflict(&self, path: &str) -> Result<(), TreeError> {
-        if !self.conflicts.contains(path) {
+    fn refuse_conflict(&self, path: &Path) -> Result<(), TreeError> {
+        let Some(path) = key(path).filter(|path| self.conflicts.contains(path)) else {
             return Ok(());
-        }
+        };
         Err(TreeError {
-            path: path.to_owned(),
             reason: "a merge left it in conflict, so there is no version to commit".to_owned(),
             help: format!(
                 "resolve it, then `git add {path}` (or `git rm {path}`) in `{}`",
@@ -225,46 +226,44 @@ impl FileTree for IndexTree {
         &self.root
     }
 
-    fn name(&self) -> &'static str {
-        "index"
+    fn name(&self) -> Option<&str> {
+        Some("index")
     }
 
     fn instead(&self) -> &'static str {
         INSTEAD
     }
 
-    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
+    fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
         self.refuse_conflict(directory)?;
-        Ok(self
-            .directories
-            .get(directory)
+        let entries = key(directory).and_then(|directory| self.directories.get(&directory));
+        Ok(entries
             .into_iter()
             .flatten()
-            .map(|(name, item)| (name.clone(), item.entry))
+            .map(|(name, item)| (OsString::from(name), item.entry))
             .collect())
     }
 
-    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError> {
-        if path.is_empty() {
+    fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
+        if path.as_os_str().is_empty() {
             return Ok(Some(TreeEntry::Directory));
         }
         Ok(self.item(path).map(|item| item.entry))
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         self.refuse_conflict(path)?;
         let item = self
             .item(path)
             .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
             .ok_or_else(|| TreeError {
-                path: path.to_owned(),
                 reason: "there is no such file in Git's index".to_owned(),
-                help: format!("add it: `git add {path}`"),
+                help: format!("add it: `git add {}`", path.display()),
             })?;
         let mut blob = self
             .repository
             .find_blob(item.id)
-            .map_err(|error| missing(path, &error))?;
+            .map_err(|error| missing(&error))?;
         Ok(blob.take_data())
     }
 }

@@ -1,33 +1,35 @@
 //! Files in, documents out.
 //!
-//! Owns: which files are input ([`discover()`]), how a file splits into documents ([`load`]), and the texts
-//! themselves ([`Sources`]), so that any symbolic place can become a line and a column.
-//! Input is read from disk or from a [`FileTree`], such as a Git revision or Git's index; [`Files`] is the choice.
+//! Owns: which files are input, by one walk over a [`FileTree`] (the disk, a Git revision, Git's index), how a file
+//! splits into documents, and the texts themselves ([`Sources`]), so that any symbolic place can become a line and a
+//! column. [`Files`] is the choice of the tree.
 //! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
 //! Must not know: what an object is, or what any kind means.
 
-mod discover;
-mod discover_tree;
-mod documents;
-mod files;
+mod paths;
+mod tree;
+mod disk;
 #[cfg(feature = "git")]
 mod git;
 #[cfg(feature = "git")]
 mod git_index;
+mod ignored;
+mod walk;
 mod texts;
-mod tree;
+mod documents;
+mod files;
 mod watched;
 
 #[cfg(test)]
 mod tests;
 
-pub use discover::{Discovered, Request, Room, discover};
-pub use documents::{Document, load, read_text};
+pub use documents::Document;
 pub use files::Files;
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
 pub use git_index::{IndexError, IndexTree};
 pub use texts::{RootRelative, SourceFile, Sources};
-pub use tree::{FileTree, TreeEntry, TreeError};
+pub use tree::{FileTree, Lead, TreeEntry, TreeError};
+pub use walk::{Request, Room};
 pub use watched::{Change, Debounce, Watched};

@@ -1,15 +1,16 @@
 //! A tree must give exactly the files that the same tree on disk gives.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::discover_tree::discover_tree;
-use super::tree::{FileTree, Lead, TreeEntry, TreeError, inside, resolve};
-use super::{Request, discover};
-use crate::diagnostic::{Code, Findings};
+use super::disk::Disk;
+use super::tree::{FileTree, Lead, TreeEntry, TreeError};
+use super::walk::{Request, walk};
+use crate::diagnostic::Findings;
 
 /// A tree in memory that stands for a directory on disk.
 struct Held {
@@ -58,33 +59,34 @@ impl FileTree for Held {
         &self.root
     }
 
-    fn name(&self) -> &'static str {
-        "held"
+    fn name(&self) -> Option<&str> {
+        Some("held")
     }
 
     fn instead(&self) -> &'static str {
         "look elsewhere"
     }
 
-    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError> {
-        let prefix = if directory.is_empty() {
+    fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
+        let prefix = if directory.as_os_str().is_empty() {
             String::new()
         } else {
-            format!("{directory}/")
+            format!("{}/", directory.display())
         };
         let mut entries = BTreeMap::new();
         for (path, (entry, _)) in &self.files {
             if let Some(rest) = path.strip_prefix(&prefix) {
                 match rest.split_once('/') {
-                    Some((name, _)) => entries.insert(name.to_owned(), TreeEntry::Directory),
-                    None => entries.insert(rest.to_owned(), *entry),
+                    Some((name, _)) => entries.insert(OsString::from(name), TreeEntry::Directory),
+                    None => entries.insert(OsString::from(rest), *entry),
                 };
             }
         }
         Ok(entries.into_iter().collect())
     }
 
-    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError> {
+    fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
+        let path = path.to_str().expect("UTF-8");
         if let Some((entry, _)) = self.files.get(path) {
             return Ok(Some(*entry));
         }
@@ -96,8 +98,8 @@ impl FileTree for Held {
         Ok(is_directory.then_some(TreeEntry::Directory))
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
-        Ok(self.files.get(path).expect("a file").1.clone())
+    fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
+        Ok(self.files.get(path.to_str().expect("UTF-8")).expect("a file").1.clone())
     }
 }
 
@@ -107,35 +109,26 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).expect("a file");
 }
 
-/// Both ways to the list of files, in the form of a list of texts.
+/// What a walk finds, and its findings, as texts.
+fn walked(request: &Request, tree: &dyn FileTree) -> Vec<String> {
+    let mut findings = Findings::new();
+    let files = walk(request, tree, &mut findings).files;
+    let mut said: Vec<String> = findings
+        .iter()
+        .map(|finding| format!("{}: {}", finding.code, finding.message))
+        .collect();
+    // Findings of the walk come in no particular order; they are sorted when a run ends.
+    said.sort();
+    let files = files.iter().map(|found| {
+        let file = &found.file;
+        format!("{:?} {} {}", file.room, file.relative, file.path.display())
+    });
+    files.chain(said).collect()
+}
+
+/// The same from the disk, and from a tree that stands for it.
 fn both(root: &Path, request: &Request) -> (Vec<String>, Vec<String>) {
-    let (mut on_disk, mut in_tree) = (Findings::new(), Findings::new());
-    let tree = Held::of(root);
-    let show = |file: &super::Discovered, findings: usize| {
-        format!(
-            "{:?} {} {} {findings}",
-            file.room,
-            file.relative,
-            file.path.display()
-        )
-    };
-    let disk = discover(request, &mut on_disk);
-    let held = discover_tree(request, &tree, &mut in_tree);
-    let messages = |findings: &Findings| {
-        findings
-            .iter()
-            // The system's words about a link to nothing are its own.
-            .map(|finding| match &finding.code {
-                code if *code == Code::INPUT_UNREADABLE => code.to_string(),
-                _ => finding.message.clone(),
-            })
-            .collect::<Vec<String>>()
-    };
-    let mut disk: Vec<String> = disk.iter().map(|file| show(file, 0)).collect();
-    let mut held: Vec<String> = held.iter().map(|held| show(&held.file, 0)).collect();
-    disk.extend(messages(&on_disk));
-    held.extend(messages(&in_tree));
-    (disk, held)
+    (walked(request, &Disk), walked(request, &Held::of(root)))
 }
 
 fn sample() -> tempfile::TempDir {
@@ -208,10 +201,7 @@ fn a_tree_gives_the_files_that_the_disk_gives() {
         ..Request::default()
     };
     for request in [whole, file_twice, from_the_root] {
-        let (mut disk, mut held) = both(root, &request);
-        // Findings of the walk come in no particular order; they are sorted when a run ends.
-        disk.sort();
-        held.sort();
+        let (disk, held) = both(root, &request);
         assert!(disk.len() > 2, "{disk:?}");
         assert_eq!(disk, held);
     }
@@ -227,10 +217,11 @@ fn an_input_that_the_tree_does_not_have_yet_is_empty_and_one_outside_is_an_error
     };
     let mut findings = Findings::new();
     let new = request(directory.path().join("new/hub"));
-    assert!(discover_tree(&new, &tree, &mut findings).is_empty());
+    assert!(walk(&new, &tree, &mut findings).files.is_empty());
     assert!(findings.is_empty(), "{findings:?}");
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    assert!(discover_tree(&request(elsewhere.path().to_owned()), &tree, &mut findings).is_empty());
+    let outside = request(elsewhere.path().to_owned());
+    assert!(walk(&outside, &tree, &mut findings).files.is_empty());
     assert!(findings.has_errors());
 }
 
@@ -247,13 +238,12 @@ fn a_loop_of_links_leads_nowhere() {
         ]
         .into(),
     };
-    assert_eq!(resolve(&tree, "a"), Ok(Lead::Nowhere));
-    assert_eq!(resolve(&tree, "up/x"), Ok(Lead::Outside));
-    assert_eq!(
-        inside(&tree, &directory.path().join("x/../y")),
-        Some("y".to_owned())
-    );
-    assert_eq!(inside(&tree, &directory.path().join("../y")), None);
+    let lead = |path: &str| tree.resolve(Path::new(path));
+    assert_eq!(lead("a"), Ok(Lead::Nowhere));
+    assert_eq!(lead("up/x"), Ok(Lead::Outside));
+    let locate = |path: &str| tree.locate(&directory.path().join(path));
+    assert_eq!(locate("x/../y"), Some(PathBuf::from("y")));
+    assert_eq!(locate("../y"), None);
 }
 
 /// Paths whose parts say something to some rule.

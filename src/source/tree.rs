@@ -1,70 +1,121 @@
-//! A tree of files that need not stand on disk: a Git revision, an index.
+//! A tree of files: the disk, a Git revision, Git's index.
 //!
-//! Owns: what such a tree must offer, how paths that people type lead into it, and following links inside it.
-//! Flows in: paths. Flows out: places in the tree.
+//! Owns: what such a tree must offer, how paths that people type lead into it, and following links inside one that is
+//! not on disk. Flows in: paths. Flows out: places in the tree. Must not know: which files are input.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::paths::show;
+use crate::diagnostic::{Code, Finding, Place};
+
 /// What stands at a path of a tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TreeEntry {
     /// A directory.
     Directory,
     /// A file.
     File,
-    /// A symbolic link; its content is the target.
+    /// A symbolic link; in a tree that is not on disk its content is the target.
     Link,
     /// A submodule: its files are not in this tree.
     Submodule,
+    /// A pipe, a socket, a device: only whoever names one wants it read.
+    Other,
 }
 
 /// Something of the tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read `{path}`: {reason}")]
+#[error("{reason}")]
 pub struct TreeError {
-    /// Path in the tree.
-    pub path: String,
     /// Why, a few words.
     pub reason: String,
     /// What to do about it.
     pub help: String,
 }
 
-/// A tree of files. Paths in it are relative to its root, with `/` between components; `""` is the root.
+impl TreeError {
+    /// As a finding about what people call `path`.
+    pub(super) fn finding(&self, tree: &dyn FileTree, path: &Path) -> Finding {
+        let shown = show(path);
+        let prefix = tree.name().map(|name| format!("{name}:")).unwrap_or_default();
+        let message = format!("cannot read `{prefix}{shown}`: {}", self.reason);
+        Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message).help(self.help.clone())
+    }
+}
+
+/// A tree of files.
+///
+/// Its real paths have no link on the way: one file has one. On disk they are canonical; in any other tree they are
+/// relative to its root, with `/` between components, and the empty path is the root.
 pub trait FileTree {
     /// The canonical directory on disk that the root stands for.
     fn root(&self) -> &Path;
 
-    /// What the tree is called in front of a path: `HEAD` for `HEAD:hub/gateway.yaml`.
-    fn name(&self) -> &str;
+    /// What the tree is called in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
+    fn name(&self) -> Option<&str>;
 
     /// What to do where a path leads out of the tree: the end of a help line.
     fn instead(&self) -> &str;
 
-    /// The entries of a directory, sorted by name; nothing for a path that is no directory.
+    /// Whether an input that is not there is an error. What another tree lacks may be new on disk.
+    fn must_have_inputs(&self) -> bool {
+        false
+    }
+
+    /// Where a path that somebody typed lies in the tree; `None` outside of it.
+    fn locate(&self, path: &Path) -> Option<PathBuf> {
+        inside(self.root(), path)
+    }
+
+    /// The root of the repository around a real directory: above it, no `.gitignore` counts.
+    fn repository(&self, _directory: &Path) -> Option<PathBuf> {
+        Some(PathBuf::new())
+    }
+
+    /// The entries of a real directory, sorted by name; nothing for a path that is no directory.
     ///
     /// # Errors
     /// When the directory is there and cannot be read.
-    fn list(&self, directory: &str) -> Result<Vec<(String, TreeEntry)>, TreeError>;
+    fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError>;
 
     /// What stands at `path`, links not followed; `None` for nothing.
     ///
     /// # Errors
     /// When a directory on the way cannot be read.
-    fn entry(&self, path: &str) -> Result<Option<TreeEntry>, TreeError>;
+    fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError>;
 
-    /// The bytes of a file, or the target of a link.
+    /// The bytes of a file; of a link, in a tree that is not on disk, its target.
     ///
     /// # Errors
     /// When it is neither, or cannot be read.
-    fn read(&self, path: &str) -> Result<Vec<u8>, TreeError>;
+    fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError>;
+
+    /// Where a path leads, links followed.
+    ///
+    /// # Errors
+    /// When something on the way cannot be read.
+    fn resolve(&self, path: &Path) -> Result<Lead, TreeError> {
+        follow(self, path)
+    }
 }
 
-/// Where a path that somebody typed lies in the tree; `None` outside of it. What is not on disk (any more) is
-/// found by the directories above it.
-pub(super) fn inside(tree: &dyn FileTree, path: &Path) -> Option<String> {
+/// Where a path leads, links followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lead {
+    /// To something: its real path, and what it is.
+    To(PathBuf, TreeEntry),
+    /// To nothing in the tree.
+    Nowhere,
+    /// Out of the tree.
+    Outside,
+}
+
+/// A path of a tree that is not on disk, relative to `root`. What is not on disk (any more) is found by the
+/// directories above it.
+fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
     let (existing, canonical) = absolute
         .ancestors()
@@ -79,41 +130,18 @@ pub(super) fn inside(tree: &dyn FileTree, path: &Path) -> Option<String> {
             _ => {}
         }
     }
-    let relative: PathBuf = whole.strip_prefix(tree.root()).ok()?.to_owned();
-    relative
-        .components()
-        .map(|component| component.as_os_str().to_str())
-        .collect::<Option<Vec<&str>>>()
-        .map(|parts| parts.join("/"))
+    whole.strip_prefix(root).ok().map(Path::to_owned)
 }
 
-/// Links that are followed on one way; more are a loop.
+/// Links that are followed on one way; more are a loop. Linux stops there, too (`MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
 
-/// Where a path leads, links followed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lead {
-    /// To something: its real path, and what it is.
-    To(String, TreeEntry),
-    /// To nothing in the tree.
-    Nowhere,
-    /// Out of the tree.
-    Outside,
-}
-
-impl Lead {
-    /// What it leads to.
-    pub(super) fn found(self) -> Option<(String, TreeEntry)> {
-        match self {
-            Self::To(path, entry) => Some((path, entry)),
-            Self::Nowhere | Self::Outside => None,
-        }
-    }
-}
-
-/// Follows a path through the tree.
-pub(super) fn resolve(tree: &dyn FileTree, path: &str) -> Result<Lead, TreeError> {
-    let mut pending: VecDeque<String> = parts(path).map(str::to_owned).collect();
+/// Follows a path through a tree that is not on disk.
+fn follow<T: FileTree + ?Sized>(tree: &T, path: &Path) -> Result<Lead, TreeError> {
+    let Some(path) = key(path) else {
+        return Ok(Lead::Nowhere);
+    };
+    let mut pending: VecDeque<String> = parts(&path).map(str::to_owned).collect();
     let mut real = String::new();
     let mut links = 0_usize;
     while let Some(part) = pending.pop_front() {
@@ -125,45 +153,50 @@ pub(super) fn resolve(tree: &dyn FileTree, path: &str) -> Result<Lead, TreeError
             continue;
         }
         let candidate = join(&real, &part);
-        match tree.entry(&candidate)? {
+        match tree.entry(Path::new(&candidate))? {
             Some(TreeEntry::Directory) => real = candidate,
             Some(TreeEntry::Link) => {
                 links = links.saturating_add(1);
-                let target = String::from_utf8(tree.read(&candidate)?).unwrap_or_default();
-                if target.starts_with('/') {
-                    return Ok(Lead::Outside);
-                }
+                let target = String::from_utf8(tree.read(Path::new(&candidate))?).unwrap_or_default();
                 if links > MOST_LINKS || target.is_empty() {
                     return Ok(Lead::Nowhere);
                 }
-                for part in parts(&target).rev() {
+                let mut rest = target.as_str();
+                if target.starts_with('/') {
+                    // As on disk: an absolute link is inside where its target is.
+                    let below = Path::new(&target).strip_prefix(tree.root()).ok();
+                    let Some(below) = below.and_then(Path::to_str) else {
+                        return Ok(Lead::Outside);
+                    };
+                    rest = below;
+                    real.clear();
+                }
+                for part in parts(rest).rev() {
                     pending.push_front(part.to_owned());
                 }
             }
-            Some(last) if pending.is_empty() => return Ok(Lead::To(candidate, last)),
+            Some(last) if pending.is_empty() => return Ok(Lead::To(candidate.into(), last)),
             _ => return Ok(Lead::Nowhere),
         }
     }
-    Ok(Lead::To(real, TreeEntry::Directory))
+    Ok(Lead::To(real.into(), TreeEntry::Directory))
 }
 
 fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.split('/').filter(|part| !matches!(*part, "" | "."))
 }
 
-/// A path below a directory of the tree.
+/// A path as Git writes it; `None` for one that no tree of ours has.
+pub(super) fn key(path: &Path) -> Option<String> {
+    path.to_str()
+        .map(|path| path.replace(std::path::MAIN_SEPARATOR, "/"))
+}
+
+/// A path below a directory of a tree that is not on disk.
 pub(super) fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() {
         name.to_owned()
     } else {
         format!("{directory}/{name}")
     }
-}
-
-/// Whether a path of the tree is a directory or lies below it.
-pub(super) fn is_below(path: &str, directory: &str) -> bool {
-    directory.is_empty()
-        || path
-            .strip_prefix(directory)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -12,7 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::discover::{Request, explore, show, without_dots};
+use super::disk::Disk;
+use super::paths::{show, without_dots};
+use super::tree::FileTree as _;
+use super::walk::{Request, walk};
 use crate::diagnostic::Findings;
 
 /// The input of one moment.
@@ -64,16 +67,15 @@ impl Watched {
     #[must_use]
     pub fn look(request: &Request, config: Option<&Path>) -> Self {
         // What is wrong with the input is for the run to say.
-        let explored = explore(request, &mut Findings::new());
+        let walked = walk(request, &Disk, &mut Findings::new());
         let mut watched = Self::default();
-        let named = explored.files.iter().map(|file| file.path.as_path());
+        let named = walked.files.iter().map(|found| found.file.path.as_path());
         for path in named.chain(config) {
             if let Some(fingerprint) = fingerprint(path) {
                 watched.files.insert(show(&without_dots(path)), fingerprint);
             }
         }
-        let real = |path: &PathBuf| fs::canonicalize(path).ok();
-        watched.directories = explored.directories.iter().filter_map(real).collect();
+        watched.directories = walked.directories;
         let roots = request.hub.iter().chain(&request.spokes);
         for root in roots.map(PathBuf::as_path).chain(config) {
             watched.root(root);
@@ -112,11 +114,11 @@ impl Watched {
         }
         // Ignore files count up to the root of the repository.
         let Some(real) = real else { return };
-        if let Some(repository) = real.ancestors().find(|directory| directory.join(".git").exists()) {
+        if let Some(repository) = Disk.repository(&real) {
             let above = real.ancestors().skip(1);
             self.around.extend(
                 above
-                    .take_while(|directory| directory.starts_with(repository))
+                    .take_while(|directory| directory.starts_with(&repository))
                     .map(Path::to_owned),
             );
         }

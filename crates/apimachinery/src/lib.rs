@@ -6,6 +6,22 @@
 //! Flows in: values as [`serde_json`] has them, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
 
+// Input never causes a panic, and a library does not print; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
 mod field;
 mod identity;
 pub mod names;

@@ -9,6 +9,22 @@
 //! [`read`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
 //! value; `json` makes events of JSON. Writing is [`write_document`], or its pieces.
 
+// Input never causes a panic, and a library does not print; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
 mod alias;
 mod character;
 mod compose;

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::{Findings, Place, Severity};
+use spokewright::diagnostic::{Findings, Place, Severity, counted};
 use spokewright::output;
 use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Rendered, Request};
 use spokewright::report::diff::EffectiveSettings;
 #[cfg(feature = "git")]
-use spokewright::source::{FileTree as _, Files, GitTree};
+use spokewright::source::{Files, GitTree};
 
-use super::super::render::plural;
 use super::super::show;
 use super::super::status::Status;
 use super::{Diff, Stop, usage};
@@ -60,7 +59,7 @@ impl Input {
         match self {
             Self::Directory(path) => path.display().to_string(),
             #[cfg(feature = "git")]
-            Self::Git(tree) => tree.name().to_owned(),
+            Self::Git(tree) => tree.revision().to_owned(),
         }
     }
 
@@ -69,7 +68,7 @@ impl Input {
         match self {
             Self::Directory(_) => String::new(),
             #[cfg(feature = "git")]
-            Self::Git(tree) => format!("{}:", tree.name()),
+            Self::Git(tree) => format!("{}:", tree.revision()),
         }
     }
 
@@ -199,7 +198,7 @@ impl Diff {
             }
             self.say(&format!(
                 "the base `{title}` has {}: what it could not render is shown as added",
-                plural(errors.count(Severity::Error), "error")
+                counted(errors.count(Severity::Error), "error")
             ));
         } else if base.loaded.hub.objects.is_empty() {
             self.say(&format!(

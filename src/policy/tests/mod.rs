@@ -5,6 +5,4 @@ mod gep_713;
 mod merging;
 mod patching;
 mod properties;
-mod routes;
-mod shipping;
 mod topology;

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::report::{EffectiveEntry, PolicyReport};
-use super::super::shipping::{decide, nodes_of_gateway};
 use super::super::testing::{SMALL, Seen, object};
 use super::super::{OnClusters, Profiles};
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::policy::profile::SameTarget;
+use crate::sync::same_target::{ShippedSpec, decide};
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.
 const KINDS: [(&str, &str); 6] = [
@@ -203,8 +203,8 @@ proptest! {
                 let placed = &known.nodes[node];
                 let all = placed.accepted.len() + placed.rejected.len();
                 let sources = match &decision.shipped[0].content {
-                    super::super::ShippedSpec::AsWritten => 1,
-                    super::super::ShippedSpec::Rewritten { sources, .. } => sources.len(),
+                    ShippedSpec::AsWritten => 1,
+                    ShippedSpec::Rewritten { sources, .. } => sources.len(),
                 };
                 prop_assert_eq!(sources + decision.withheld.len(), all, "everybody is shipped or explained");
             }
@@ -223,13 +223,13 @@ proptest! {
             if known.profile.same_target == SameTarget::AddUp {
                 continue;
             }
-            for node in nodes_of_gateway(&seen.attachments, 0) {
+            for node in seen.attachments.topology.nodes_of_gateway(0) {
                 let Some(decision) = decide(&seen.attachments, kind, node) else { continue };
                 let Some(path) = seen.effective.on(kind, 0).first() else { continue };
                 let shipped = &decision.shipped[0];
                 let spec = match &shipped.content {
-                    super::super::ShippedSpec::AsWritten => seen.attachments.policy(shipped.policy).unwrap().object.value["spec"].clone(),
-                    super::super::ShippedSpec::Rewritten { spec, .. } => (**spec).clone(),
+                    ShippedSpec::AsWritten => seen.attachments.policy(shipped.policy).unwrap().object.value["spec"].clone(),
+                    ShippedSpec::Rewritten { spec, .. } => (**spec).clone(),
                 };
                 let layers = super::super::settings::read(&spec, &known.profile, shipped.policy).layers;
                 let entry = super::super::merge::Entry { policy: shipped.policy, layers: layers.into() };

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::clusters::describe;
 use super::compare::{ObjectChange, Which};
 use super::effective_text::groups;
+use super::field_line::field_line;
 use super::fields::field_changes;
 use super::report::DiffReport;
-use super::semantic::field_line;
 use super::side::BothSides;
-use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, and_more};
 
 /// How many fields an annotation lists at most.
 const LISTED_FIELDS: usize = 10;
@@ -131,11 +131,10 @@ fn finding(report: &DiffReport, locate: &BothSides<'_>, place: Place, changes: &
             for field in fields.iter().take(room) {
                 finding = finding.note(field_line(field));
             }
-            let more = fields.len().saturating_sub(room);
-            room = room.saturating_sub(fields.len());
-            if more > 0 {
-                finding = finding.note(format!("and {more} more fields"));
+            if let Some(more) = and_more(fields.len().saturating_sub(room), "field") {
+                finding = finding.note(more);
             }
+            room = room.saturating_sub(fields.len());
         }
     }
     finding

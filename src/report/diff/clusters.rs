@@ -1,5 +1,7 @@
 //! A set of clusters in a few words.
 
+use crate::diagnostic::first_names;
+
 /// How many names are listed at most.
 const LISTED: usize = 5;
 /// How many names stand for many.
@@ -54,9 +56,7 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
             .collect();
         return format!("{count} clusters, all but {}", missing.join(", "));
     }
-    let listed: Vec<&str> = names.iter().take(LISTED_OF_MANY).copied().collect();
-    let more = count.saturating_sub(listed.len());
-    format!("{count} clusters: {} and {more} more", listed.join(", "))
+    format!("{count} clusters: {}", first_names(names, LISTED_OF_MANY))
 }
 
 /// What two names start with, up to and with the last separator; the names between two sorted ones share it.

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::change::{Change, Counts};
 use super::conceal::conceal;
 use super::object::{ObjectKey, Objects, objects};
-use super::report::{Change, Counts};
 use super::side::{Body, Side, is_cluster};
 use crate::object::Origin;
 

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::clusters::describe_names;
-use super::fields::field_changes;
+use super::field_line::field_line;
+use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange, SettingChange};
-use super::semantic::field_line;
+use crate::diagnostic::and_more;
 use apimachinery::pointer;
 
 /// At most so many paths with one change are listed, the rest is counted.
@@ -61,11 +62,9 @@ pub(super) fn groups(report: &DiffReport) -> Vec<EffectiveGroup> {
     order
         .into_iter()
         .map(|(mut group, count)| {
-            match count.saturating_sub(MOST_PATHS) {
-                0 => {}
-                1 => group.paths.push("and 1 more path".to_owned()),
-                more => group.paths.push(format!("and {more} more paths")),
-            }
+            group
+                .paths
+                .extend(and_more(count.saturating_sub(MOST_PATHS), "path"));
             group
         })
         .collect()
@@ -126,7 +125,7 @@ fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
                 }
             }
             (old, new) => {
-                let field = super::fields::FieldChange {
+                let field = FieldChange {
                     path: name,
                     old: old.as_deref().cloned(),
                     new: new.as_deref().cloned(),

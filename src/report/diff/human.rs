@@ -1,17 +1,16 @@
 //! The form for a terminal: a table of clusters, then unified hunks, each change once.
 
-use std::fmt::Write as _;
-
 use anstyle::{AnsiColor, Style};
 
+use super::change::Change;
 use super::clusters::describe;
-use super::compare::{Comparison, ObjectChange, Presence};
+use super::compare::ObjectChange;
 use super::hunks::{Tag, hunks};
 use super::look::Look;
-use super::report::{Change, DiffReport};
-use super::semantic::{effective, places};
+use super::report::DiffReport;
+use super::sections::{effective, places, table};
 use super::side::BothSides;
-use crate::diagnostic::{one_line, wrapped_hanging};
+use crate::diagnostic::one_line;
 
 /// The report as text.
 #[must_use]
@@ -27,65 +26,6 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
         object(&mut text, report, change, locate, look);
     }
     text
-}
-
-/// Appends `clusters x {added, changed, removed}`.
-pub(super) fn table(text: &mut String, comparison: &Comparison, look: Look) {
-    if comparison.rows.is_empty() {
-        return;
-    }
-    let names: Vec<String> = comparison
-        .rows
-        .iter()
-        .map(|row| {
-            let names = one_line(&describe(&comparison.clusters, &row.clusters), usize::MAX);
-            match presence(row.presence) {
-                "" => names,
-                word => format!("{names} ({word})"),
-            }
-        })
-        .collect();
-    let room = look
-        .width
-        .map_or(usize::MAX, |width| width.saturating_sub(COUNTS.len()));
-    let width = names
-        .iter()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or_default()
-        .min(room)
-        .max(TABLE_TITLE.len());
-    let _ = writeln!(text, "\n{TABLE_TITLE:width$}{COUNTS}");
-    for (name, row) in names.iter().zip(&comparison.rows) {
-        let counts = row.objects;
-        let mut lines = wrapped_hanging(name, width, width.saturating_sub(2)).into_iter();
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>5}  {:>7}  {:>7}",
-            lines.next().unwrap_or_default(),
-            counts.added,
-            counts.changed,
-            counts.removed
-        );
-        for line in lines {
-            let _ = writeln!(text, "  {line}");
-        }
-    }
-}
-
-/// The heads of the other columns.
-const COUNTS: &str = "  added  changed  removed";
-
-/// The head of the first column: the numbers are those of one cluster.
-pub(super) const TABLE_TITLE: &str = "objects on each of";
-
-/// What is said behind the names of clusters that come or go.
-pub(super) const fn presence(presence: Presence) -> &'static str {
-    match presence {
-        Presence::Both => "",
-        Presence::Joins => "new",
-        Presence::Leaves => "gone",
-    }
 }
 
 fn object(text: &mut String, report: &DiffReport, change: &ObjectChange, locate: &BothSides<'_>, look: Look) {

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::change::{Change, Counts};
 use super::compare::{ClusterRow, Comparison, ObjectChange, Presence, Which};
 use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
-use super::report::{Change, Counts, DiffReport, EffectiveChange, Titles};
+use super::report::{DiffReport, EffectiveChange, Titles};
 use super::side::BothSides;
 use crate::diagnostic::{API_VERSION, Locate as _, Part, json_escaped};
 

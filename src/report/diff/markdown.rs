@@ -8,12 +8,11 @@ use std::fmt::Write as _;
 use super::clusters::describe;
 use super::compare::{ClusterRow, Comparison, ObjectChange};
 use super::effective_text::{EffectiveGroup, groups};
-use super::human::presence;
 use super::hunks::hunks;
 use super::report::DiffReport;
-use super::semantic::places;
+use super::sections::{places, presence};
 use super::side::BothSides;
-use crate::diagnostic::one_line;
+use crate::diagnostic::{and_more, one_line};
 
 /// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit.
 pub const DEFAULT_BUDGET: usize = 60_000;
@@ -111,7 +110,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
                 .skip(index)
                 .map(|row| row.clusters.len())
                 .sum();
-            let _ = writeln!(text, "| and {more} more | | | |");
+            let _ = writeln!(text, "| {} | | | |", and_more(more, "").unwrap_or_default());
             break;
         }
         text.push_str(&line);

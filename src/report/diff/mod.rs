@@ -11,11 +11,13 @@
 //! objects are compared, before anything is kept.
 
 mod annotations;
+mod change;
 mod clusters;
 mod compare;
 mod conceal;
 mod effective;
 mod effective_text;
+mod field_line;
 mod fields;
 mod human;
 mod hunks;
@@ -24,6 +26,7 @@ mod look;
 mod markdown;
 mod object;
 mod report;
+mod sections;
 mod semantic;
 mod side;
 
@@ -31,6 +34,7 @@ mod side;
 mod tests;
 
 pub use annotations::{MOST_ON_GITHUB, annotations};
+pub use change::{Change, Counts};
 pub use clusters::describe;
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
 pub use effective::{EffectiveSettings, SettingsOnCluster};
@@ -40,6 +44,6 @@ pub use json::json;
 pub use look::Look;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;
-pub use report::{Change, Counts, DiffReport, EffectiveChange, SettingChange, Titles};
+pub use report::{DiffReport, EffectiveChange, SettingChange, Titles};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};

@@ -6,54 +6,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::compare::Comparison;
+use crate::diagnostic::counted;
 use crate::render::REPLICA_SETS;
-
-/// What happened to an object, a work or a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Change {
-    /// Only the new side has it.
-    Added,
-    /// Both have it, with different values.
-    Changed,
-    /// Only the old side has it.
-    Removed,
-}
-
-impl Change {
-    /// The word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        }
-    }
-}
-
-/// How much was added, changed and removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Only on the new side.
-    pub added: usize,
-    /// On both, and different.
-    pub changed: usize,
-    /// Only on the old side.
-    pub removed: usize,
-}
-
-impl Counts {
-    /// Counts one more.
-    pub fn count(&mut self, change: Change) {
-        let field = match change {
-            Change::Added => &mut self.added,
-            Change::Changed => &mut self.changed,
-            Change::Removed => &mut self.removed,
-        };
-        *field = field.saturating_add(1);
-    }
-}
 
 /// What the sides are called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -171,9 +125,9 @@ impl DiffReport {
             "replica sets change".to_owned()
         } else {
             format!(
-                "{} of {fleet} cluster{} {}",
+                "{} of {} {}",
                 comparison.changed_clusters,
-                if fleet == 1 { "" } else { "s" },
+                counted(fleet, "cluster"),
                 if comparison.changed_clusters == 1 {
                     "changes"
                 } else {
@@ -182,9 +136,8 @@ impl DiffReport {
             )
         };
         format!(
-            "{who}; over all, {} object{} added, {} changed, {} removed",
-            counts.added,
-            if counts.added == 1 { "" } else { "s" },
+            "{who}; over all, {} added, {} changed, {} removed",
+            counted(counts.added, "object"),
             counts.changed,
             counts.removed
         )

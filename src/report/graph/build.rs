@@ -12,7 +12,8 @@ use crate::hub::{Hub, Ours};
 use crate::policy::node::index;
 use crate::policy::reach::gateways_of;
 use crate::policy::status::PolicyStatus;
-use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView, Synced};
+use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView};
+use crate::sync::Synced;
 
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;

@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::super::local::Locals;
-use super::super::shipping::{
-    Decision, Displacer, ShippedSpec, nodes_of_gateway, nodes_of_route, on_cluster,
-};
-use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use super::super::{Options, Outcome, Rule};
+use super::super::local_policies::Locals;
+use super::super::same_target::{Decision, Displacer, ShippedSpec, on_cluster};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
+use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use crate::policy::{Options, Outcome, Rule};
 
 const GW: &str = "kind: Gateway, name: gw";
 
@@ -27,9 +25,13 @@ fn decisions(hub: &Hub, cluster: Option<&str>) -> (Vec<Decision>, Vec<String>) {
             &mut findings,
         )
     });
-    let mut nodes = nodes_of_gateway(&seen.attachments, 0);
+    let mut nodes = seen.attachments.topology.nodes_of_gateway(0);
     for route in 0..seen.attachments.topology.routes.len() {
-        nodes.extend(nodes_of_route(&seen.attachments, u32::try_from(route).unwrap()));
+        nodes.extend(
+            seen.attachments
+                .topology
+                .nodes_of_route(u32::try_from(route).unwrap()),
+        );
     }
     let kinds = (0..seen.attachments.kinds.len()).collect();
     let decided = on_cluster(&seen.attachments, &nodes, &kinds, locals.as_ref());
@@ -410,7 +412,7 @@ fn consignments_group_targets_by_object_and_say_what_single_clusters_get_instead
         })
         .collect();
     let kinds: BTreeSet<usize> = (0..seen.attachments.kinds.len()).collect();
-    let nodes = nodes_of_gateway(&seen.attachments, 0);
+    let nodes = seen.attachments.topology.nodes_of_gateway(0);
     let nodes = nodes.into_iter().map(|node| (node, &kinds));
     let consignments = Consignments::new(&seen.attachments, nodes, &locals, |_, cluster| cluster != "c3");
     let [one] = consignments.shipped.as_slice() else {

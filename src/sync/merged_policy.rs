@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attachment::{Attachments, PolicyId};
-use super::leaves::unflatten;
-use super::merge::{self, Entry};
-use super::profile::{Precedence, Profile, Strategy};
-use super::settings::{Content, Leaf, Side, exchanged};
+use crate::policy::attachment::{Attachments, PolicyId};
+use crate::policy::leaves::unflatten;
+use crate::policy::merge::{self, Entry};
+use crate::policy::profile::{Precedence, Profile, Strategy};
+use crate::policy::settings::{Content, Leaf, Side, exchanged};
 
 /// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
 /// it wins alone.

@@ -8,18 +8,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attachment::{Attachments, Options, PolicyId};
-use super::locate::{Located, locate};
-use super::merge::{Entry, starting_with};
-use super::node::Node;
-use super::profile::{SameTarget, StatusShape, Strategy};
-use super::reading::read_policy;
-use super::settings::{Content, Layer};
-use super::status::{Condition, Outcome, effect_of};
-use crate::api::ocm_work::is_owned_by_work;
+use crate::api::synced::is_synced_copy;
 use crate::diagnostic::Findings;
 use crate::hub::Objects;
 use crate::object::Object;
+use crate::policy::attachment::{Attachments, Options, PolicyId};
+use crate::policy::local_wins::without_rules_of;
+use crate::policy::locate::{Located, locate};
+use crate::policy::merge::Entry;
+use crate::policy::node::Node;
+use crate::policy::profile::{SameTarget, StatusShape};
+use crate::policy::reading::read_policy;
+use crate::policy::settings::Layer;
+use crate::policy::status::{Condition, Outcome, effect_of};
 
 /// A policy that lives on a cluster.
 #[derive(Debug, Clone)]
@@ -194,14 +195,6 @@ impl<'a> Locals<'a> {
     }
 }
 
-/// The RFC's annotation on a policy that was shipped: exported from a cluster, it is no local policy. A route that was
-/// shipped is owned by its work.
-#[must_use]
-pub fn is_synced_copy(object: &Object) -> bool {
-    object.annotation("kuadrant.io/policy-synced") == Some("true")
-        || (object.root().get("spec").get("parentRefs").is_present() && is_owned_by_work(object))
-}
-
 /// What local policies take from a synced one.
 #[derive(Debug, Default)]
 struct Taken {
@@ -213,49 +206,4 @@ struct Taken {
 
 fn count(layers: &[Layer]) -> usize {
     layers.iter().map(|layer| layer.content.len()).sum()
-}
-
-/// What is left of a synced policy beside local ones of its kind on its target. `None`: nothing; it is withheld.
-#[must_use]
-pub fn without_rules_of(synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
-    let defined: Vec<&Content> = locals
-        .iter()
-        .flat_map(|local| local.layers.iter().map(|layer| layer.content.as_ref()))
-        .collect();
-    let mut left: Vec<Layer> = Vec::new();
-    for layer in synced.iter() {
-        if layer.strategy != Strategy::Patch {
-            return None;
-        }
-        let content: Content = layer
-            .content
-            .iter()
-            .filter(|(key, _)| !defined.iter().any(|local| defines(local, key)))
-            .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
-            .collect();
-        if content.values().any(|leaf| leaf.essential) {
-            left.push(Layer {
-                content: Arc::new(content),
-                ..layer.clone()
-            });
-        }
-    }
-    (!left.is_empty()).then(|| Arc::from(left))
-}
-
-/// Whether `content` says something about this rule or field, about a part of it, or about what it is a part of.
-fn defines(content: &Content, key: &str) -> bool {
-    if content.contains_key(key) {
-        return true;
-    }
-    if !key.starts_with('/') {
-        return false;
-    }
-    let below = format!("{key}/");
-    let inside = starting_with(content, &below).next().is_some();
-    let above = key.match_indices('/').skip(1).any(|(position, _)| {
-        key.get(..position)
-            .is_some_and(|above| content.contains_key(above))
-    });
-    inside || above
 }

@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::attachment::{Attachments, PolicyId};
-use super::local::Locals;
-use super::node::Node;
-use super::precedence::Rule;
-use super::shipping::{Displacer, Shipped, ShippedSpec, beside_locals, decide};
+use super::local_policies::Locals;
+use super::same_target::{Displacer, Shipped, ShippedSpec, beside_locals, decide};
 use crate::object::Object;
+use crate::policy::attachment::{Attachments, PolicyId};
+use crate::policy::node::Node;
+use crate::policy::precedence::Rule;
 
 /// One object for the spokes.
 #[derive(Debug, Clone)]

@@ -6,10 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::consignment::Consignment;
+use super::routes::{SyncedRoute, SyncedRoutes};
+use super::unsynced::Synced;
 use crate::api::params::{Params, SyncedResource};
 use crate::hub::Ours;
 use crate::object::Object;
-use crate::policy::{Attachments, Consignment, Node, Synced, SyncedRoute, SyncedRoutes};
+use crate::policy::{Attachments, Node};
 
 /// One policy or route for the spokes.
 #[derive(Debug, Clone)]

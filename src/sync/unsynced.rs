@@ -7,14 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::attachment::{Attachments, Policy};
-use super::node::Node;
-use super::reach::gateways_of;
 use super::routes::{SyncedRoute, SyncedRoutes};
-use super::targets::{Declared, Target};
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, Ours};
+use crate::policy::attachment::{Attachments, Policy};
+use crate::policy::node::Node;
+use crate::policy::reach::gateways_of;
+use crate::policy::targets::{Declared, Target};
 
 /// Which policy kinds go where: for each Gateway of ours its number in the topology, and the positions of the kinds
 /// that its class asks for.

@@ -9,16 +9,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::attachment::Attachments;
-use super::listener::ListenerNode;
-use super::node::index;
 use super::routes::{SyncedParent, SyncedRoutes};
-use super::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
 use crate::api::gateway::Gateway;
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
+use crate::policy::attachment::Attachments;
+use crate::policy::listener::ListenerNode;
+use crate::policy::node::index;
+use crate::policy::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -238,18 +238,15 @@ fn finding(
     } else {
         listener.pointer.as_str()
     };
-    let more = refused.routes.len().saturating_sub(1);
-    let and_more = match more {
-        0 => String::new(),
-        1 => " and 1 more route".to_owned(),
-        more => format!(" and {more} more routes"),
-    };
-    let message = format!(
-        "on the spokes, listener `{}` of {} would refuse {}{and_more}",
+    let mut message = format!(
+        "on the spokes, listener `{}` of {} would refuse {}",
         listener.name,
         gateway.object.identity(),
         first.identity()
     );
+    if let Some(more) = and_more(refused.routes.len().saturating_sub(1), "route") {
+        message = format!("{message} {more}");
+    }
     let namespaces = allowed.get("namespaces");
     let label = match (cause, namespaces.get("from").str()) {
         (Cause::Kind, _) => format!("takes no {}", first.kind),
@@ -266,9 +263,9 @@ fn finding(
     if !refused.on.is_empty() {
         let named = refused.on.iter().take(MOST_CLUSTERS).map(String::as_str);
         let named: Vec<&str> = named.collect();
-        let rest = refused.on.len().saturating_sub(named.len());
-        let rest = (rest > 0).then(|| format!(" and {rest} more clusters"));
-        finding = finding.note(format!("on {}{}", named.join(", "), rest.unwrap_or_default()));
+        let rest = and_more(refused.on.len().saturating_sub(named.len()), "cluster");
+        let rest = rest.map_or_else(String::new, |rest| format!(" {rest}"));
+        finding = finding.note(format!("on {}{rest}", named.join(", ")));
     }
     let home = gateway.object.namespace_or_empty();
     let own = first.namespace_or_empty();

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attachment::{Attachments, Policy, PolicyId};
-use super::contest::{contest, contributors, merged_spec};
-use super::leaves::unflatten;
-use super::local::{Locals, without_rules_of};
-use super::merge::Entry;
-use super::node::{Node, number};
-use super::precedence::{Rule, Standing};
-use super::profile::{Profile, SameTarget};
-use super::settings::{Content, Layer, Leaf, exchanged};
+use super::local_policies::Locals;
+use super::merged_policy::{contest, contributors, merged_spec};
+use crate::policy::attachment::{Attachments, PolicyId};
+use crate::policy::leaves::unflatten;
+use crate::policy::local_wins::without_rules_of;
+use crate::policy::merge::Entry;
+use crate::policy::node::Node;
+use crate::policy::precedence::Rule;
+use crate::policy::profile::{Profile, SameTarget};
+use crate::policy::settings::{Content, Layer, Leaf, exchanged};
 
 /// What happens to the policies of one kind on one node.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,35 +86,6 @@ pub enum Displacer {
         /// Its `namespace/name`.
         key: String,
     },
-}
-
-/// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
-#[must_use]
-pub fn nodes_of_gateway(attachments: &Attachments<'_>, gateway: u32) -> Vec<Node> {
-    let Some(known) = attachments.topology.gateway(gateway) else {
-        return Vec::new();
-    };
-    let sets: BTreeSet<u32> = known
-        .listeners
-        .iter()
-        .filter_map(|listener| listener.set)
-        .collect();
-    std::iter::once(Node::Gateway(gateway))
-        .chain(sets.into_iter().map(Node::ListenerSet))
-        .chain((0..number(known.listeners.len())).map(|listener| Node::Listener(gateway, listener)))
-        .collect()
-}
-
-/// The nodes of a route that policies target: itself and its rules.
-#[must_use]
-pub fn nodes_of_route(attachments: &Attachments<'_>, route: u32) -> Vec<Node> {
-    let rules = attachments
-        .topology
-        .route(route)
-        .map_or(0, |route| number(route.rules.len()));
-    std::iter::once(Node::Route(route))
-        .chain((0..rules).map(|rule| Node::Rule(route, rule)))
-        .collect()
 }
 
 /// The decisions for some nodes and kinds, on a cluster where nothing else lives. Nodes without policies are left out.
@@ -220,7 +192,7 @@ fn references(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Ve
     let here = targets
         .unwrap_or_default()
         .iter()
-        .filter(|declared| declared.target == super::targets::Target::Attached(node));
+        .filter(|declared| declared.target == crate::policy::targets::Target::Attached(node));
     let pointers: BTreeSet<String> = here.map(|declared| declared.pointer.clone()).collect();
     pointers.into_iter().collect()
 }
@@ -233,15 +205,8 @@ fn displacer(loser: &Entry, merged: Option<&Content>, winner: PolicyId) -> Polic
         .map_or(winner, |leaf| leaf.policy)
 }
 
-/// The rule by which one policy beats another on the same node.
-#[must_use]
-pub fn on_one_node(attachments: &Attachments<'_>, winner: PolicyId, loser: PolicyId) -> Option<Rule> {
-    let (wins, loses) = (attachments.policy(winner)?, attachments.policy(loser)?);
-    Some(Rule::between(standing(wins), standing(loses)))
-}
-
 fn withhold(attachments: &Attachments<'_>, decision: &mut Decision, loser: PolicyId, winner: PolicyId) {
-    if let Some(rule) = on_one_node(attachments, winner, loser) {
+    if let Some(rule) = attachments.rule_on_one_node(winner, loser) {
         decision.withheld.push(Withheld {
             policy: loser,
             by: Displacer::Hub(winner),
@@ -250,20 +215,11 @@ fn withhold(attachments: &Attachments<'_>, decision: &mut Decision, loser: Polic
     }
 }
 
-/// Both stand on one node: only side, age and name can decide.
-fn standing<'r>(policy: &'r Policy<'_>) -> Standing<'r> {
-    Standing {
-        level: 0,
-        side: policy.side(),
-        rank: &policy.rank,
-    }
-}
-
 /// What is left of a decision where local policies of the kind have the same target.
 pub(super) fn beside_locals(
     attachments: &Attachments<'_>,
     mut decision: Decision,
-    locals: &[super::local::Local<'_>],
+    locals: &[super::local_policies::Local<'_>],
 ) -> Decision {
     let Some(profile) = attachments.kinds.get(decision.kind).map(|kind| &kind.profile) else {
         return decision;
@@ -303,7 +259,7 @@ pub(super) fn beside_locals(
     decision
 }
 
-fn for_local(policy: PolicyId, local: &super::local::Local<'_>) -> Withheld {
+fn for_local(policy: PolicyId, local: &super::local_policies::Local<'_>) -> Withheld {
     Withheld {
         policy,
         by: Displacer::Local {
@@ -328,7 +284,7 @@ fn shipped_layers(attachments: &Attachments<'_>, profile: &Profile, one: &Shippe
             .policy(one.policy)
             .map_or_else(|| Arc::from(Vec::new()), |policy| Arc::clone(&policy.layers)),
         ShippedSpec::Rewritten { spec, .. } => {
-            Arc::from(super::settings::read(spec, profile, one.policy).layers)
+            Arc::from(crate::policy::settings::read(spec, profile, one.policy).layers)
         }
     }
 }

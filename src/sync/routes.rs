@@ -9,18 +9,17 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::attachment::Attachments;
-use super::listener::ListenerNode;
-use super::node::{Node, number};
-use super::reach::Clusters;
-use super::shipping::nodes_of_route;
-use super::topology::{GatewayNode, Topology};
 use super::unsynced::Synced;
 use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Ours;
 use crate::object::Object;
+use crate::policy::attachment::Attachments;
+use crate::policy::listener::ListenerNode;
+use crate::policy::node::{Node, number};
+use crate::policy::reach::Clusters;
+use crate::policy::topology::{GatewayNode, Topology};
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
@@ -249,7 +248,7 @@ impl<'a> SyncedRoutes<'a> {
                     all.to_mut().extend(kinds);
                 }
             }
-            let of_route = nodes_of_route(attachments, number);
+            let of_route = attachments.topology.nodes_of_route(number);
             nodes.extend(of_route.into_iter().map(|node| (node, all.clone())));
         }
         nodes

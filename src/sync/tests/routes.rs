@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, Ours};
 use crate::policy::testing::hub;
-use crate::policy::{Attachments, NamespaceLabels, Options, Synced, SyncedRoutes, check_admission};
+use crate::policy::{Attachments, Options};
+use crate::sync::{NamespaceLabels, Synced, SyncedRoutes, check_admission};
 
 /// A class of ours that syncs HTTPRoutes, and one that does not.
 const CLASSES: &str = "

@@ -1,0 +1,79 @@
+//! Options about messages: in which form, in which colours, how much of them.
+//!
+//! Owns: these options. Flows in: arguments. Flows out: [`Speech`], which whatever speaks asks.
+//! Must not know: what is said.
+
+use clap::{Args, ValueEnum};
+
+/// How findings are shown.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Speech {
+    /// Form of the findings
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "human",
+        help_heading = "Messages"
+    )]
+    pub(crate) message_format: MessageFormat,
+
+    /// Turn warnings into errors
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Messages")]
+    pub(crate) deny: Option<Deny>,
+
+    /// When to colour
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Messages"
+    )]
+    pub(crate) color: Color,
+
+    /// Say nothing but errors
+    #[arg(short, long, help_heading = "Messages")]
+    pub(crate) quiet: bool,
+
+    /// Say more: what was read and skipped
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Messages")]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// For people, as rustc shows errors
+    Human,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// GitHub workflow commands
+    Github,
+    /// JUnit XML: one test case for each code of a finding
+    Junit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deny {
+    /// Every warning
+    Warnings,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Speech {
+    /// Whether calm lines are wanted: by people only, and not when they asked for silence.
+    pub(crate) fn is_calm(self) -> bool {
+        !self.quiet && self.message_format == MessageFormat::Human
+    }
+}

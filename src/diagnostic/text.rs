@@ -1,0 +1,329 @@
+//! Words for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit a
+//! terminal, words that a shell takes.
+//!
+//! Owns: how these look. A plural, "and 3 more" or a quoted word is made here and nowhere else. Flows in: numbers, names,
+//! one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text says.
+
+use std::fmt::Display;
+
+use super::visible::columns;
+
+/// What stands between two columns of a table.
+pub const GAP: &str = "  ";
+
+/// A number and its noun: `1 file`, `3 files`, `2 policies`. `noun` is singular, and may have an adjective before it.
+///
+/// ```
+/// use spokewright::diagnostic::counted;
+///
+/// assert_eq!(counted(1, "more error"), "1 more error");
+/// assert_eq!(counted(0, "policy"), "0 policies");
+/// ```
+#[must_use]
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    if count == "1" {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {}", plural(noun))
+    }
+}
+
+/// The plural of a noun or of the name of a kind: `files`, `policies`, `GatewayClasses`.
+#[must_use]
+pub fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if noun.ends_with('s') => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
+}
+
+/// `and 3 more paths`, with an empty noun `and 3 more`; `None` where nothing is left out.
+#[must_use]
+pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
+    match (left_out, noun) {
+        (0, _) => None,
+        (_, "") => Some(format!("and {left_out} more")),
+        _ => Some(format!("and {}", counted(left_out, &format!("more {noun}")))),
+    }
+}
+
+/// The first `most` names, and how many more there are: `a, b and 3 more`.
+///
+/// ```
+/// use spokewright::diagnostic::first_names;
+///
+/// assert_eq!(first_names(["a", "b"], 2), "a, b");
+/// assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
+/// ```
+#[must_use]
+pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+    let (shown, left_out) = split(names, most);
+    match and_more(left_out, "") {
+        Some(more) => format!("{} {more}", shown.join(", ")),
+        None => shown.join(", "),
+    }
+}
+
+/// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
+#[must_use]
+pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+    let (mut shown, left_out) = split(names, most);
+    shown.extend(and_more(left_out, ""));
+    shown.join(", ")
+}
+
+fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec<String>, usize) {
+    let mut names = names.into_iter();
+    let shown = names.by_ref().take(most).map(|name| name.as_ref().to_owned());
+    (shown.collect(), names.count())
+}
+
+/// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one always stands.
+#[must_use]
+pub fn fitting_names(names: &[impl AsRef<str>], room: usize) -> String {
+    let whole = names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if whole.chars().count() <= room {
+        return whole;
+    }
+    let mut shown = String::new();
+    for (index, name) in names.iter().map(AsRef::as_ref).enumerate() {
+        let more = format!(", +{} more", names.len().saturating_sub(index));
+        let longer = shown
+            .chars()
+            .count()
+            .saturating_add(name.chars().count())
+            .saturating_add(2);
+        if index > 0 && longer.saturating_add(more.len()) > room {
+            shown.push_str(&more);
+            return shown;
+        }
+        if index > 0 {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
+    }
+    shown
+}
+
+/// A row of a table: each cell but the last as wide as its column, without blanks at the end.
+#[must_use]
+pub fn row(cells: &[&str], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (number, cell) in cells.iter().enumerate() {
+        if number > 0 {
+            line.push_str(GAP);
+        }
+        match widths.get(number) {
+            Some(width) => line.push_str(&format!("{cell:width$}")),
+            None => line.push_str(cell),
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// A word that a POSIX shell takes for exactly this text, so that what is shown can be pasted.
+///
+/// ```
+/// use spokewright::diagnostic::shell_word;
+///
+/// assert_eq!(shell_word("HEAD~1"), "HEAD~1");
+/// assert_eq!(shell_word("my hub"), "'my hub'");
+/// ```
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    // Shells differ in what they make of anything else: zsh has `^` and a leading `=`, bash and zsh a leading `~` or one
+    // behind `=` and `:`, and all of them globs. Inside single quotes nothing is special but the quote itself.
+    let is_plain = |(at, byte): (usize, u8)| match byte {
+        b'~' => at
+            .checked_sub(1)
+            .and_then(|before| text.as_bytes().get(before))
+            .is_some_and(u8::is_ascii_alphanumeric),
+        b'=' | b'-' => at > 0,
+        _ => byte.is_ascii_alphanumeric() || b"/._+:,@".contains(&byte),
+    };
+    if !text.is_empty() && text.bytes().enumerate().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// The lines of `text`, each at most `room` columns wide where its words allow that, broken at blanks only. A word stays
+/// whole, and so does what stands between two backticks: somebody will copy it.
+///
+/// ```
+/// use spokewright::diagnostic::wrapped;
+///
+/// assert_eq!(wrapped("run `git fetch origin` first", 12), ["run", "`git fetch origin`", "first"]);
+/// ```
+#[must_use]
+pub fn wrapped(text: &str, room: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    // Byte offsets of the line, and of the last word that fits.
+    let (mut start, mut end) = (0_usize, 0_usize);
+    for (from, to) in words(text) {
+        let line = text.get(start..to).unwrap_or_default();
+        if end > start && columns(line) > room {
+            lines.push(text.get(start..end).unwrap_or_default());
+            start = from;
+        }
+        end = to;
+    }
+    lines.push(text.get(start..end).unwrap_or_default());
+    lines
+}
+
+/// The same where the first line has another room than those after it, which are indented.
+///
+/// ```
+/// use spokewright::diagnostic::wrapped_hanging;
+///
+/// assert_eq!(wrapped_hanging("one two three", 8, 6), ["one two", "three"]);
+/// ```
+#[must_use]
+pub fn wrapped_hanging(text: &str, first: usize, others: usize) -> Vec<&str> {
+    let line = wrapped(text, first).into_iter().next().unwrap_or_default();
+    let rest = text.get(line.len()..).unwrap_or_default().trim_start_matches(' ');
+    let mut lines = vec![line];
+    if !rest.is_empty() {
+        lines.extend(wrapped(rest, others));
+    }
+    lines
+}
+
+/// Where the words are, as byte offsets; blanks before the first one belong to it.
+fn words(text: &str) -> Vec<(usize, usize)> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut in_word = false;
+    let mut quoted = false;
+    for (at, character) in text.char_indices() {
+        // A backtick that nothing closes quotes nothing.
+        if character == '`'
+            && (quoted
+                || text
+                    .get(at.saturating_add(1)..)
+                    .is_some_and(|rest| rest.contains('`')))
+        {
+            quoted = !quoted;
+        }
+        if character == ' ' && !quoted {
+            if in_word {
+                words.push((start, at));
+                in_word = false;
+                start = at.saturating_add(1);
+            } else if !words.is_empty() {
+                start = at.saturating_add(1);
+            }
+        } else {
+            in_word = true;
+        }
+    }
+    if in_word {
+        words.push((start, text.len()));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_noun_follows_its_number() {
+        assert_eq!(counted(1, "class"), "1 class");
+        assert_eq!(counted(2, "class"), "2 classes");
+        assert_eq!(counted(-1, "route"), "-1 routes");
+        assert_eq!(plural("AuthPolicy"), "AuthPolicies");
+        assert_eq!(plural("Gateway"), "Gateways");
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        assert_eq!(and_more(0, "path"), None);
+        assert_eq!(and_more(1, "path").as_deref(), Some("and 1 more path"));
+        assert_eq!(and_more(2, "path").as_deref(), Some("and 2 more paths"));
+        assert_eq!(first_items(["a (new)", "b", "c"], 2), "a (new), b, and 1 more");
+        assert_eq!(first_names([""; 0], 2), "");
+        assert_eq!(fitting_names(&["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
+        assert_eq!(fitting_names(&["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
+        assert_eq!(fitting_names(&["eu-1", "eu-2"], 1), "eu-1, +1 more");
+    }
+
+    #[test]
+    fn a_word_that_a_shell_would_read_otherwise_is_quoted() {
+        for plain in [
+            "rendered/eu-1/a.yaml",
+            "HEAD~1",
+            "origin/main",
+            "a=b",
+            "v1.2+x,@:y",
+        ] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        assert_eq!(shell_word("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
+        for odd in [
+            "",
+            "-rf",
+            "--",
+            "~",
+            "~root",
+            "a:~",
+            "=ls",
+            "HEAD^",
+            "caf\u{e9}",
+            "a b",
+            "$x",
+            "*.yaml",
+        ] {
+            assert_eq!(shell_word(odd), format!("'{odd}'"));
+        }
+    }
+
+    #[test]
+    fn a_line_ends_at_the_last_blank_that_fits() {
+        assert_eq!(wrapped("one two three four", 9), ["one two", "three", "four"]);
+        assert_eq!(wrapped("one two", 7), ["one two"]);
+        assert_eq!(wrapped("", 7), [""]);
+    }
+
+    #[test]
+    fn paths_and_commands_stay_whole() {
+        assert_eq!(
+            wrapped(
+                "see /a/very/long/path and `a command with blanks` or it's` over",
+                8
+            ),
+            [
+                "see",
+                "/a/very/long/path",
+                "and",
+                "`a command with blanks`",
+                "or it's`",
+                "over"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wide_counts_twice() {
+        assert_eq!(wrapped("日本 日本", 8), ["日本", "日本"]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_only_single_words_are_too_long(text in "[ab` /é]{0,60}", room in 0_usize..20) {
+            let lines = wrapped(&text, room);
+            let bare = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(bare(&lines.concat()), bare(&text));
+            for line in lines {
+                prop_assert!(columns(line) <= room || words(line).len() <= 1 || line.contains('`'), "{:?}", line);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What is left of a synced policy beside policies of its kind that live on the cluster.
+//!
+//! Owns: taking from settings the rules and fields that others define.
+//! Flows in: the settings of both. Flows out: the settings that are left.
+//! Must not know: which cluster; who is synced.
+
+use std::sync::Arc;
+
+use super::merge::{Entry, starting_with};
+use super::profile::Strategy;
+use super::settings::{Content, Layer};
+
+/// What is left of a synced policy beside local ones of its kind on its target. `None`: nothing; it is withheld.
+#[must_use]
+pub fn without_rules_of(synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
+    let defined: Vec<&Content> = locals
+        .iter()
+        .flat_map(|local| local.layers.iter().map(|layer| layer.content.as_ref()))
+        .collect();
+    let mut left: Vec<Layer> = Vec::new();
+    for layer in synced.iter() {
+        if layer.strategy != Strategy::Patch {
+            return None;
+        }
+        let content: Content = layer
+            .content
+            .iter()
+            .filter(|(key, _)| !defined.iter().any(|local| defines(local, key)))
+            .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
+            .collect();
+        if content.values().any(|leaf| leaf.essential) {
+            left.push(Layer {
+                content: Arc::new(content),
+                ..layer.clone()
+            });
+        }
+    }
+    (!left.is_empty()).then(|| Arc::from(left))
+}
+
+/// Whether `content` says something about this rule or field, about a part of it, or about what it is a part of.
+fn defines(content: &Content, key: &str) -> bool {
+    if content.contains_key(key) {
+        return true;
+    }
+    if !key.starts_with('/') {
+        return false;
+    }
+    let below = format!("{key}/");
+    let inside = starting_with(content, &below).next().is_some();
+    let above = key.match_indices('/').skip(1).any(|(position, _)| {
+        key.get(..position)
+            .is_some_and(|above| content.contains_key(above))
+    });
+    inside || above
+}

@@ -1,0 +1,52 @@
+//! What happened to one thing, and how often which: the words of every form.
+//!
+//! Owns: these words and counts. Flows in: nothing. Flows out: [`Change`], [`Counts`]. Must not know: what changed.
+
+use serde::Serialize;
+
+/// What happened to an object, a work or a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// Only the new side has it.
+    Added,
+    /// Both have it, with different values.
+    Changed,
+    /// Only the old side has it.
+    Removed,
+}
+
+impl Change {
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// How much was added, changed and removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Only on the new side.
+    pub added: usize,
+    /// On both, and different.
+    pub changed: usize,
+    /// Only on the old side.
+    pub removed: usize,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn count(&mut self, change: Change) {
+        let field = match change {
+            Change::Added => &mut self.added,
+            Change::Changed => &mut self.changed,
+            Change::Removed => &mut self.removed,
+        };
+        *field = field.saturating_add(1);
+    }
+}

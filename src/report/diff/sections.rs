@@ -1,0 +1,116 @@
+//! What several forms for people have in common: the table of clusters, effective settings, where an object comes from.
+//!
+//! Owns: these sections. Flows in: a report, a [`Look`]. Flows out: text. Must not know: how the changed objects
+//! themselves are shown; each form does that in its own way.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+
+use super::clusters::describe;
+use super::compare::{Comparison, ObjectChange, Presence, Which};
+use super::effective_text::groups;
+use super::look::Look;
+use super::report::DiffReport;
+use super::side::BothSides;
+use crate::diagnostic::{Locate as _, Part, one_line, wrapped_hanging};
+
+/// Appends `clusters x {added, changed, removed}`.
+pub(super) fn table(text: &mut String, comparison: &Comparison, look: Look) {
+    if comparison.rows.is_empty() {
+        return;
+    }
+    let names: Vec<String> = comparison
+        .rows
+        .iter()
+        .map(|row| {
+            let names = one_line(&describe(&comparison.clusters, &row.clusters), usize::MAX);
+            match presence(row.presence) {
+                "" => names,
+                word => format!("{names} ({word})"),
+            }
+        })
+        .collect();
+    let room = look
+        .width
+        .map_or(usize::MAX, |width| width.saturating_sub(COUNTS.len()));
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default()
+        .min(room)
+        .max(TABLE_TITLE.len());
+    let _ = writeln!(text, "\n{TABLE_TITLE:width$}{COUNTS}");
+    for (name, row) in names.iter().zip(&comparison.rows) {
+        let counts = row.objects;
+        let mut lines = wrapped_hanging(name, width, width.saturating_sub(2)).into_iter();
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>5}  {:>7}  {:>7}",
+            lines.next().unwrap_or_default(),
+            counts.added,
+            counts.changed,
+            counts.removed
+        );
+        for line in lines {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+}
+
+/// The heads of the other columns.
+const COUNTS: &str = "  added  changed  removed";
+
+/// The head of the first column: the numbers are those of one cluster.
+const TABLE_TITLE: &str = "objects on each of";
+
+/// What is said behind the names of clusters that come or go.
+pub(super) const fn presence(presence: Presence) -> &'static str {
+    match presence {
+        Presence::Both => "",
+        Presence::Joins => "new",
+        Presence::Leaves => "gone",
+    }
+}
+
+/// Where the hub objects stand that an object was made from, as `path:line`.
+pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
+    change
+        .origins
+        .iter()
+        .filter_map(|sided| {
+            let place = sided.origin.place("", Part::Value);
+            let place = match sided.side {
+                Which::Old => locate.old_place(place),
+                Which::New => place,
+            };
+            let span = locate.locate(&place)?;
+            Some(format!("{}:{}", one_line(span.path, usize::MAX), span.line))
+        })
+        .collect()
+}
+
+/// Appends the policies whose effective settings change.
+pub(super) fn effective(text: &mut String, report: &DiffReport, look: Look) {
+    if report.effective_changes.is_empty() {
+        return;
+    }
+    let plain = Style::new();
+    text.push('\n');
+    look.line(text, (0, 0), plain.bold(), "effective settings that change");
+    for group in groups(report) {
+        look.line(
+            text,
+            (2, 6),
+            plain,
+            &format!("{} on {}", group.title, group.clusters),
+        );
+        for path in &group.paths {
+            look.line(text, (4, 8), plain, path);
+        }
+        for line in &group.lines {
+            look.line(text, (6, 10), plain, line);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What is not input although it lies inside: hidden names, `.gitignore`, `exclude`.
+//!
+//! Owns: the order of these rules. Flows in: the texts of the rules, a path as it was walked. Flows out: yes or no.
+//! Must not know: where the files are.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::diagnostic::{Code, Finding, Findings, Place};
+
+/// The `.gitignore`s that count in one directory, from the outermost in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules(Rc<[Rc<Gitignore>]>);
+
+impl Rules {
+    /// The same, and the text of one more that stands in `directory`.
+    pub(super) fn with(&self, directory: &Path, text: &[u8]) -> Self {
+        let mut builder = GitignoreBuilder::new(directory);
+        let text = String::from_utf8_lossy(text);
+        for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+            // A line that is no glob ignores nothing, as with Git.
+            let _ = builder.add_line(None, line);
+        }
+        let more = builder.build().ok().map(Rc::new);
+        Self(self.0.iter().cloned().chain(more).collect())
+    }
+
+    /// Whether an entry is left out. A hidden one is taken where a rule asks for it.
+    pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+        // The innermost that says anything decides (https://git-scm.com/docs/gitignore).
+        let said = self
+            .0
+            .iter()
+            .rev()
+            .find_map(|rules| match rules.matched(path, is_dir) {
+                Match::Ignore(_) => Some(true),
+                Match::Whitelist(_) => Some(false),
+                Match::None => None,
+            });
+        said.unwrap_or_else(|| is_hidden(path))
+    }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// `exclude` as rules for paths as people type them.
+pub(super) fn exclusions(root: &Path, exclude: &[String], findings: &mut Findings) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root);
+    for glob in exclude {
+        if let Err(error) = builder.add_line(None, glob) {
+            findings.push(
+                Finding::new(
+                    Code::CONFIG_INVALID,
+                    Place::Run,
+                    format!("`exclude` has a bad glob: {error}"),
+                )
+                .help("write it as in .gitignore, for example \"charts/**\""),
+            );
+        }
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}

@@ -1,0 +1,446 @@
+//! Which files are input: walking, hidden files, `.gitignore`, `exclude`, symbolic links.
+//!
+//! Owns: the rules, once for every tree; what [`super::Watched`] waits for is walked by them, too.
+//! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
+//! Must not know: whether the tree is on disk.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use ignore::gitignore::Gitignore;
+
+use super::ignored::{Rules, exclusions};
+use super::paths::{show, without_dots};
+use super::tree::{FileTree, Lead, TreeEntry, TreeError};
+use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::progress::Progress;
+
+/// The name of the list of files that an output tree carries. A directory that holds one is output, never
+/// input, whatever it is called.
+pub const INVENTORY_NAME: &str = ".spokewright-inventory";
+
+/// What to read.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Hub inputs: files or directories.
+    pub hub: Vec<PathBuf>,
+    /// The directory with one directory per cluster of what already lives there; may be absent on disk.
+    pub spokes: Option<PathBuf>,
+    /// Directories and files that are not input although they lie inside: the output directory.
+    pub skip: Vec<PathBuf>,
+    /// Globs in `.gitignore` syntax, relative to `root`.
+    pub exclude: Vec<String>,
+    /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
+    pub root: PathBuf,
+    /// The repository, where nothing outside may be read whatever an input is called: in Argo CD's sidecar stand
+    /// the checkouts of other Applications beside it.
+    pub boundary: Option<PathBuf>,
+    /// Who hears how far reading is.
+    pub progress: Progress,
+}
+
+/// Where a file belongs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Room {
+    /// The hub: rendered.
+    Hub,
+    /// What already lives on the cluster of this name: read, never rendered.
+    Spoke(String),
+}
+
+/// A file that will be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Discovered {
+    /// Hub or spoke.
+    pub room: Room,
+    /// Path relative to [`Request::root`] where it lies below it, `/` between components.
+    pub relative: String,
+    /// The path to open, and to show to people.
+    pub path: PathBuf,
+}
+
+/// A file, and where it really is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Found {
+    /// As people call it.
+    pub(super) file: Discovered,
+    /// Its real path in the tree.
+    pub(super) at: PathBuf,
+}
+
+/// What a walk came across.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    /// The files that will be read, sorted by room and relative path, each once whatever paths lead to it.
+    pub(super) files: Vec<Found>,
+    /// The real directories that were walked: where a new file would be input.
+    pub(super) directories: BTreeSet<PathBuf>,
+}
+
+/// Lists the input files of a tree.
+pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findings) -> Walked {
+    let real = |path: &PathBuf| match tree.resolve(&tree.locate(path)?) {
+        Ok(Lead::To(real, _)) => Some(real),
+        _ => None,
+    };
+    let spokes = request.spokes.as_ref().and_then(real);
+    let mut walk = Walk {
+        request,
+        tree,
+        exclude: exclusions(&request.root, &request.exclude, findings),
+        skip: request.skip.iter().filter_map(real).collect(),
+        boundary: request.boundary.as_ref().and_then(real),
+        spokes,
+        walked: Walked::default(),
+        findings,
+    };
+    for path in &request.hub {
+        walk.input(path, &Room::Hub);
+    }
+    walk.spokes();
+    let Walked { mut files, directories } = walk.walked;
+    files.sort();
+    let mut seen = BTreeSet::new();
+    files.retain(|found| seen.insert((found.file.room.clone(), found.at.clone())));
+    Walked { files, directories }
+}
+
+struct Walk<'a> {
+    request: &'a Request,
+    tree: &'a dyn FileTree,
+    exclude: Gitignore,
+    /// Real paths that are skipped: the output directory, the configuration.
+    skip: Vec<PathBuf>,
+    /// The real [`Request::boundary`].
+    boundary: Option<PathBuf>,
+    /// The real directory of the spokes: skipped while the hub is walked.
+    spokes: Option<PathBuf>,
+    walked: Walked,
+    findings: &'a mut Findings,
+}
+
+/// A directory that is still to be walked.
+struct Directory {
+    real: PathBuf,
+    /// As somebody would type it.
+    shown: PathBuf,
+    /// The real path of the input, and below it the names as they were walked: a link is where it stands, for the rules
+    /// of a `.gitignore` as for `exclude`.
+    way: PathBuf,
+    rules: Rules,
+    /// The straight ways down to here, from and to a real path; each but the last ends where a link stands.
+    ways: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Directory {
+    /// Whether the way down to here goes through `real`: a link to it is a loop.
+    fn is_below(&self, real: &Path) -> bool {
+        self.ways
+            .iter()
+            .any(|(from, to)| real.starts_with(from) && to.starts_with(real))
+    }
+}
+
+impl Walk<'_> {
+    /// One input path: a file is read whatever its name, a directory is walked.
+    fn input(&mut self, path: &Path, room: &Room) {
+        let Some(at) = self.tree.locate(path) else {
+            self.findings.push(outside_of_the_tree(self.tree, path));
+            return;
+        };
+        let (real, entry) = match self.tree.resolve(&at) {
+            Ok(Lead::To(real, entry)) => (real, entry),
+            Ok(Lead::Nowhere | Lead::Outside) => {
+                if self.tree.must_have_inputs() {
+                    self.findings.push(no_such_input(path));
+                }
+                return;
+            }
+            Err(error) => return self.unreadable(path, &error),
+        };
+        if self.boundary.as_ref().is_some_and(|boundary| !real.starts_with(boundary)) {
+            self.findings.push(beyond_boundary(path));
+            return;
+        }
+        match entry {
+            TreeEntry::Directory => self.descend(path, real, room),
+            TreeEntry::Submodule => self.submodule(path),
+            _ => self.take(path, real, room),
+        }
+    }
+
+    /// Each directory below `spokes` is a cluster; files directly in it belong to none. It may be absent.
+    fn spokes(&mut self) {
+        let Some(spokes) = &self.request.spokes else { return };
+        let is_outside = self.tree.locate(spokes).is_none();
+        // Outside of the tree nothing of it can be seen; only whether somebody expects it to be read.
+        if self.spokes.is_none() && !(is_outside && spokes.is_dir()) {
+            return;
+        }
+        let hub = std::mem::take(&mut self.walked.files);
+        self.input(spokes, &Room::Spoke(String::new()));
+        for mut found in std::mem::replace(&mut self.walked.files, hub) {
+            if let Some(room) = spoke_of(&found.file.path, spokes) {
+                found.file.room = room;
+                self.walked.files.push(found);
+            }
+        }
+    }
+
+    /// Everything below an input. A stack of our own: no depth of a tree may end ours.
+    fn descend(&mut self, path: &Path, root: PathBuf, room: &Room) {
+        let mut pending = vec![Directory {
+            shown: path.to_owned(),
+            way: root.clone(),
+            rules: self.rules_above(&root),
+            ways: vec![(root.clone(), root.clone())],
+            real: root.clone(),
+        }];
+        while let Some(directory) = pending.pop() {
+            self.directory(directory, &root, room, &mut pending);
+        }
+    }
+
+    fn directory(&mut self, mut here: Directory, root: &Path, room: &Room, pending: &mut Vec<Directory>) {
+        let entries = match self.tree.list(&here.real) {
+            Ok(entries) => entries,
+            Err(error) => return self.unreadable(&here.shown, &error),
+        };
+        // Rendering an output tree again would feed back, wherever it lies; as an input somebody wants to read it.
+        if here.real != root && find(&entries, INVENTORY_NAME).is_some() {
+            return;
+        }
+        if find(&entries, ".git").is_some() {
+            // A repository of its own: the rules of the one around it end here.
+            here.rules = Rules::default();
+        }
+        if find(&entries, GITIGNORE) == Some(TreeEntry::File) {
+            here.rules = self.with_rules(&here.rules, &here.real, &here.way, &here.shown);
+        }
+        for (name, entry) in entries {
+            self.entry(&here, &name, entry, (root, room), pending);
+        }
+        self.walked.directories.insert(here.real);
+    }
+
+    fn entry(
+        &mut self,
+        here: &Directory,
+        name: &OsStr,
+        entry: TreeEntry,
+        (root, room): (&Path, &Room),
+        pending: &mut Vec<Directory>,
+    ) {
+        // Git's own files are never input, even where a rule asks for hidden ones.
+        if name == ".git" || (entry == TreeEntry::File && !is_manifest(name)) {
+            return;
+        }
+        let (at, way, shown) = (here.real.join(name), here.way.join(name), here.shown.join(name));
+        let (real, entry) = if entry == TreeEntry::Link {
+            match self.tree.resolve(&at) {
+                Ok(Lead::To(real, entry)) if real.starts_with(root) => (real, entry),
+                found => {
+                    if !self.is_left_out(here, &way, &shown, false) {
+                        match found {
+                            Ok(Lead::Nowhere) => self.findings.push(link_to_nothing(&shown)),
+                            Ok(_) => self.findings.push(link_refused(&shown)),
+                            Err(error) => self.unreadable(&shown, &error),
+                        }
+                    }
+                    return;
+                }
+            }
+        } else {
+            (at.clone(), entry)
+        };
+        if self.is_left_out(here, &way, &shown, entry == TreeEntry::Directory) || self.skip.contains(&real) {
+            return;
+        }
+        match entry {
+            TreeEntry::Directory => {
+                let is_spokes = *room == Room::Hub && self.spokes.as_ref() == Some(&real);
+                // What a loop leads to is read already, by the name that it has without the loop.
+                if is_spokes || here.is_below(&real) {
+                    return;
+                }
+                let mut ways = here.ways.clone();
+                if real == at {
+                    if let Some((_, to)) = ways.last_mut() {
+                        to.clone_from(&real);
+                    }
+                } else {
+                    ways.push((real.clone(), real.clone()));
+                }
+                pending.push(Directory {
+                    real,
+                    shown,
+                    way,
+                    rules: here.rules.clone(),
+                    ways,
+                });
+            }
+            TreeEntry::Submodule => self.submodule(&shown),
+            TreeEntry::File if is_manifest(name) => self.take(&shown, real, room),
+            _ => {}
+        }
+    }
+
+    fn is_left_out(&self, here: &Directory, way: &Path, shown: &Path, is_dir: bool) -> bool {
+        // The walk never descends into what is left out, so parents need no second look.
+        self.exclude.matched(shown, is_dir).is_ignore() || here.rules.leave_out(way, is_dir)
+    }
+
+    fn take(&mut self, path: &Path, at: PathBuf, room: &Room) {
+        let file = discovered(&self.request.root, path, room);
+        self.walked.files.push(Found { file, at });
+    }
+
+    /// The rules of the directories above an input, up to the root of the repository: without one around it, what
+    /// stands above the input is not part of it.
+    fn rules_above(&mut self, input: &Path) -> Rules {
+        let boundary = || self.boundary.clone().filter(|boundary| input.starts_with(boundary));
+        let Some(top) = self.tree.repository(input).or_else(boundary) else {
+            return Rules::default();
+        };
+        let above = input.ancestors().skip(1);
+        let above: Vec<&Path> = above.take_while(|directory| directory.starts_with(&top)).collect();
+        let mut rules = Rules::default();
+        for directory in above.into_iter().rev() {
+            if matches!(self.tree.entry(&directory.join(GITIGNORE)), Ok(Some(TreeEntry::File))) {
+                rules = self.with_rules(&rules, directory, directory, directory);
+            }
+        }
+        rules
+    }
+
+    /// Adds the rules that stand in a directory. A link to some is none, as with Git
+    /// (https://git-scm.com/docs/gitignore).
+    fn with_rules(&mut self, rules: &Rules, real: &Path, way: &Path, shown: &Path) -> Rules {
+        match self.tree.read(&real.join(GITIGNORE)) {
+            Ok(text) => rules.with(way, &text),
+            Err(error) => {
+                // Without its rules, files would count that should not.
+                self.unreadable(&shown.join(GITIGNORE), &error);
+                rules.clone()
+            }
+        }
+    }
+
+    fn submodule(&mut self, path: &Path) {
+        let shown = show(path);
+        let message = format!("`{shown}` is a submodule: its files are in another repository");
+        let instead = self.tree.instead();
+        self.findings.push(
+            Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
+                .help(format!("exclude it in spokewright.yaml, or {instead}")),
+        );
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &TreeError) {
+        self.findings.push(error.finding(self.tree, path));
+    }
+}
+
+/// The name of the rules that stand in a directory.
+const GITIGNORE: &str = ".gitignore";
+
+fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {
+    let position = entries.binary_search_by(|(there, _)| there.as_os_str().cmp(OsStr::new(name)));
+    entries.get(position.ok()?).map(|(_, entry)| *entry)
+}
+
+fn is_manifest(name: &OsStr) -> bool {
+    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+    matches!(extension, Some("yaml" | "yml" | "json"))
+}
+
+/// The room of a file below the directory of the spokes: the first directory is the cluster; files directly in
+/// it belong to none.
+fn spoke_of(path: &Path, spokes: &Path) -> Option<Room> {
+    // `./spokes` is what the default is called below the input `.`, and paths of files have lost their dot.
+    let spokes = without_dots(spokes);
+    let mut components = path.strip_prefix(&spokes).unwrap_or(path).components();
+    let (Some(cluster), Some(_)) = (components.next(), components.next()) else {
+        return None;
+    };
+    Some(Room::Spoke(cluster.as_os_str().to_string_lossy().into_owned()))
+}
+
+/// A file as it is called in findings and reports.
+fn discovered(root: &Path, path: &Path, room: &Room) -> Discovered {
+    // `./a.yaml` and `a.yaml` are one file and must sort as one.
+    let (path, root) = (without_dots(path), without_dots(root));
+    let relative = path.strip_prefix(&root).unwrap_or(&path);
+    Discovered {
+        room: room.clone(),
+        relative: show(relative),
+        path,
+    }
+}
+
+fn no_such_input(path: &Path) -> Finding {
+    let shown = show(path);
+    let message = format!("cannot read `{shown}`: there is no such file or directory");
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
+        .help("name an existing file or directory, or `-` for standard input")
+}
+
+fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
+    let shown = show(path);
+    let message = format!("`{shown}` is not in the work tree of the repository");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note(format!(
+            "`{}` is read from the repository at `{}`",
+            tree.name().unwrap_or_default(),
+            tree.root().display()
+        ))
+        .help(tree.instead())
+}
+
+fn beyond_boundary(path: &Path) -> Finding {
+    Finding::new(
+        Code::INPUT_OUTSIDE,
+        Place::Path(show(path)),
+        format!("`{}` lies outside of the repository", show(path)),
+    )
+    .note("what stands there belongs to somebody else")
+    .help("name a path inside of the repository, relative to the directory of the Application")
+}
+
+fn link_refused(path: &Path) -> Finding {
+    Finding::new(
+        Code::INPUT_OUTSIDE,
+        Place::Path(show(path)),
+        format!("the symbolic link `{}` leaves the input", show(path)),
+    )
+    .note("what it points at is not the same on every machine")
+    .help("copy the file, exclude the link, or name its target as an input of its own")
+}
+
+fn link_to_nothing(path: &Path) -> Finding {
+    Finding::new(
+        Code::INPUT_UNREADABLE,
+        Place::Path(show(path)),
+        format!("the symbolic link `{}` leads to nothing", show(path)),
+    )
+    .help("remove the link, or exclude it in spokewright.yaml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cluster_is_the_first_directory_below_spokes_however_spokes_is_written() {
+        for spokes in ["spokes", "./spokes", "spokes/."] {
+            let room = |path: &str| spoke_of(Path::new(path), Path::new(spokes));
+            assert_eq!(
+                room("spokes/eu-1/a.yaml"),
+                Some(Room::Spoke("eu-1".to_owned())),
+                "{spokes}"
+            );
+            assert_eq!(room("spokes/a.yaml"), None, "{spokes}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of what goes to the spokes.
+
+mod routes;
+mod same_target;

@@ -1,0 +1,323 @@
+//! The walls of docs/architecture.md: which file may import which, what each room must not know, and who may touch
+//! files, the environment, the clock, terminals and other programs. The tables of that page are the data.
+//!
+//! `graph` follows every name to the file that defines it, `rules` says what the graph must be, `table` reads the
+//! page, and `proofs` breaks each wall once.
+
+mod graph;
+mod proofs;
+mod rules;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use graph::Graph;
+use rules::FalseFriend;
+use serde_json::Value;
+use table::{Member, Room};
+
+/// Rooms whose files still import each other in a circle. A room leaves the list with its last circle.
+const ROOMS_WITH_CIRCLES: &[&str] = &[
+    "api",
+    "cli",
+    "diagnostic",
+    "hub",
+    "kube-yaml",
+    "output",
+    "placement",
+    "policy",
+    "render",
+    "report",
+];
+
+/// Methods that have the name of one of `Path`, and do not touch the disk.
+const FALSE_FRIENDS: &[FalseFriend] = &[
+    FalseFriend {
+        file: "src/pipeline/inputs.rs",
+        on: "Files::Disk",
+        method: "is_dir",
+    },
+    FalseFriend {
+        file: "src/pipeline/inputs.rs",
+        on: "files",
+        method: "is_dir",
+    },
+    FalseFriend {
+        file: "src/pipeline/inputs.rs",
+        on: "files",
+        method: "is_file",
+    },
+];
+
+#[test]
+fn no_room_imports_one_that_stands_below_it() {
+    none(&rules::order(graph(), &rooms()));
+}
+
+#[test]
+fn no_room_imports_what_it_must_not_know() {
+    none(&rules::ignorance(graph(), &rooms()));
+}
+
+#[test]
+fn files_environment_clock_network_programs_and_terminals_are_touched_only_where_the_table_says_so() {
+    none(&rules::touches(graph(), &rooms(), FALSE_FRIENDS));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let circles = rules::circles(graph());
+    let rooms: BTreeSet<String> = circles.iter().flat_map(|circle| circle.rooms()).collect();
+    let text: Vec<String> = circles
+        .iter()
+        .map(|circle| format!("{} files:\n{}", circle.files.len(), circle.text))
+        .collect();
+    let excused: BTreeSet<String> = ROOMS_WITH_CIRCLES.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(
+        rooms,
+        excused,
+        "rooms with circles, and rooms excused\n{}",
+        text.join("\n")
+    );
+}
+
+#[test]
+fn the_tables_name_every_room_every_crate_and_nothing_else() {
+    let (rooms, members) = (rooms(), members());
+    let present: BTreeSet<String> = graph().files.keys().map(|file| rules::room(file)).collect();
+    let written: BTreeSet<String> = rooms
+        .iter()
+        .map(|room| room.name.clone())
+        .chain(members.iter().map(|member| member.name.clone()))
+        .chain(["lib", "main"].map(str::to_owned))
+        .collect();
+    assert_eq!(
+        written, present,
+        "the tables of docs/architecture.md, and what src/ and crates/ hold"
+    );
+    let packages = metadata();
+    let dependencies: BTreeSet<&str> = packages
+        .iter()
+        .flat_map(|package| package["dependencies"].as_array().expect("dependencies"))
+        .map(|dependency| dependency["name"].as_str().expect("a name"))
+        .collect();
+    let apis: BTreeSet<&str> = rules::APIS.iter().map(|api| api.name).collect();
+    for (at, room) in rooms.iter().enumerate() {
+        for name in &room.must_not_know {
+            let is_above = rooms.iter().take(at).any(|room| room.name == *name);
+            assert!(
+                is_above || dependencies.contains(name.as_str()),
+                "`{}` must not know `{name}`: no room above it and no dependency (what is below is forbidden anyway)",
+                room.name
+            );
+        }
+        for name in &room.touches {
+            assert!(
+                apis.contains(name.as_str()),
+                "`{}` touches {name}, which is none of {apis:?}",
+                room.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_member_of_the_workspace_depends_on_no_other_than_the_table_allows() {
+    let packages = metadata();
+    let members = members();
+    let own: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| package["name"].as_str().expect("a name"))
+        .collect();
+    let mut wrong = BTreeSet::new();
+    for package in packages.iter().filter(|package| package["name"] != "spokewright") {
+        let name = package["name"].as_str().expect("a name");
+        let may_use = members
+            .iter()
+            .find(|member| member.name == name)
+            .map(|member| member.may_use.as_slice());
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let dependency = dependency["name"].as_str().expect("a name");
+            let is_allowed = may_use.is_some_and(|names| names.iter().any(|name| name == dependency));
+            if own.contains(dependency) && !is_allowed {
+                wrong.insert(format!("{name} depends on {dependency}"));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn every_member_of_the_workspace_is_held_by_its_lints() {
+    let manifests = metadata().iter().filter_map(|package| package["manifest_path"].as_str());
+    let without = manifests.filter(|manifest| {
+        let text = fs::read_to_string(manifest).expect("Cargo.toml");
+        !text.contains("\n[lints]\nworkspace = true\n")
+    });
+    none(&without.map(str::to_owned).collect());
+}
+
+#[test]
+fn every_source_file_begins_by_saying_what_it_is_for() {
+    let silent = graph().files.iter().filter(|(_, text)| !text.starts_with("//! "));
+    none(
+        &silent
+            .map(|(file, _)| format!("{}: no `//!` at the top", file.display()))
+            .collect(),
+    );
+}
+
+#[test]
+fn every_file_of_src_belongs_to_a_crate_or_to_its_tests() {
+    let graph = graph();
+    let is_known = |file: &Path| {
+        let is_test = |tests: &PathBuf| file.with_extension("") == *tests || file.starts_with(tests);
+        graph.files.contains_key(file) || graph.tests.iter().any(is_test)
+    };
+    let mut unknown = BTreeSet::new();
+    let places = crates()
+        .into_iter()
+        .map(|(_, file)| PathBuf::from(file).parent().expect("a directory").to_owned());
+    for file in places.flat_map(|place| files(&root().join(place))) {
+        let file = file.strip_prefix(root()).expect("below the root");
+        if file.extension().is_some_and(|extension| extension == "rs") && !is_known(file) {
+            unknown.insert(format!("{}: no `mod` names it", file.display()));
+        }
+    }
+    none(&unknown);
+}
+
+#[test]
+fn no_path_of_a_developer_s_machine_stands_in_the_project() {
+    let mut wrong = Vec::new();
+    let places = [
+        ".ci",
+        "benches",
+        "crates",
+        "docs",
+        "examples",
+        "fixtures",
+        "schemas",
+        "src",
+        "tests",
+        "CHANGELOG.md",
+        "Cargo.toml",
+        "README.md",
+        "clippy.toml",
+        "deny.toml",
+    ];
+    for place in places.map(|place| root().join(place)) {
+        let found = if place.is_dir() {
+            files(&place)
+        } else {
+            vec![place]
+        };
+        for path in found {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            for start in ["home", "work", "farm", "root", "Users"].map(|name| format!("/{name}/")) {
+                let named = text.match_indices(&start).any(|(at, _)| {
+                    // Argo CD's own home is part of its contract.
+                    if text
+                        .get(at..)
+                        .is_some_and(|rest| rest.starts_with("/home/argocd/"))
+                    {
+                        return false;
+                    }
+                    // Relative paths are none: a machine's path begins a word.
+                    text.get(..at)
+                        .and_then(|before| before.chars().next_back())
+                        .is_none_or(|before| " \"'`(=:\n".contains(before))
+                });
+                if named {
+                    wrong.push(format!("{} names {start}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Fails with all complaints.
+fn none(wrong: &BTreeSet<String>) {
+    let wrong: Vec<&str> = wrong.iter().map(String::as_str).collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+/// The graph of src/ and crates/.
+fn graph() -> &'static Graph {
+    static GRAPH: OnceLock<Graph> = OnceLock::new();
+    GRAPH.get_or_init(|| {
+        let crates = crates();
+        let roots: Vec<(&str, &str)> = crates
+            .iter()
+            .map(|(name, file)| (name.as_str(), file.as_str()))
+            .collect();
+        Graph::read(&roots, &|path| fs::read_to_string(root().join(path)).ok())
+    })
+}
+
+/// Each crate of the workspace, as code names it, and the file it begins with; the library before the binary.
+fn crates() -> Vec<(String, String)> {
+    let mut crates = vec![
+        ("spokewright".to_owned(), "src/lib.rs".to_owned()),
+        ("spokewright".to_owned(), "src/main.rs".to_owned()),
+    ];
+    let members = metadata().iter().filter_map(|package| package["name"].as_str());
+    crates.extend(
+        members
+            .filter(|name| *name != "spokewright")
+            .map(|name| (name.replace('-', "_"), format!("crates/{name}/src/lib.rs"))),
+    );
+    crates
+}
+
+/// The packages of the workspace, as Cargo reads them.
+fn metadata() -> &'static [Value] {
+    static PACKAGES: OnceLock<Vec<Value>> = OnceLock::new();
+    PACKAGES.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+            .current_dir(root())
+            .output()
+            .expect("cargo");
+        let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata");
+        metadata["packages"].as_array().expect("packages").clone()
+    })
+}
+
+fn page() -> String {
+    fs::read_to_string(root().join("docs/architecture.md")).expect("docs/architecture.md")
+}
+
+fn rooms() -> Vec<Room> {
+    table::rooms(&page())
+}
+
+fn members() -> Vec<Member> {
+    table::members(&page())
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files below a directory, sorted.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(directory) else {
+        return found;
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

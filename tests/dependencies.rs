@@ -1,0 +1,141 @@
+//! What comes in from outside: every direct dependency has its reason in docs/dependencies.md, and none needs a newer
+//! Rust than Cargo.toml promises. Licences, sources and bans are `cargo deny`'s (`.ci/run`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+#[test]
+fn every_direct_dependency_has_its_reason_and_every_reason_its_dependency() {
+    let page = fs::read_to_string(root().join("docs/dependencies.md")).expect("docs/dependencies.md");
+    let (shipped, tests) = direct();
+    assert_eq!(named_below(&page, "## What the tool is made of"), shipped);
+    assert_eq!(
+        named_below(&page, "## What only tests and benchmarks need"),
+        tests
+    );
+}
+
+#[test]
+fn no_dependency_needs_a_newer_rust_than_is_promised() {
+    let host = Command::new("rustc").arg("-vV").output().expect("rustc").stdout;
+    let host = String::from_utf8(host).expect("text");
+    let host = host
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .expect("a host");
+    // Only this platform's packages: the others' may never have been downloaded.
+    let metadata = metadata(&["--filter-platform", host]);
+    let packages = metadata["packages"].as_array().expect("packages");
+    let own = packages
+        .iter()
+        .find(|package| package["name"] == "spokewright")
+        .expect("ourselves");
+    let promised = version(own).expect("rust-version in Cargo.toml");
+    let newer: Vec<String> = packages
+        .iter()
+        .filter(|package| version(package) > Some(promised))
+        .map(|package| {
+            format!(
+                "{} {} needs Rust {}",
+                package["name"], package["version"], package["rust_version"]
+            )
+        })
+        .collect();
+    assert!(
+        newer.is_empty(),
+        "promised: {}\n{}",
+        own["rust_version"],
+        newer.join("\n")
+    );
+}
+
+#[test]
+fn the_readme_promises_the_rust_that_cargo_toml_promises() {
+    let metadata = metadata(&["--no-deps"]);
+    let packages = metadata["packages"].as_array().expect("packages");
+    let promised: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| {
+            package["rust_version"]
+                .as_str()
+                .expect("each member promises one")
+        })
+        .collect();
+    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    assert_eq!(promised.len(), 1, "{promised:?}");
+    for promised in promised {
+        assert!(
+            readme.contains(&format!("Rust {promised} or later")),
+            "README.md does not say Rust {promised}"
+        );
+    }
+}
+
+/// The names of direct dependencies of all members: those that are shipped, and those of tests alone.
+fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
+    let metadata = metadata(&["--no-deps"]);
+    let packages = metadata["packages"].as_array().expect("packages");
+    let own: BTreeSet<&str> = packages
+        .iter()
+        .filter_map(|package| package["name"].as_str())
+        .collect();
+    let mut only_tests: BTreeMap<&str, bool> = BTreeMap::new();
+    for dependency in packages
+        .iter()
+        .flat_map(|package| package["dependencies"].as_array().expect("dependencies"))
+    {
+        let name = dependency["name"].as_str().expect("a name");
+        if !own.contains(name) {
+            *only_tests.entry(name).or_insert(true) &= dependency["kind"] == "dev";
+        }
+    }
+    let of = |wanted: bool| {
+        let names = only_tests.iter().filter(|(_, only_tests)| **only_tests == wanted);
+        names.map(|(name, _)| (*name).to_owned()).collect()
+    };
+    (of(false), of(true))
+}
+
+/// The crates in the first column of the table below a heading.
+fn named_below(page: &str, heading: &str) -> BTreeSet<String> {
+    page.lines()
+        .skip_while(|line| *line != heading)
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "))
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" |"))
+        .flat_map(|(names, _)| names.split(", ").map(str::to_owned))
+        .filter(|name| name != "crate")
+        .collect()
+}
+
+/// The Rust that a package says it needs, as numbers.
+fn version(package: &Value) -> Option<[u32; 3]> {
+    let mut parts = package["rust_version"]
+        .as_str()?
+        .split('.')
+        .map(|part| part.parse().expect("a number"));
+    Some([0; 3].map(|_: u32| parts.next().unwrap_or(0)))
+}
+
+fn metadata(arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("cargo");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
