@@ -17,7 +17,7 @@ pub mod params;
 pub mod policy;
 mod reading;
 pub mod route;
-pub mod schema;
+mod violation;
 pub mod synced;
 
 pub use fields::Reading;

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A format that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Byte,
     Cidr,
     Date,
@@ -26,7 +26,7 @@ pub(super) enum Format {
 
 impl Format {
     /// By its name in a schema. Kubernetes ignores hyphens in these names.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name.replace('-', "").as_str() {
             "byte" => Self::Byte,
             "cidr" => Self::Cidr,
@@ -46,7 +46,7 @@ impl Format {
         })
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Byte => "byte",
             Self::Cidr => "cidr",
@@ -66,7 +66,7 @@ impl Format {
     }
 
     /// Whether `text` has this format.
-    pub(super) fn accepts(self, text: &str) -> bool {
+    pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
             Self::Int32 | Self::Int64 => true,
             Self::Byte => is_base64(text),

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::node::Node;
+use crate::node::Node;
 
 /// Whether anything inside is null, so that pruning has something to do.
-pub(super) fn contains_null(value: &Value) -> bool {
+pub(crate) fn contains_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.iter().any(contains_null),
@@ -21,7 +21,7 @@ pub(super) fn contains_null(value: &Value) -> bool {
 ///
 /// A null with a default becomes the default; one without disappears; one in a list stays, and is refused.
 /// `nulls` says whether [`contains_null`]: without any, parts that have no defaults need no visit.
-pub(super) fn complete(node: &Node, value: &mut Value, nulls: bool) {
+pub(crate) fn complete(node: &Node, value: &mut Value, nulls: bool) {
     if !nulls && !node.defaults_below {
         return;
     }
