@@ -12,8 +12,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use spokewright::diagnostic::Findings;
-use spokewright::output::{self, Layout, Options};
+use spokewright::output::{self, Options};
 use spokewright::pipeline::{Detail, Request, load, render, render_with_policies};
+use spokewright::render::Layout;
 use spokewright::report::diff::{
     BothSides, DEFAULT_BUDGET, DiffReport, EffectiveSettings, Side, Titles, compare, markdown,
 };

@@ -1,8 +1,8 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placement`], [`policy`], [`sync`],
-//! [`render`], [`output`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
+//! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placing`], [`policy`], [`sync`],
+//! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
 #![cfg_attr(
@@ -26,7 +26,7 @@ pub mod hub;
 pub mod object;
 pub mod output;
 pub mod pipeline;
-pub mod placement;
+pub mod placing;
 pub mod policy;
 pub mod progress;
 pub mod render;

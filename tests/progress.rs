@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use spokewright::diagnostic::Findings;
-use spokewright::output::{self, Layout, Options};
+use spokewright::output::{self, Options};
 use spokewright::pipeline::{Detail, Loaded, Request, load, policies, render};
 use spokewright::progress::{Observer, Progress, Stage};
+use spokewright::render::Layout;
 
 /// One stage as it was heard.
 #[derive(Debug, Clone, PartialEq)]

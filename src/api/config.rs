@@ -22,6 +22,7 @@ use crate::api::reading;
 use crate::api::violation;
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
 use apimachinery::Field;
+use crd_schema::Schema;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "spokewright.yaml";
@@ -102,7 +103,10 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     for violation in schema.validate_defaulted(&value) {
         let message = format!("{FILE_NAME}: {violation}");
         let (code, place) = if violation::is_unknown_field(&violation) {
-            (Code::CONFIG_UNKNOWN_FIELD, Place::key(document, &*violation.pointer))
+            (
+                Code::CONFIG_UNKNOWN_FIELD,
+                Place::key(document, &*violation.pointer),
+            )
         } else {
             (Code::CONFIG_INVALID, Place::value(document, &*violation.pointer))
         };

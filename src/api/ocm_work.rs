@@ -21,6 +21,7 @@ use crate::api::violation;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
+use crd_schema::Schema;
 
 pub use size::{json_bytes, manifest_size, manifest_size_of_json, work_size};
 

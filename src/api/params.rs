@@ -28,6 +28,7 @@ use crate::object::Object;
 use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
 use apimachinery::pointer::dotted;
+use crd_schema::{Schema, Violation};
 
 /// The controller whose GatewayClasses are ours unless the configuration says otherwise (hub 1.1).
 pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";

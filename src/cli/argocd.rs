@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use spokewright::diagnostic::{Brief, Findings};
-use spokewright::output::{self, Layout};
+use spokewright::output;
 use spokewright::pipeline::argocd::{Parameters, announcements, boundary, plugin_yaml};
 use spokewright::pipeline::{self, Request};
+use spokewright::render::Layout;
 use spokewright::source::Sources;
 
 use super::show;

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use spokewright::diagnostic::shell_word;
 use spokewright::output::{self, ChangeKind, Summary};
 use spokewright::pipeline::{CONFIG_NAME, Loaded};
-use spokewright::placement;
 
 use super::options::ReadOptions;
 use super::show;
@@ -58,7 +57,7 @@ pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
     let decisions = loaded
         .hub
         .objects
-        .of_kind(placement::CLUSTER_GROUP, "PlacementDecision");
+        .of_kind(ocm_placement::GROUP, "PlacementDecision");
     let line = if decisions.is_empty() {
         "next: add what the hub decides by:\n      \
          `kubectl get placement,managedcluster,managedclusterset,managedclustersetbinding -A -o yaml`"

@@ -173,7 +173,7 @@ impl ReadOptions {
                 Mode::Sequential => PlacementMode::Sequential,
                 Mode::Fixpoint => PlacementMode::Fixpoint,
             }),
-            placement_options: spokewright::placement::Options {
+            placement_options: ocm_placement::Options {
                 unlabelled_join_default: self.unlabelled_join_default,
                 derive_availability_taints: self.derive_availability_taints,
             },

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
-use spokewright::output::{decision_file, write_decisions};
+use spokewright::output::write_files;
 use spokewright::pipeline::Loaded;
-use spokewright::placement::{self, Detail, Evaluation};
+use spokewright::placing;
 use spokewright::progress::Stage;
-use spokewright::report::{PlacementExplanation, placement_table, why_text};
+use spokewright::render::{decision_file, decision_files};
+use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
 use super::next;
 use super::options::ReadOptions;
@@ -48,28 +50,30 @@ impl Placement {
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let inventory = placement::inventory(&loaded.hub, &mut findings);
+        let inventory = placing::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);
-        let placing = loaded.progress.begin(Stage::Placing);
-        let evaluation = placement::evaluate(&input, Detail::Full);
-        drop(placing);
-        findings.extend(evaluation.findings());
+        let stage = loaded.progress.begin(Stage::Placing);
+        let evaluation = evaluate(&input, Detail::Full);
+        drop(stage);
+        findings.extend(placing::problems(&loaded.hub, &evaluation));
         let data = match &self.why {
-            Some(cluster) => self.explain(cluster, &evaluation, &loaded, &mut findings),
-            None => self.reporting.write(&evaluation.report(), |report| {
-                placement_table(report, show::width())
-            }),
+            Some(cluster) => self.explain(cluster, &inventory, &evaluation, &loaded, &mut findings),
+            None => {
+                let report = PlacementReport::new(evaluation.report());
+                self.reporting
+                    .write(&report, |report| placement_table(report, show::width()))
+            }
         };
         if let Some(directory) = &self.write {
-            findings.extend(evaluation.unwritable());
+            findings.extend(placing::unwritable(&loaded.hub, &evaluation));
             findings.extend(elsewhere(&evaluation, &loaded, directory));
         }
         let status = finish(&loaded, findings, &data, &self.options)?;
-        if self.why.is_none() && inventory.placements.is_empty() {
+        if self.why.is_none() && inventory.placements().next().is_none() {
             next::without_placements(&loaded, self.options.speech);
         }
         if let (Some(directory), Status::Done) = (&self.write, status) {
-            let done = write_decisions(directory, &evaluation.decision_objects())?;
+            let done = write_files(decision_files(directory, &evaluation.decision_objects()))?;
             if !self.options.speech.quiet {
                 show::line(&format!(
                     "{} written, {} unchanged in `{}`",
@@ -85,12 +89,13 @@ impl Placement {
     fn explain(
         &self,
         cluster: &str,
+        inventory: &Inventory<'_>,
         evaluation: &Evaluation<'_>,
         loaded: &Loaded,
         findings: &mut Findings,
     ) -> String {
-        let Some(explanations) = evaluation.why(cluster) else {
-            let known: Vec<&str> = evaluation.cluster_names().collect();
+        let Some(explanations) = evaluation.explain(cluster) else {
+            let known: Vec<&str> = inventory.cluster_names().collect();
             let finding = Finding::new(
                 Code::PLACEMENT_UNKNOWN_CLUSTER,
                 Place::Run,
@@ -106,9 +111,10 @@ impl Placement {
             });
             return String::new();
         };
-        let report = PlacementExplanation::new(cluster, &explanations, &loaded.sources);
-        self.reporting
-            .write(&report, |_| why_text(cluster, &explanations, &loaded.sources))
+        let report = PlacementExplanation::new(cluster, &explanations, &loaded.hub, &loaded.sources);
+        self.reporting.write(&report, |_| {
+            why_text(cluster, &explanations, &loaded.hub, &loaded.sources)
+        })
     }
 }
 
@@ -125,12 +131,10 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let placement = text("/metadata/labels/cluster.open-cluster-management.io~1placement");
         let target = decision_file(directory, namespace, placement);
-        let found = loaded.hub.objects.find(
-            placement::CLUSTER_GROUP,
-            "PlacementDecision",
-            Some(namespace),
-            name,
-        );
+        let found = loaded
+            .hub
+            .objects
+            .find(GROUP, "PlacementDecision", Some(namespace), name);
         let Some(existing) = found else { continue };
         let place = existing.place("/metadata/name");
         let same = loaded

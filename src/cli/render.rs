@@ -7,8 +7,9 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted};
-use spokewright::output::{self, ChangeKind, Layout, Options, Shard, Summary};
+use spokewright::output::{self, ChangeKind, Options, Summary};
 use spokewright::pipeline::{self, Detail, Rendered, Request};
+use spokewright::render::{Layout, Shard};
 use spokewright::report::RenderReport;
 
 use super::next;

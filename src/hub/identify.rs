@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-use super::build::Options;
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::diagnostic::{Code, Finding};
@@ -99,8 +98,12 @@ fn entries_findings(
     }
 }
 
-/// Gives the object its effective namespace. A namespaced object needs one, a cluster-scoped one has none.
-pub(super) fn settle_namespace(object: &mut Object, kinds: &KindTable, options: &Options) -> Option<Finding> {
+/// Gives the object its effective namespace; `default` is for namespaced objects that name none. A namespaced object needs one, a cluster-scoped one has none.
+pub(super) fn settle_namespace(
+    object: &mut Object,
+    kinds: &KindTable,
+    default: Option<&str>,
+) -> Option<Finding> {
     let scope = kinds
         .kind(&object.api_version.group, &object.kind)
         .map(|kind| kind.scope);
@@ -111,7 +114,7 @@ pub(super) fn settle_namespace(object: &mut Object, kinds: &KindTable, options: 
             None
         }
         (Some(Scope::Namespaced), None) => {
-            object.namespace.clone_from(&options.namespace);
+            object.namespace = default.map(str::to_owned);
             object.namespace.is_none().then(|| {
                 Finding::new(
                     Code::OBJECT_NO_NAMESPACE,

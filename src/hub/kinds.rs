@@ -102,7 +102,7 @@ impl From<&Crd> for KindInfo {
                 target_refs: has("targetRefs"),
             },
             parent_refs: has("parentRefs"),
-            policy_label: crd.policy_label,
+            policy_label: PolicyLabel::of(crd),
             source: KindSource::Crd,
         }
     }
@@ -176,11 +176,6 @@ impl KindTable {
     pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
         let index = self.by_plural.get(&(group.to_owned(), plural.to_owned()))?;
         self.kinds.get(*index)
-    }
-
-    /// Every known kind; built-in ones first, in the order of the table.
-    pub fn iter(&self) -> impl Iterator<Item = &KindInfo> {
-        self.kinds.iter()
     }
 
     /// The known kind nearest to a misspelled one: of its group if the group is known, else of any.

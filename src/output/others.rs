@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use super::compare::{Compared, compare};
 use super::inventory::{Hash, Inventory, hash};
 use super::record::Record;
-use super::scan::{Compared, compare};
 use super::tree::Tree;
 
 /// What the record lists of parts that the tree does not speak for. After an interrupted run of such a part a path

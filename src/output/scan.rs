@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use rayon::prelude::*;
-use sha2::{Digest as _, Sha256};
 
+use super::compare::{Compared, compare};
 use super::directories::{Directories, Directory, position, stale};
 use super::error::{Obstacle, Offender};
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN, hash};
@@ -381,52 +381,6 @@ impl Comparison<'_> {
             },
             // Nothing of ours stands there any more. The run stops to say so; with `--force` it is left alone.
             Some(_) => part.offend(path, Obstacle::Replaced),
-        }
-    }
-}
-
-/// How a file compares with the wanted bytes.
-pub(super) enum Compared {
-    Same,
-    /// The hash of what it holds.
-    Different(Hash),
-}
-
-/// Reads a file once. What is longer than wanted is hashed in pieces: a huge foreign file is no reason to run
-/// out of memory.
-pub(super) fn compare(path: &Path, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
-    const PIECE: usize = 64 * 1024;
-    let mut file = File::open(path)?;
-    // One byte more than wanted tells a longer file from an equal one.
-    let room = wanted
-        .len()
-        .saturating_add(1)
-        .max(PIECE.min(wanted.len().saturating_mul(2)));
-    if buffer.len() < room {
-        buffer.resize(room, 0);
-    }
-    let mut filled = 0_usize;
-    while let Some(free) = buffer.get_mut(filled..room).filter(|free| !free.is_empty()) {
-        match file.read(free) {
-            Ok(0) => break,
-            Ok(count) => filled = filled.saturating_add(count),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let found = buffer.get(..filled).unwrap_or_default();
-    if found == wanted {
-        return Ok(Compared::Same);
-    }
-    let mut hasher = Sha256::new();
-    hasher.update(found);
-    buffer.resize(buffer.len().max(PIECE), 0);
-    loop {
-        match file.read(buffer) {
-            Ok(0) => return Ok(Compared::Different(hasher.finalize().into())),
-            Ok(count) => hasher.update(buffer.get(..count).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
     }
 }

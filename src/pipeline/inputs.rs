@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
+use ocm_placement::{self as placement, Inventory, Mode};
 
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::api::ocm::Inventory;
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
 use crate::hub::{self, Hub, Objects};
-use crate::output::{Selection, Shard, same_or_inside};
-use crate::placement::{self, Mode};
+use crate::output::same_or_inside;
 use crate::progress::Progress;
-use crate::render::WorkKind;
+use crate::render::{Selection, Shard, WorkKind};
 use crate::source::{self, FileTree, Files, Sources, Watched};
 use apimachinery::Identity;
 

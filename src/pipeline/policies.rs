@@ -112,7 +112,7 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
         .crds
         .get(&object.group_kind())?
         .version(&object.api_version.version)?;
-    Some(version.schema.as_ref()?.complete(&object.value).into_owned())
+    Some(version.schema.as_ref()?.defaulted(&object.value).into_owned())
 }
 
 impl<'a> PolicyView<'a> {

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use super::policies::{Attached, attach, receives};
+use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Objects, Ours};
-use crate::placement;
+use crate::placing;
 use crate::policy::PolicyView;
 use crate::policy::{Clusters, Node};
 use crate::progress::Stage;
@@ -252,7 +253,7 @@ pub fn aggregate(loaded: &Loaded, works: &Objects, findings: &mut Findings) -> A
 
 /// Everything that [`render()`] would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
-    let mut crds: Vec<&crate::api::crd::Crd> = loaded.hub.crds.values().collect();
+    let mut crds: Vec<&Crd> = loaded.hub.crds.values().collect();
     crds.sort_by_key(|crd| (&crd.group, &crd.kind));
     for crd in crds {
         if let Some(object) = loaded
@@ -261,7 +262,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
             .iter()
             .find(|object| is_definition_of(object, crd))
         {
-            findings.extend(crd.verify(object));
+            findings.extend(crd::verify(crd, object));
         }
     }
     let validation = WorkValidation::new();
@@ -292,10 +293,7 @@ pub fn policies_on<'a>(loaded: &'a Loaded, cluster: &'a str, findings: &mut Find
 /// Every cluster that is placed, registered, or has a folder of its own.
 #[must_use]
 pub fn known_clusters(loaded: &Loaded, view: &PolicyView<'_>) -> BTreeSet<String> {
-    let managed = loaded
-        .hub
-        .objects
-        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
     let managed = managed.iter().map(|object| object.name.clone());
     let placed = view.clusters.values().flatten().cloned();
     managed
@@ -320,9 +318,9 @@ fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Finding
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
     let _placing = loaded.progress.begin(Stage::Placing);
-    let inventory = placement::inventory(&loaded.hub, findings);
+    let inventory = placing::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
-    placement::place(
+    placing::place(
         &loaded.hub,
         ours,
         loaded.config.placement_source,
@@ -362,16 +360,13 @@ fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>
     })
 }
 
-fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) -> bool {
-    crate::api::crd::Crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
+fn is_definition_of(object: &crate::object::Object, crd: &Crd) -> bool {
+    crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
 }
 
 /// Spoke folders of clusters that nothing else knows.
 fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
-    let managed = loaded
-        .hub
-        .objects
-        .of_kind(placement::CLUSTER_GROUP, "ManagedCluster");
+    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
     let known = |cluster: &str| {
         managed.iter().any(|object| object.name == cluster)
             || rendered.all_clusters.iter().any(|name| name == cluster)

@@ -151,7 +151,7 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                flatten(value, pointer::child(&at, key), &mut |pointer, _| {
+                flatten(value, pointer::child(at, key), &mut |pointer, _| {
                     field(pointer);
                 });
             }

@@ -21,7 +21,7 @@ pub use aggregate::{Aggregated, Aggregation, WorkProblem, WorkSummary};
 pub use explain::{Explanation, explain};
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
-pub use placement::{PlacementExplanation, placement_table, why_text};
+pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, WithheldPolicy};
 pub use status::{Address, Carrier, Group, Listener, ObjectStatus, WorkState};

@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
+use ocm_placement::{Bearing, Explanation, Location, Report, Stage};
 use serde::Serialize;
 
-use crate::diagnostic::{API_VERSION, GAP, Locate, Place, fitting_names, row};
-use crate::placement::{Bearing, Explanation, Report, Room};
+use crate::diagnostic::{API_VERSION, GAP, Locate, fitting_names, row};
+use crate::hub::Hub;
+use crate::placing::place_of;
 
 /// A table of placements that fits `width` columns: how many clusters, how it ended, which ones.
 #[must_use]
-pub fn placement_table(report: &Report, width: usize) -> String {
+pub fn placement_table(document: &PlacementReport, width: usize) -> String {
+    let report = &document.report;
     let rows: Vec<([String; 3], Vec<&str>)> = report
         .placements
         .iter()
@@ -65,7 +68,7 @@ pub fn placement_table(report: &Report, width: usize) -> String {
 
 /// Why each Placement has, or has not, selected a cluster.
 #[must_use]
-pub fn why_text(cluster: &str, explanations: &[Explanation], locate: &dyn Locate) -> String {
+pub fn why_text(cluster: &str, explanations: &[Explanation], hub: &Hub, locate: &dyn Locate) -> String {
     let mut text = String::new();
     let selected = explanations
         .iter()
@@ -94,11 +97,11 @@ pub fn why_text(cluster: &str, explanations: &[Explanation], locate: &dyn Locate
                 Bearing::Neutral => ' ',
             };
             let _ = writeln!(text, "  {mark} {}", step.text);
-            if let Some(at) = line_of(&step.place, locate) {
+            if let Some(at) = line_of(&step.at, hub, locate) {
                 let _ = writeln!(text, "      at {at}");
             }
-            for (place, words) in &step.related {
-                if let Some(at) = line_of(place, locate) {
+            for (at, words) in &step.related {
+                if let Some(at) = line_of(at, hub, locate) {
                     let _ = writeln!(text, "      at {at} ({words})");
                 }
             }
@@ -107,10 +110,32 @@ pub fn why_text(cluster: &str, explanations: &[Explanation], locate: &dyn Locate
     text
 }
 
-fn line_of(place: &Place, locate: &dyn Locate) -> Option<String> {
+fn line_of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Option<String> {
     locate
-        .locate(place)
+        .locate(&place_of(hub, at))
         .map(|span| format!("{}:{}", span.path, span.line))
+}
+
+/// The document of `placement -o json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacementReport {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(flatten)]
+    report: Report,
+}
+
+impl PlacementReport {
+    /// The document of one evaluation.
+    #[must_use]
+    pub fn new(report: Report) -> Self {
+        Self {
+            api_version: API_VERSION,
+            kind: "PlacementReport",
+            report,
+        }
+    }
 }
 
 /// The document of `placement --why CLUSTER -o json`.
@@ -161,8 +186,9 @@ struct At {
 }
 
 impl At {
-    fn of(place: &Place, locate: &dyn Locate) -> Self {
-        locate.locate(place).map_or_else(Self::default, |span| Self {
+    fn of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Self {
+        let span = locate.locate(&place_of(hub, at));
+        span.map_or_else(Self::default, |span| Self {
             path: Some(span.path.to_owned()),
             line: Some(span.line),
         })
@@ -172,23 +198,23 @@ impl At {
 impl<'a> PlacementExplanation<'a> {
     /// The document about one cluster.
     #[must_use]
-    pub fn new(cluster: &'a str, explanations: &'a [Explanation], locate: &dyn Locate) -> Self {
+    pub fn new(cluster: &'a str, explanations: &'a [Explanation], hub: &Hub, locate: &dyn Locate) -> Self {
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
-                room: room_name(step.room),
+                room: stage_name(step.stage),
                 bearing: match step.bearing {
                     Bearing::For => "for",
                     Bearing::Against => "against",
                     Bearing::Neutral => "neutral",
                 },
                 text: &step.text,
-                at: At::of(&step.place, locate),
+                at: At::of(&step.at, hub, locate),
                 related: step
                     .related
                     .iter()
-                    .map(|(place, text)| RelatedPlace {
+                    .map(|(at, text)| RelatedPlace {
                         text,
-                        at: At::of(place, locate),
+                        at: At::of(at, hub, locate),
                     })
                     .collect(),
             });
@@ -211,14 +237,14 @@ impl<'a> PlacementExplanation<'a> {
     }
 }
 
-fn room_name(room: Room) -> &'static str {
-    match room {
-        Room::ClusterSet => "ClusterSet",
-        Room::Predicate => "Predicate",
-        Room::TaintToleration => "TaintToleration",
-        Room::Prioritizer => "Prioritizer",
-        Room::Ranking => "Ranking",
-        Room::Decision => "Decision",
-        Room::Scheduler => "Scheduler",
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::ClusterSet => "ClusterSet",
+        Stage::Predicate => "Predicate",
+        Stage::TaintToleration => "TaintToleration",
+        Stage::Prioritizer => "Prioritizer",
+        Stage::Ranking => "Ranking",
+        Stage::Decision => "Decision",
+        Stage::Scheduler => "Scheduler",
     }
 }

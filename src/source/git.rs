@@ -208,10 +208,7 @@ impl GitTree {
     }
 
     fn read_directory(&self, id: ObjectId) -> Result<Vec<Item>, TreeError> {
-        let tree = self
-            .repository
-            .find_tree(id)
-            .map_err(|error| missing(&error))?;
+        let tree = self.repository.find_tree(id).map_err(|error| missing(&error))?;
         let mut items = Vec::new();
         for entry in tree.iter() {
             let entry = entry.map_err(|error| missing(&error))?;
@@ -279,10 +276,7 @@ impl FileTree for GitTree {
             reason: "there is no such file in this revision".to_owned(),
             help: "name a file that is there".to_owned(),
         })?;
-        let mut blob = self
-            .repository
-            .find_blob(id)
-            .map_err(|error| missing(&error))?;
+        let mut blob = self.repository.find_blob(id).map_err(|error| missing(&error))?;
         Ok(blob.take_data())
     }
 }

@@ -6,18 +6,18 @@
 //! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
 //! Must not know: what an object is, or what any kind means.
 
-mod paths;
-mod tree;
 mod disk;
+mod documents;
+mod files;
 #[cfg(feature = "git")]
 mod git;
 #[cfg(feature = "git")]
 mod git_index;
 mod ignored;
-mod walk;
+mod paths;
 mod texts;
-mod documents;
-mod files;
+mod tree;
+mod walk;
 mod watched;
 
 #[cfg(test)]

@@ -99,7 +99,10 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
         walk.input(path, &Room::Hub);
     }
     walk.spokes();
-    let Walked { mut files, directories } = walk.walked;
+    let Walked {
+        mut files,
+        directories,
+    } = walk.walked;
     files.sort();
     let mut seen = BTreeSet::new();
     files.retain(|found| seen.insert((found.file.room.clone(), found.at.clone())));
@@ -159,7 +162,11 @@ impl Walk<'_> {
             }
             Err(error) => return self.unreadable(path, &error),
         };
-        if self.boundary.as_ref().is_some_and(|boundary| !real.starts_with(boundary)) {
+        if self
+            .boundary
+            .as_ref()
+            .is_some_and(|boundary| !real.starts_with(boundary))
+        {
             self.findings.push(beyond_boundary(path));
             return;
         }
@@ -172,7 +179,9 @@ impl Walk<'_> {
 
     /// Each directory below `spokes` is a cluster; files directly in it belong to none. It may be absent.
     fn spokes(&mut self) {
-        let Some(spokes) = &self.request.spokes else { return };
+        let Some(spokes) = &self.request.spokes else {
+            return;
+        };
         let is_outside = self.tree.locate(spokes).is_none();
         // Outside of the tree nothing of it can be seen; only whether somebody expects it to be read.
         if self.spokes.is_none() && !(is_outside && spokes.is_dir()) {
@@ -299,15 +308,24 @@ impl Walk<'_> {
     /// The rules of the directories above an input, up to the root of the repository: without one around it, what
     /// stands above the input is not part of it.
     fn rules_above(&mut self, input: &Path) -> Rules {
-        let boundary = || self.boundary.clone().filter(|boundary| input.starts_with(boundary));
+        let boundary = || {
+            self.boundary
+                .clone()
+                .filter(|boundary| input.starts_with(boundary))
+        };
         let Some(top) = self.tree.repository(input).or_else(boundary) else {
             return Rules::default();
         };
         let above = input.ancestors().skip(1);
-        let above: Vec<&Path> = above.take_while(|directory| directory.starts_with(&top)).collect();
+        let above: Vec<&Path> = above
+            .take_while(|directory| directory.starts_with(&top))
+            .collect();
         let mut rules = Rules::default();
         for directory in above.into_iter().rev() {
-            if matches!(self.tree.entry(&directory.join(GITIGNORE)), Ok(Some(TreeEntry::File))) {
+            if matches!(
+                self.tree.entry(&directory.join(GITIGNORE)),
+                Ok(Some(TreeEntry::File))
+            ) {
                 rules = self.with_rules(&rules, directory, directory, directory);
             }
         }

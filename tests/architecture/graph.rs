@@ -622,9 +622,8 @@ impl Names<'_> {
     /// What a name means in a module.
     fn lookup(&self, module: usize, name: &str, seen: &mut Seen) -> BTreeSet<Target> {
         let mut found = BTreeSet::new();
-        if !seen.insert((module, name.to_owned())) {
-            return found;
-        }
+        // `pub use place::place`: while the import is followed, the name is the module's.
+        let is_first = seen.insert((module, name.to_owned()));
         for named in self.modules[module].names.get(name).into_iter().flatten() {
             match named {
                 Name::Item => {
@@ -633,8 +632,12 @@ impl Names<'_> {
                 Name::Module(inner) => {
                     found.insert(Target::Module(*inner));
                 }
-                Name::Import(path) => found.extend(self.resolve(module, path, seen)),
+                Name::Import(path) if is_first => found.extend(self.resolve(module, path, seen)),
+                Name::Import(_) => {}
             }
+        }
+        if !is_first {
+            return found;
         }
         if found.is_empty() {
             for glob in &self.modules[module].globs {

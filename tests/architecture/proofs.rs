@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::graph::Graph;
+use crate::graph::{Foreign, Graph};
 use crate::rules::{self, FalseFriend};
 use crate::table::{self, Room};
 
@@ -168,6 +168,24 @@ fn every_way_to_name_a_thing_is_an_arrow_to_the_file_that_defines_it() {
         imports("src/cli.rs", "use own::middle::Item;"),
         ["src/middle/hidden.rs: Item"]
     );
+}
+
+#[test]
+fn a_function_that_has_the_name_of_its_file_is_told_apart_from_it() {
+    let graph = graph(&[
+        (
+            "src/middle/mod.rs",
+            "mod hidden; pub mod shown; pub use hidden::hidden;",
+        ),
+        ("src/middle/hidden.rs", "pub fn hidden() {}"),
+        ("src/upper.rs", "use crate::middle::hidden; fn f() { hidden(); }"),
+    ]);
+    assert_eq!(
+        rules::order(&graph, &rooms()),
+        BTreeSet::from(["src/upper.rs:1 imports hidden of src/middle/hidden.rs".to_owned(),])
+    );
+    let foreign: Vec<&Foreign> = graph.foreign.iter().map(|used| &used.what).collect();
+    assert_eq!(foreign, [&Foreign::Path(String::new()); 0]);
 }
 
 #[test]

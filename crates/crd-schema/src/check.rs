@@ -307,13 +307,15 @@ fn has_type(value: &Value, kind: Type) -> bool {
     }
 }
 
-/// A float without a fraction counts, as in Kubernetes.
+/// A float without a fraction counts, as far as floats hold every integer: go-openapi/swag convert.go@v0.23.0
+/// `IsFloat64AJSONInteger`.
 fn is_integer(value: &Value) -> bool {
+    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     value.as_number().is_some_and(|number| {
         !number.is_f64()
             || number
                 .as_f64()
-                .is_some_and(|float| float.is_finite() && float.fract() == 0.0)
+                .is_some_and(|float| float.abs() <= EXACT_MAX && float.fract() == 0.0)
     })
 }
 

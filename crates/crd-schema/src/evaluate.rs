@@ -21,8 +21,27 @@ use crate::violation::{Path, Violation};
 
 /// Words of CEL that no field can be selected by.
 const RESERVED: &[&str] = &[
-    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
-    "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 thread_local! {
@@ -101,8 +120,7 @@ fn to_cel(node: Option<&Node>, value: &Value, root: &Context<'_>) -> Cel {
                     ("metadata", Cel::Map(Map { map: Arc::default() })),
                 ];
                 for (name, zero) in implied {
-                    map.entry(Key::String(Arc::new(name.to_owned())))
-                        .or_insert(zero);
+                    map.entry(Key::String(Arc::new(name.to_owned()))).or_insert(zero);
                 }
             }
             Cel::Map(Map { map: Arc::new(map) })

@@ -85,7 +85,9 @@ impl Format {
     }
 }
 
+/// Go's decoder skips line breaks.
 fn is_base64(text: &str) -> bool {
+    let text = &text.replace(['\r', '\n'], "");
     let body = text.trim_end_matches('=');
     let padding = text.len().saturating_sub(body.len());
     text.len().is_multiple_of(4)
@@ -318,7 +320,7 @@ mod tests {
 
     #[test]
     fn other_formats_are_checked_by_shape() {
-        check("byte", &["", "YQ==", "YWJj"], &["Y", "YQ=", "Y*Jj"]);
+        check("byte", &["", "YQ==", "YWJj", "YW\nJj\n"], &["Y", "YQ=", "Y*Jj"]);
         check("uuid", &["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], &["6ba7b810"]);
         check(
             "uri",

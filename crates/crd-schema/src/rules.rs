@@ -121,7 +121,13 @@ mod with_engine {
         }
 
         /// What is wrong with a value, rule by rule.
-        pub(crate) fn run(&self, value: Cel, path: &Path<'_>, root: &Context<'_>, found: &mut Vec<Violation>) {
+        pub(crate) fn run(
+            &self,
+            value: Cel,
+            path: &Path<'_>,
+            root: &Context<'_>,
+            found: &mut Vec<Violation>,
+        ) {
             let mut context = root.new_inner_scope();
             context.add_variable_from_value("self", value);
             for rule in &self.0 {
@@ -211,7 +217,7 @@ mod with_engine {
             })?;
             let parsed = parsed.map_err(|errors| Refusal::fault(errors.to_string()))?;
             let optional_names: &[&str] = if self.optional_old_self { &[OLD_SELF] } else { &[] };
-            optional::as_calls(parsed, optional_names).map_err(Refusal::fault)
+            Ok(optional::rewrite(parsed, optional_names))
         }
 
         /// What the rule says of the value in `context`; nothing where it holds.
@@ -275,6 +281,7 @@ mod with_engine {
     pub(crate) fn root_context() -> Context<'static> {
         let mut context = Context::default();
         context.register_all();
+        optional::register(&mut context);
         context
     }
 

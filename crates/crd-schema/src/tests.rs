@@ -1,7 +1,7 @@
 //! Rules of the API server, each with a value that keeps and one that breaks it.
 
 #[cfg(feature = "real-crds")]
-mod agreement;
+mod real_crds;
 #[cfg(feature = "cel")]
 mod rules;
 
@@ -261,7 +261,9 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
     assert_eq!(kind(json!({"name": "A"})), ViolationKind::Metadata);
     assert_eq!(kind(json!({"labels": {"a": 1}})), ViolationKind::Metadata);
     assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Invalid);
-    assert!(matches!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField { known } if known.contains(&"name".to_owned())));
+    assert!(
+        matches!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField { known } if known.contains(&"name".to_owned()))
+    );
 }
 
 #[test]

@@ -1,43 +1,69 @@
-//! Typed views of Open Cluster Management's cluster kinds, with the defaults of their CRDs.
+//! What an API server would refuse of OCM's cluster kinds.
 //!
-//! Owns: which fields the scheduler reads, what they default to, and what an API server would refuse.
-//! Flows in: dynamic objects. Flows out: views that borrow from them, sorted, and findings for what was refused.
-//! Must not know: what the scheduler makes of it (`placement`).
+//! Owns: their schemas. Flows in: dynamic objects. Flows out: findings for what was refused.
+//! Must not know: what the scheduler makes of it.
 
-mod cluster;
-mod cluster_set;
-mod inventory;
-mod placement;
 mod schema;
-mod score;
-mod time;
 
-pub use cluster::{Availability, ClusterClaim, ManagedCluster, Taint, TaintEffect};
-pub use cluster_set::{ManagedClusterSet, ManagedClusterSetBinding, SetMembership};
-pub use inventory::Inventory;
-pub use placement::{
-    AddOnScore, ClusterSelector, ClustersPerGroup, Configuration, DecisionGroupSpec, GroupStrategy,
-    LeftAlone, Placement, PlacementDecision, PrioritizerPolicy, ScoreCoordinate, Toleration,
-};
-pub use schema::validate;
-pub use score::AddOnPlacementScore;
-pub use time::parse_time;
+use std::sync::LazyLock;
 
-/// The API group of all these kinds.
-pub const GROUP: &str = "cluster.open-cluster-management.io";
+use crd_schema::{Schema, ViolationKind};
+pub use ocm_placement::GROUP;
 
-/// The label that puts a cluster into an exclusive set (OCM placement 1.1).
-pub const CLUSTER_SET_LABEL: &str = "cluster.open-cluster-management.io/clusterset";
+use super::violation;
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
 
-/// The label that ties a decision (and, for us, a Gateway) to a Placement of its namespace.
-pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
+/// A kind with its one served version.
+struct Kind {
+    name: &'static str,
+    version: &'static str,
+    schema: Schema,
+}
 
-/// The label with a decision group's name.
-pub const GROUP_NAME_LABEL: &str = "cluster.open-cluster-management.io/decision-group-name";
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let facts = schema::kinds().into_iter();
+    facts
+        .map(|(name, version, facts)| Kind {
+            name,
+            version,
+            // Status counts: there is no controller to write it, so the scheduler reads what is given.
+            schema: Schema::of_resource(&facts, false).0,
+        })
+        .collect()
+});
 
-/// The label with a decision group's position.
-pub const GROUP_INDEX_LABEL: &str = "cluster.open-cluster-management.io/decision-group-index";
+/// Checks an object of one of the six kinds as an API server would with strict field validation, but for what every
+/// object's name, namespace, labels and annotations must be: that is checked for all kinds alike, in `hub`. Objects of
+/// other kinds have no findings.
+///
+/// Every finding is `object/schema` or `object/unknown-field`, an error, at the offending field.
+#[must_use]
+pub fn validate(object: &Object) -> Vec<Finding> {
+    if object.api_version.group != GROUP {
+        return Vec::new();
+    }
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == object.kind) else {
+        return Vec::new();
+    };
+    if object.api_version.version != kind.version {
+        let served = format!("{GROUP}/{}", kind.version);
+        let message = format!(
+            "{} is served as {served}, not {}",
+            object.kind, object.api_version
+        );
+        return vec![
+            Finding::new(Code::OBJECT_SCHEMA, object.place("/apiVersion"), message)
+                .help(format!("write `apiVersion: {served}`")),
+        ];
+    }
+    let violations = kind.schema.validate(&object.value);
+    violations
+        .iter()
+        .filter(|violation| violation.kind != ViolationKind::Metadata)
+        .map(|violation| violation::finding(violation, object))
+        .collect()
+}
 
-/// The annotation that makes the scheduler leave a Placement alone when it is exactly `true`.
-pub const SCHEDULING_DISABLED_ANNOTATION: &str =
-    "cluster.open-cluster-management.io/experimental-scheduling-disable";
+#[cfg(test)]
+mod tests;

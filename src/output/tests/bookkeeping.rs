@@ -1,4 +1,4 @@
-//! The inventory file, determinism, the stream and kustomizations.
+//! The inventory file, determinism and the stream.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::super::error::InventoryFault;
 use super::super::inventory::Inventory;
-use super::super::{PLAN, kustomization, stream};
+use super::super::{PLAN, stream};
 use super::*;
 
 #[test]
@@ -268,83 +268,6 @@ fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
     ));
 }
 
-#[test]
-fn a_kustomization_lists_each_resource_once_in_byte_order_of_the_whole_entry() {
-    assert_eq!(
-        kustomization(&["eu-1", "_hub", "eu-1-b", "eu-1", "10"]),
-        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- \"10\"\n- _hub\n- eu-1\n- eu-1-b\n"
-    );
-    assert_eq!(
-        kustomization(&["gateway-a.yaml", "gateway-a-b.yaml"])
-            .lines()
-            .skip(3)
-            .collect::<Vec<_>>(),
-        ["- gateway-a-b.yaml", "- gateway-a.yaml"]
-    );
-    assert!(kustomization::<&str>(&[]).ends_with("\nresources: []\n"));
-}
-
-#[test]
-fn what_a_yaml_reader_could_take_for_something_else_is_quoted_and_nothing_more() {
-    for name in [
-        "on",
-        "off",
-        "yes",
-        "no",
-        "y",
-        "n",
-        "true",
-        "false",
-        "null",
-        "NO",
-        "Yes",
-        "1e3",
-        "0x1f",
-        "0o17",
-        "0b1",
-        "017",
-        "1",
-        "1.5",
-        "1-2",
-        "2001-01-01",
-        "1_000",
-        ".5",
-        ".inf",
-        "~",
-        "-a",
-        "...",
-        "a: b",
-        "a #b",
-        "",
-        "\"",
-        "a\tb",
-        "*a",
-        "&a",
-        "1e-3",
-        "0",
-    ] {
-        let text = kustomization(&[name]);
-        assert!(text.lines().nth(3).unwrap().starts_with("- \""), "{text}");
-    }
-    for name in [
-        "eu-1",
-        "once",
-        "1a",
-        "10.0.0.1",
-        "_hub",
-        "gateway-a.yaml",
-        "0x1g",
-        "nope",
-        "100m",
-        "1-cluster",
-    ] {
-        assert_eq!(
-            kustomization(&[name]).lines().nth(3),
-            Some(format!("- {name}").as_str())
-        );
-    }
-}
-
 fn line_of(text: &str) -> impl Strategy<Value = String> + use<> {
     let pieces = text
         .chars()
@@ -355,15 +278,6 @@ fn line_of(text: &str) -> impl Strategy<Value = String> + use<> {
 }
 
 proptest! {
-    #[test]
-    fn a_kustomization_is_read_back_as_exactly_the_names(
-        names in proptest::collection::btree_set("[ -~]{0,8}|[0-9a-fxo._eE-]{1,6}|[^\\x00]{0,4}", 0..6),
-    ) {
-        let names = names.into_iter().collect::<Vec<_>>();
-        let read = kube_yaml::read_all(&kustomization(&names), &kube_yaml::Limits::default()).unwrap();
-        prop_assert_eq!(&read[0]["resources"], &serde_json::json!(names));
-    }
-
     /// Any text in place of an inventory is understood or refused, and what is understood stays inside.
     #[test]
     fn no_inventory_whatever_it_holds_names_a_path_outside(text in prop_oneof![

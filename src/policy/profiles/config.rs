@@ -13,6 +13,7 @@ use crate::policy::profile::{
     Strategy, TargetField, Wrappers,
 };
 use apimachinery::GroupKind;
+use crd_schema::Schema;
 
 /// Where somebody finds what a profile may say.
 const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::check::{Mode, Walk};
 use crate::metadata;
 use crate::node::Node;
 use crate::violation::{Path, ViolationKind};
-use crate::check::{Mode, Walk};
 use apimachinery::names::{LABEL_MAX, NameRule};
 
 impl Walk<'_> {

@@ -7,10 +7,10 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
+use crate::check::{Walk, exceeds, falls_short, shorten};
 use crate::format::Format;
 use crate::node::{Bound, Node};
 use crate::violation::{Path, ViolationKind};
-use crate::check::{Walk, exceeds, falls_short, shorten};
 
 impl Walk<'_> {
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {

@@ -1,0 +1,120 @@
+//! All cluster kinds of an input, read in one pass.
+//!
+//! Owns: sorting objects by kind and name, leaving out what cannot be read. Flows in: any objects. Flows out:
+//! views sorted by namespace and name, what is wrong, and the identities of what was left out.
+
+use apimachinery::Identity;
+
+use super::add_on_placement_score::AddOnPlacementScore;
+use super::managed_cluster::ManagedCluster;
+use super::managed_cluster_set::{ManagedClusterSet, ManagedClusterSetBinding};
+use super::object::Object;
+use super::placement::Placement;
+use super::placement_decision::PlacementDecision;
+use super::reading::{InvalidField, Reading};
+use super::well_known::GROUP;
+use crate::ids::{Column, DecisionId, PlacementId};
+
+/// The objects that placement depends on. The order of the input does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct Inventory<'a> {
+    pub(crate) clusters: Vec<ManagedCluster<'a>>,
+    pub(crate) cluster_sets: Vec<ManagedClusterSet<'a>>,
+    pub(crate) bindings: Vec<ManagedClusterSetBinding<'a>>,
+    pub(crate) placements: Column<PlacementId, Placement<'a>>,
+    pub(crate) decisions: Column<DecisionId, PlacementDecision<'a>>,
+    pub(crate) scores: Vec<AddOnPlacementScore<'a>>,
+    pub(crate) rejected: Vec<Identity>,
+}
+
+impl<'a> Inventory<'a> {
+    /// Reads every object of the six kinds; objects of other kinds are skipped.
+    ///
+    /// An object with a field that an API server would refuse is left out, as it would not be on the hub either; the
+    /// second result says which field, and [`Inventory::reject`] takes what the caller found by itself.
+    #[must_use]
+    pub fn read(objects: impl IntoIterator<Item = Object<'a>>) -> (Self, Vec<InvalidField>) {
+        let mut inventory = Self::default();
+        let mut all = Vec::new();
+        let (mut placements, mut decisions) = (Vec::new(), Vec::new());
+        for object in objects {
+            if object.api_version().group != GROUP {
+                continue;
+            }
+            let mut invalid = Vec::new();
+            let mut reading = Reading::new(&object, &mut invalid);
+            macro_rules! keep {
+                ($list:expr, $view:expr) => {{
+                    let view = $view;
+                    if invalid.is_empty() {
+                        $list.push(view);
+                    }
+                }};
+            }
+            match object.kind() {
+                "ManagedCluster" => keep!(inventory.clusters, ManagedCluster::read(object, &mut reading)),
+                "ManagedClusterSet" => keep!(
+                    inventory.cluster_sets,
+                    ManagedClusterSet::read(object, &mut reading)
+                ),
+                "ManagedClusterSetBinding" => {
+                    keep!(inventory.bindings, ManagedClusterSetBinding::read(object))
+                }
+                "Placement" => keep!(placements, Placement::read(object, &mut reading)),
+                "PlacementDecision" => keep!(decisions, PlacementDecision::read(object, &mut reading)),
+                "AddOnPlacementScore" => {
+                    keep!(inventory.scores, AddOnPlacementScore::read(object, &mut reading));
+                }
+                _ => {}
+            }
+            if !invalid.is_empty() {
+                inventory.rejected.push(object.identity());
+                all.extend(invalid);
+            }
+        }
+        inventory.clusters.sort_by(|a, b| order(&a.object, &b.object));
+        inventory.cluster_sets.sort_by(|a, b| order(&a.object, &b.object));
+        inventory.bindings.sort_by(|a, b| order(&a.object, &b.object));
+        placements.sort_by(|a, b| order(&a.object, &b.object));
+        decisions.sort_by(|a, b| order(&a.object, &b.object));
+        inventory.scores.sort_by(|a, b| order(&a.object, &b.object));
+        inventory.rejected.sort();
+        inventory.placements = Column::new(placements);
+        inventory.decisions = Column::new(decisions);
+        (inventory, all)
+    }
+
+    /// Notes objects that an API server would refuse and that were therefore not handed in; reports name them.
+    pub fn reject(&mut self, objects: impl IntoIterator<Item = Identity>) {
+        self.rejected.extend(objects);
+        self.rejected.sort();
+    }
+
+    /// Namespace and name of every Placement, sorted.
+    pub fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let placements = self.placements.values();
+        placements.map(|placement| (placement.namespace, placement.name))
+    }
+
+    /// Whether there is a Placement of this namespace and name.
+    #[must_use]
+    pub fn has_placement(&self, namespace: &str, name: &str) -> bool {
+        self.placement(namespace, name).is_some()
+    }
+
+    /// The names of the ManagedClusters, sorted.
+    pub fn cluster_names(&self) -> impl Iterator<Item = &'a str> {
+        self.clusters.iter().map(|cluster| cluster.name)
+    }
+
+    /// The Placement of this namespace and name.
+    pub(crate) fn placement(&self, namespace: &str, name: &str) -> Option<PlacementId> {
+        let order = |placement: &Placement<'_>| (placement.namespace, placement.name).cmp(&(namespace, name));
+        self.placements.binary_search_by(order)
+    }
+}
+
+/// By namespace and name, in byte order as Go compares; of one identity by the caller's number.
+fn order(a: &Object<'_>, b: &Object<'_>) -> std::cmp::Ordering {
+    (a.namespace_or_empty(), a.name(), a.id).cmp(&(b.namespace_or_empty(), b.name(), b.id))
+}

@@ -1,0 +1,164 @@
+//! ManagedCluster: labels, claims, taints, resources.
+//!
+//! Owns: the fields of a ManagedCluster that decide a placement. Flows in: an object. Flows out: a view.
+//! Must not know: how they decide.
+
+use std::collections::BTreeMap;
+
+use apimachinery::{Field, Quantity};
+use jiff::Timestamp;
+
+use super::object::Object;
+use super::reading::Reading;
+
+/// A ManagedCluster (cluster.open-cluster-management.io/v1).
+#[derive(Debug, Clone)]
+pub(crate) struct ManagedCluster<'a> {
+    /// The object: where it stands, and the whole of it for CEL.
+    pub(crate) object: Object<'a>,
+    /// `metadata.name`; also the cluster's namespace on the hub.
+    pub(crate) name: &'a str,
+    /// `metadata.labels`.
+    pub(crate) labels: BTreeMap<&'a str, &'a str>,
+    /// `status.clusterClaims` by name; of a repeated name the last one (docs/systems/ocm-placement.md#claim-selectors).
+    pub(crate) claims: BTreeMap<&'a str, ClusterClaim<'a>>,
+    /// `spec.taints`.
+    pub(crate) taints: Vec<Taint<'a>>,
+    /// `status.allocatable`, by resource name.
+    pub(crate) allocatable: BTreeMap<&'a str, Quantity>,
+    /// `status.capacity`, by resource name.
+    pub(crate) capacity: BTreeMap<&'a str, Quantity>,
+    /// The condition ManagedClusterConditionAvailable.
+    pub(crate) available: Availability,
+    /// `metadata.deletionTimestamp` is set: the scheduler drops the cluster.
+    pub(crate) deleting: bool,
+}
+
+/// One of `status.clusterClaims`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClusterClaim<'a> {
+    /// The value.
+    pub(crate) value: &'a str,
+    /// Its position in the list.
+    pub(crate) index: usize,
+}
+
+/// What ManagedClusterConditionAvailable says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Availability {
+    /// Status True.
+    Available,
+    /// Status False.
+    Unavailable,
+    /// Status Unknown, or no such condition.
+    Unknown,
+}
+
+/// What a taint does to a placement that does not tolerate it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum TaintEffect {
+    /// Never selected.
+    NoSelect,
+    /// No effect: always tolerated.
+    PreferNoSelect,
+    /// Never selected anew; kept when selected already.
+    NoSelectIfNew,
+}
+
+impl TaintEffect {
+    /// The effect as it is written.
+    #[must_use]
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoSelect => "NoSelect",
+            Self::PreferNoSelect => "PreferNoSelect",
+            Self::NoSelectIfNew => "NoSelectIfNew",
+        }
+    }
+
+    /// The effect in `field`; `None` when it is absent.
+    pub(crate) fn read<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Option<Self> {
+        const EFFECTS: [TaintEffect; 3] = [
+            TaintEffect::NoSelect,
+            TaintEffect::PreferNoSelect,
+            TaintEffect::NoSelectIfNew,
+        ];
+        const NAMES: [&str; 3] = [
+            TaintEffect::NoSelect.as_str(),
+            TaintEffect::PreferNoSelect.as_str(),
+            TaintEffect::NoSelectIfNew.as_str(),
+        ];
+        reading.one_of(field, &NAMES, &EFFECTS)
+    }
+}
+
+/// One of `spec.taints`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Taint<'a> {
+    /// The key.
+    pub(crate) key: &'a str,
+    /// The value, `""` when absent.
+    pub(crate) value: &'a str,
+    /// The effect.
+    pub(crate) effect: TaintEffect,
+    /// When it was added; `None` counts as the zero time.
+    pub(crate) time_added: Option<Timestamp>,
+}
+
+impl<'a> ManagedCluster<'a> {
+    pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let root = object.root();
+        let (metadata, spec, status) = (root.get("metadata"), root.get("spec"), root.get("status"));
+        let claims = reading.items(&status.get("clusterClaims"));
+        let claims = claims.iter().enumerate().map(|(index, claim)| {
+            let value = reading.text(&claim.get("value"));
+            (reading.text(&claim.get("name")), ClusterClaim { value, index })
+        });
+        Self {
+            object,
+            name: object.name(),
+            claims: claims.collect(),
+            labels: reading.table(&metadata.get("labels")),
+            taints: taints(&spec.get("taints"), reading),
+            allocatable: quantities(&status.get("allocatable"), reading),
+            capacity: quantities(&status.get("capacity"), reading),
+            available: availability(&status.get("conditions")),
+            deleting: metadata.get("deletionTimestamp").is_present(),
+        }
+    }
+}
+
+fn taints<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Vec<Taint<'a>> {
+    let items = reading.items(field);
+    let taints = items.iter().filter_map(|taint| {
+        let effect = taint.get("effect");
+        reading.require(&effect);
+        Some(Taint {
+            key: reading.text(&taint.get("key")),
+            value: reading.text(&taint.get("value")),
+            effect: TaintEffect::read(&effect, reading)?,
+            time_added: reading.time(&taint.get("timeAdded")),
+        })
+    });
+    taints.collect()
+}
+
+fn availability(conditions: &Field<'_>) -> Availability {
+    let status = conditions
+        .items()
+        .find(|condition| condition.get("type").str() == Some("ManagedClusterConditionAvailable"))
+        .and_then(|condition| condition.get("status").str());
+    match status {
+        Some("True") => Availability::Available,
+        Some("False") => Availability::Unavailable,
+        _ => Availability::Unknown,
+    }
+}
+
+fn quantities<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> BTreeMap<&'a str, Quantity> {
+    let entries = reading.entries(field);
+    let quantities = entries
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, reading.quantity(&value)?)));
+    quantities.collect()
+}

@@ -1,0 +1,252 @@
+//! Placement.
+//!
+//! Owns: the fields that the scheduler reads, with the defaults of the CRD
+//! (docs/systems/ocm-placement.md#kinds-and-defaults). `spreadPolicy`, `sortBy` and `scoreRateLimit` are not among
+//! them: they stand in the API, and no scheduler implements them (docs/systems/ocm-placement.md#ignored-fields).
+//! Flows in: objects. Flows out: views. Must not know: whether a Placement makes sense to the scheduler.
+
+use std::collections::BTreeMap;
+
+use apimachinery::{Field, LabelSelector};
+
+use super::managed_cluster::TaintEffect;
+use super::object::Object;
+use super::reading::Reading;
+use super::well_known::SCHEDULING_DISABLED_ANNOTATION;
+
+/// A Placement (cluster.open-cluster-management.io/v1beta1).
+#[derive(Debug, Clone)]
+pub(crate) struct Placement<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// Namespace.
+    pub(crate) namespace: &'a str,
+    /// Name.
+    pub(crate) name: &'a str,
+    /// `spec.clusterSets`, as written; empty: every bound set.
+    pub(crate) cluster_sets: Vec<&'a str>,
+    /// `spec.predicates[].requiredClusterSelector`, ORed.
+    pub(crate) predicates: Vec<ClusterSelector<'a>>,
+    /// `spec.prioritizerPolicy`.
+    pub(crate) prioritizer_policy: PrioritizerPolicy<'a>,
+    /// `spec.tolerations`.
+    pub(crate) tolerations: Vec<Toleration<'a>>,
+    /// `spec.numberOfClusters`; `None`: all.
+    pub(crate) number_of_clusters: Option<usize>,
+    /// `spec.decisionStrategy.groupStrategy`.
+    pub(crate) group_strategy: GroupStrategy<'a>,
+    /// Why the scheduler does not touch this Placement, if so.
+    pub(crate) left_alone: Option<LeftAlone>,
+}
+
+/// Why the scheduler leaves a Placement alone (docs/systems/ocm-placement.md#placements-left-alone): decisions and status stay as they were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeftAlone {
+    /// `metadata.deletionTimestamp` is set.
+    Deleting,
+    /// The annotation experimental-scheduling-disable is `true`.
+    SchedulingDisabled,
+}
+
+/// Label, claim and CEL conditions, ANDed; without any it selects every cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClusterSelector<'a> {
+    /// `labelSelector`, over the cluster's labels.
+    pub(crate) labels: LabelSelector,
+    /// `claimSelector`, over the cluster's claims; only `matchExpressions`.
+    pub(crate) claims: LabelSelector,
+    /// `celSelector.celExpressions`, ANDed.
+    pub(crate) cel_expressions: Vec<&'a str>,
+}
+
+impl<'a> ClusterSelector<'a> {
+    fn read(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let cel = field.get("celSelector");
+        Self {
+            labels: reading.selector(&field.get("labelSelector")),
+            // The API type of a claim selector has no `matchLabels`: Go drops it.
+            claims: LabelSelector {
+                match_labels: BTreeMap::new(),
+                ..reading.selector(&field.get("claimSelector"))
+            },
+            cel_expressions: reading.texts(&cel.get("celExpressions")),
+        }
+    }
+}
+
+/// `spec.prioritizerPolicy`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct PrioritizerPolicy<'a> {
+    /// `mode`; `""` without a policy, which means Additive as well.
+    pub(crate) mode: &'a str,
+    /// `configurations`.
+    pub(crate) configurations: Vec<Configuration<'a>>,
+}
+
+/// One of `spec.prioritizerPolicy.configurations`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Configuration<'a> {
+    /// What gives the score.
+    pub(crate) coordinate: ScoreCoordinate<'a>,
+    /// -10 to 10; 1 when absent.
+    pub(crate) weight: i64,
+}
+
+/// `scoreCoordinate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ScoreCoordinate<'a> {
+    /// `type` is AddOn; otherwise BuiltIn, the default.
+    pub(crate) is_add_on: bool,
+    /// `builtIn`, `""` when absent.
+    pub(crate) built_in: &'a str,
+    /// `addOn`.
+    pub(crate) add_on: Option<AddOnScore<'a>>,
+}
+
+/// `scoreCoordinate.addOn`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct AddOnScore<'a> {
+    /// The AddOnPlacementScore's name.
+    pub(crate) resource_name: &'a str,
+    /// The score's name in it.
+    pub(crate) score_name: &'a str,
+}
+
+/// One of `spec.tolerations`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Toleration<'a> {
+    /// `""`: every key, with operator Exists only.
+    pub(crate) key: &'a str,
+    /// `Equal` when absent.
+    pub(crate) operator: &'a str,
+    /// `""` when absent.
+    pub(crate) value: &'a str,
+    /// `None`: every effect.
+    pub(crate) effect: Option<TaintEffect>,
+    /// For how many seconds after the taint was added; `None`: for ever.
+    pub(crate) seconds: Option<i64>,
+}
+
+/// `spec.decisionStrategy.groupStrategy`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GroupStrategy<'a> {
+    /// `clustersPerDecisionGroup`.
+    pub(crate) clusters_per_group: ClustersPerGroup<'a>,
+    /// `decisionGroups`.
+    pub(crate) groups: Vec<DecisionGroupSpec<'a>>,
+}
+
+/// `clustersPerDecisionGroup`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ClustersPerGroup<'a> {
+    /// No group strategy: one group of all.
+    #[default]
+    All,
+    /// A number.
+    Number(i64),
+    /// Text: a percentage, or what the CRD lets through although the scheduler refuses it.
+    Text(&'a str),
+}
+
+/// One of `decisionGroups`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DecisionGroupSpec<'a> {
+    /// `groupName`.
+    pub(crate) name: &'a str,
+    /// `groupClusterSelector`.
+    pub(crate) selector: ClusterSelector<'a>,
+}
+
+impl<'a> Placement<'a> {
+    pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let root = object.root();
+        let (metadata, spec) = (root.get("metadata"), root.get("spec"));
+        let left_alone = if metadata.get("deletionTimestamp").is_present() {
+            Some(LeftAlone::Deleting)
+        } else if object.annotation(SCHEDULING_DISABLED_ANNOTATION) == Some("true") {
+            Some(LeftAlone::SchedulingDisabled)
+        } else {
+            None
+        };
+        let predicates = reading.items(&spec.get("predicates"));
+        let predicates = predicates
+            .iter()
+            .map(|predicate| ClusterSelector::read(&predicate.get("requiredClusterSelector"), reading));
+        let predicates = predicates.collect();
+        let tolerations = reading.items(&spec.get("tolerations"));
+        let tolerations = tolerations.iter().map(|item| toleration(item, reading)).collect();
+        Self {
+            object,
+            namespace: object.namespace_or_empty(),
+            name: object.name(),
+            cluster_sets: reading.texts(&spec.get("clusterSets")),
+            predicates,
+            prioritizer_policy: prioritizer_policy(&spec.get("prioritizerPolicy"), reading),
+            tolerations,
+            number_of_clusters: reading.count(&spec.get("numberOfClusters")),
+            group_strategy: group_strategy(&spec.get("decisionStrategy").get("groupStrategy"), reading),
+            left_alone,
+        }
+    }
+}
+
+fn prioritizer_policy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> PrioritizerPolicy<'a> {
+    // A default inside a parent that is absent is not applied: then the mode is "", which the scheduler takes as
+    // Additive.
+    if !field.is_present() {
+        return PrioritizerPolicy::default();
+    }
+    let configurations = reading.items(&field.get("configurations"));
+    let configurations = configurations.iter().map(|item| {
+        let coordinate = item.get("scoreCoordinate");
+        reading.require(&coordinate);
+        let add_on = coordinate.get("addOn");
+        Configuration {
+            coordinate: ScoreCoordinate {
+                is_add_on: reading.string(&coordinate.get("type")) == Some("AddOn"),
+                built_in: reading.text(&coordinate.get("builtIn")),
+                add_on: add_on.is_present().then(|| AddOnScore {
+                    resource_name: reading.text(&add_on.get("resourceName")),
+                    score_name: reading.text(&add_on.get("scoreName")),
+                }),
+            },
+            weight: reading.integer(&item.get("weight")).unwrap_or(1),
+        }
+    });
+    PrioritizerPolicy {
+        configurations: configurations.collect(),
+        mode: reading.string(&field.get("mode")).unwrap_or("Additive"),
+    }
+}
+
+fn toleration<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Toleration<'a> {
+    Toleration {
+        key: reading.text(&field.get("key")),
+        operator: reading.string(&field.get("operator")).unwrap_or("Equal"),
+        value: reading.text(&field.get("value")),
+        effect: TaintEffect::read(&field.get("effect"), reading),
+        seconds: reading.integer(&field.get("tolerationSeconds")),
+    }
+}
+
+fn group_strategy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> GroupStrategy<'a> {
+    if !field.is_present() {
+        return GroupStrategy::default();
+    }
+    let per_group = field.get("clustersPerDecisionGroup");
+    let groups = reading.items(&field.get("decisionGroups"));
+    let groups = groups.iter().map(|group| DecisionGroupSpec {
+        name: reading.text(&group.get("groupName")),
+        selector: ClusterSelector::read(&group.get("groupClusterSelector"), reading),
+    });
+    GroupStrategy {
+        groups: groups.collect(),
+        clusters_per_group: match per_group.str() {
+            Some(text) => ClustersPerGroup::Text(text),
+            None => match reading.integer(&per_group) {
+                Some(number) => ClustersPerGroup::Number(number),
+                None => ClustersPerGroup::Text("100%"),
+            },
+        },
+    }
+}

@@ -1,0 +1,25 @@
+//! The names that tie OCM's cluster kinds together: the API group, labels, an annotation, a set.
+//!
+//! Owns: each name, once. Flows in: nothing. Flows out: constants. Must not know: who reads them.
+
+/// The API group of all kinds that placement reads.
+pub const GROUP: &str = "cluster.open-cluster-management.io";
+
+/// The label that puts a cluster into an exclusive cluster set.
+pub const CLUSTER_SET_LABEL: &str = "cluster.open-cluster-management.io/clusterset";
+
+/// The label that ties a PlacementDecision to a Placement of its namespace.
+pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
+
+/// The label with a decision group's name.
+pub const GROUP_NAME_LABEL: &str = "cluster.open-cluster-management.io/decision-group-name";
+
+/// The label with a decision group's position.
+pub const GROUP_INDEX_LABEL: &str = "cluster.open-cluster-management.io/decision-group-index";
+
+/// The annotation that makes the scheduler leave a Placement alone when it is exactly `true`.
+pub(crate) const SCHEDULING_DISABLED_ANNOTATION: &str =
+    "cluster.open-cluster-management.io/experimental-scheduling-disable";
+
+/// The set that OCM's webhook puts clusters without a set into.
+pub(crate) const DEFAULT_SET: &str = "default";

@@ -1,0 +1,10 @@
+//! Why an expression cannot be used.
+
+/// An expression that does not compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CompileError {
+    /// Which of the expressions.
+    pub(crate) index: usize,
+    /// What is wrong with it.
+    pub(crate) message: String,
+}

@@ -1,0 +1,38 @@
+//! CEL selectors (docs/systems/ocm-placement.md#cel-selectors).
+//!
+//! Owns: compiling an expression once a run, evaluating it once for each cluster that somebody asks about, the
+//! limits of cost. Flows in: expressions, the fleet, add-on scores. Flows out: the clusters that match, or the
+//! complaint that makes a Placement misconfigured. Must not know: Placements.
+//!
+//! The engine is the `cel` crate with Kubernetes' libraries from `kube-cel`. What they lack is built here, on
+//! the syntax tree: `expand` (macros), `check` (names and types: cel-go refuses at compile time what the crate
+//! would only notice when it runs), `rewrite` (what the crate evaluates otherwise than cel-go, and counting of
+//! cost), `library` (OCM's and missing functions), `view` (the cluster as Go would show it).
+
+mod error;
+
+#[cfg(feature = "cel")]
+mod check;
+#[cfg(feature = "cel")]
+mod engine;
+#[cfg(feature = "cel")]
+mod expand;
+#[cfg(feature = "cel")]
+mod library;
+#[cfg(feature = "cel")]
+mod rewrite;
+#[cfg(feature = "cel")]
+mod signatures;
+#[cfg(feature = "cel")]
+mod view;
+
+#[cfg(not(feature = "cel"))]
+mod without;
+
+#[cfg(all(test, feature = "cel"))]
+mod tests;
+
+#[cfg(feature = "cel")]
+pub(crate) use engine::{Expressions, Question, ask};
+#[cfg(not(feature = "cel"))]
+pub(crate) use without::{Expressions, Question, ask};

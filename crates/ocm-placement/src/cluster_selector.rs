@@ -1,0 +1,60 @@
+//! Cluster selectors: labels, claims, CEL; of predicates and of decision groups.
+//!
+//! Owns: the order in which the parts are built, so whose complaint comes first. Flows in: a selector as written.
+//! Flows out: one that can be asked, or the complaint that makes a Placement misconfigured.
+//! Must not know: where a selector stands.
+
+use apimachinery::Selector;
+
+use crate::api::placement::ClusterSelector;
+use crate::cel::Expressions;
+use crate::fleet::{Bits, Fleet};
+
+/// A selector that cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SelectorFault {
+    /// Kubernetes' (or CEL's) message.
+    pub(crate) message: String,
+    /// JSON pointer inside the Placement.
+    pub(crate) pointer: String,
+}
+
+/// A selector whose parts have been checked.
+#[derive(Debug)]
+pub(crate) struct BuiltSelector {
+    pub(crate) labels: Selector,
+    pub(crate) claims: Selector,
+    pub(crate) cel: Option<Expressions>,
+}
+
+/// Builds a selector: labels, then claims, then CEL, as OCM does, whose first error is the message
+/// (`NewClusterSelector` in open-cluster-management-io/ocm
+/// pkg/placement/helpers/clusters.go@805fa6103d8bc1761dbc9cb4e420def42703ec53); `pointer` is where it stands in the
+/// Placement.
+pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<BuiltSelector, SelectorFault> {
+    let labels = selector.labels.compile().map_err(|error| SelectorFault {
+        pointer: format!("{pointer}/labelSelector{}", error.origin.pointer()),
+        message: error.message,
+    })?;
+    let claims = selector.claims.compile().map_err(|error| SelectorFault {
+        pointer: format!("{pointer}/claimSelector{}", error.origin.pointer()),
+        message: error.message,
+    })?;
+    let cel = if selector.cel_expressions.is_empty() {
+        None
+    } else {
+        let expressions = Expressions::compile(&selector.cel_expressions).map_err(|error| SelectorFault {
+            pointer: format!("{pointer}/celSelector/celExpressions/{}", error.index),
+            message: error.message,
+        })?;
+        Some(expressions)
+    };
+    Ok(BuiltSelector { labels, claims, cel })
+}
+
+/// The clusters whose labels and claims fit.
+pub(crate) fn by_labels_and_claims(selector: &BuiltSelector, fleet: &Fleet<'_>) -> Bits {
+    let mut bits = fleet.matching_labels(&selector.labels);
+    bits.keep(&fleet.matching_claims(&selector.claims));
+    bits
+}

@@ -1,0 +1,170 @@
+//! Which clusters a Placement may choose from (docs/systems/ocm-placement.md#before-the-scheduler).
+//!
+//! Owns: bindings, eligible sets, membership, the union. Flows in: the Placement and the fleet. Flows out: a list
+//! of clusters, shared by all Placements with the same eligible sets. Must not know: predicates.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use apimachinery::SelectorError;
+
+use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
+use crate::api::placement::Placement;
+use crate::api::well_known::CLUSTER_SET_LABEL;
+use crate::fleet::{Bits, Fleet};
+use crate::ids::{ClusterId, Column, Distinct, EligibleId, PlacementId, SetId};
+use crate::input::Input;
+
+/// An eligible set whose selector cannot be used: the Placement is not synced at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BadSet {
+    pub(crate) set: SetId,
+    pub(crate) error: SelectorError,
+}
+
+/// The clusters that some eligible sets have together.
+#[derive(Debug)]
+pub(crate) struct Available {
+    /// In the order of the names.
+    pub(crate) sets: Vec<SetId>,
+    /// Ascending.
+    pub(crate) clusters: Result<Arc<[ClusterId]>, BadSet>,
+}
+
+/// What a Placement may choose from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Eligible {
+    /// Whether the namespace has any binding to an existing set.
+    pub(crate) bound: bool,
+    /// Index into [`ClusterSets::available`].
+    pub(crate) sets: EligibleId,
+}
+
+/// All sets, their members, and each distinct union of them.
+#[derive(Debug)]
+pub(crate) struct ClusterSets<'a> {
+    pub(crate) all: Column<SetId, &'a ManagedClusterSet<'a>>,
+    pub(crate) members: Column<SetId, Result<Vec<ClusterId>, SelectorError>>,
+    pub(crate) available: Column<EligibleId, Available>,
+    pub(crate) eligible: Column<PlacementId, Eligible>,
+}
+
+impl<'a> ClusterSets<'a> {
+    pub(crate) fn new(input: &Input<'a>, fleet: &Fleet<'a>) -> Self {
+        let inventory = input.inventory;
+        let mut all: Vec<&ManagedClusterSet<'_>> = inventory.cluster_sets.iter().collect();
+        all.sort_by(|a, b| a.name.cmp(b.name));
+        all.dedup_by(|later, first| later.name == first.name);
+        let all: Column<SetId, _> = Column::new(all);
+        let by_name: HashMap<&str, SetId> = all.iter().map(|(id, set)| (set.name, id)).collect();
+        let mut bound: BTreeMap<&str, BTreeSet<SetId>> = BTreeMap::new();
+        for binding in &inventory.bindings {
+            // By the binding's own name: OCM looks at neither `spec.clusterSet` nor the binding's status.
+            if let Some(set) = by_name.get(binding.name) {
+                bound.entry(binding.namespace).or_default().insert(*set);
+            }
+        }
+        let none = BTreeSet::new();
+        let mut choices: Distinct<EligibleId, Vec<SetId>> = Distinct::new();
+        let eligible = inventory.placements.values().map(|placement| {
+            let bound = bound.get(placement.namespace).unwrap_or(&none);
+            Eligible {
+                bound: !bound.is_empty(),
+                sets: choices.id(eligible_sets(placement, bound, &by_name)),
+            }
+        });
+        let eligible = eligible.collect();
+        let choices: Column<EligibleId, Vec<SetId>> = choices.map(|chosen| chosen);
+        // A set that is eligible nowhere is not even looked at: its selector may be wrong.
+        let used: BTreeSet<SetId> = choices.values().flatten().copied().collect();
+        let members: Column<SetId, _> = all
+            .iter()
+            .map(|(id, set)| {
+                if used.contains(&id) {
+                    members(set, fleet)
+                } else {
+                    Ok(Vec::new())
+                }
+            })
+            .collect();
+        let available = choices.values().map(|chosen| union(chosen, &members, fleet));
+        Self {
+            available: available.collect(),
+            all,
+            members,
+            eligible,
+        }
+    }
+
+    /// What a Placement may choose from.
+    pub(crate) fn of(&self, placement: PlacementId) -> &Available {
+        &self.available[self.eligible[placement].sets]
+    }
+
+    /// The names of some sets.
+    pub(crate) fn names(&self, sets: &[SetId]) -> Vec<String> {
+        sets.iter().map(|set| self.all[*set].name.to_owned()).collect()
+    }
+}
+
+/// One bad set spoils the whole union: OCM returns the error before it schedules, so the Placement keeps decisions and
+/// status as they are (`getAvailableClusters` in open-cluster-management-io/ocm
+/// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
+fn union(
+    chosen: &[SetId],
+    members: &Column<SetId, Result<Vec<ClusterId>, SelectorError>>,
+    fleet: &Fleet<'_>,
+) -> Available {
+    let mut bits = Bits::none(fleet.len());
+    let mut bad = None;
+    for set in chosen {
+        match &members[*set] {
+            Ok(members) => members.iter().for_each(|member| bits.insert(*member)),
+            Err(error) => {
+                bad = bad.or(Some(BadSet {
+                    set: *set,
+                    error: error.clone(),
+                }));
+            }
+        }
+    }
+    Available {
+        sets: chosen.to_vec(),
+        clusters: bad.map_or_else(|| Ok(bits.to_list().into()), Err),
+    }
+}
+
+/// The bound sets, or those of them that the Placement names; by name, each once.
+fn eligible_sets(
+    placement: &Placement<'_>,
+    bound: &BTreeSet<SetId>,
+    by_name: &HashMap<&str, SetId>,
+) -> Vec<SetId> {
+    if placement.cluster_sets.is_empty() {
+        return bound.iter().copied().collect();
+    }
+    let named: BTreeSet<SetId> = placement
+        .cluster_sets
+        .iter()
+        .filter_map(|name| by_name.get(name))
+        .copied()
+        .collect();
+    named.intersection(bound).copied().collect()
+}
+
+/// Neither `hubAcceptsClient` nor the conditions of a cluster count: one that is gone shows in its taints
+/// (docs/systems/ocm-placement.md#cluster-sets).
+fn members(set: &ManagedClusterSet<'_>, fleet: &Fleet<'_>) -> Result<Vec<ClusterId>, SelectorError> {
+    match &set.membership {
+        SetMembership::ExclusiveLabel => {
+            let labelled = fleet.labelled(CLUSTER_SET_LABEL, set.name).iter().copied();
+            Ok(labelled.filter(|id| fleet.live.contains(*id)).collect())
+        }
+        SetMembership::Selector(None) => Ok(Vec::new()),
+        SetMembership::Selector(Some(selector)) => {
+            let mut bits = fleet.matching_labels(&selector.compile()?);
+            bits.keep(&fleet.live);
+            Ok(bits.to_list())
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What an evaluation is, and the clusters it gave.
+//!
+//! Owns: the outcome of every Placement, with what it had before and has after. Flows in: a run. Flows out: clusters.
+//! Must not know: reports, explanations; those read it.
+
+use std::collections::HashSet;
+
+use crate::existing::Existing;
+use crate::ids::{Column, PlacementId};
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+
+/// The outcome of every Placement of an input.
+#[derive(Debug)]
+pub struct Evaluation<'a> {
+    pub(crate) plan: Plan<'a>,
+    pub(crate) outcomes: Column<PlacementId, Outcome<'a>>,
+    /// For each Placement what it had when it was scheduled (last).
+    pub(crate) existing: Column<PlacementId, Existing>,
+    /// For each Placement what it has then.
+    pub(crate) results: Column<PlacementId, Existing>,
+    pub(crate) rounds: usize,
+    pub(crate) converged: Option<bool>,
+}
+
+impl Evaluation<'_> {
+    /// How many decisions all Placements have together.
+    #[must_use]
+    pub fn decision_count(&self) -> usize {
+        self.results.values().map(|result| result.clusters.len()).sum()
+    }
+
+    /// The clusters of a Placement in the order of output, each once; `None` when there is no such Placement.
+    ///
+    /// For one that is left alone or cannot be synced these are the clusters of its given decisions.
+    #[must_use]
+    pub fn clusters_of(&self, namespace: &str, name: &str) -> Option<Vec<&str>> {
+        let placement = self.plan.input.inventory.placement(namespace, name)?;
+        let mut seen = HashSet::new();
+        let clusters = self.results[placement].clusters.iter();
+        let names = clusters.map(|cluster| self.plan.fleet.name(*cluster));
+        Some(
+            names
+                .filter(|name| !name.is_empty() && seen.insert(*name))
+                .collect(),
+        )
+    }
+}

@@ -1,0 +1,206 @@
+//! The decisions that a Placement has at one time: those of the input, and those after a run.
+//!
+//! Owns: its clusters, its objects, where their labels come from, and what a run makes of them. Flows in: an inventory,
+//! outcomes. Flows out: [`Existing`]. Must not know: how a Placement is scheduled.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::api::inventory::Inventory;
+use crate::decision_groups::{Groups, group_name};
+use crate::fleet::Fleet;
+use crate::ids::{ClusterId, Column, DecisionId, NameId, PlacementId};
+use crate::placement_decisions::{chunks, labels, object_number};
+
+/// What a Placement has at one time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Existing {
+    /// Names in the order of its decisions, repeats included.
+    pub(crate) clusters: Arc<[NameId]>,
+    /// Its objects by their number.
+    pub(crate) objects: Arc<BTreeMap<usize, ObjectState>>,
+}
+
+/// A PlacementDecision at one time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ObjectState {
+    pub(crate) labels: ObjectLabels,
+    pub(crate) content: Content,
+}
+
+/// Where the labels of an object come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ObjectLabels {
+    /// From the PlacementDecision of the input.
+    Given(DecisionId),
+    /// From a group: which of `decisionGroups`, and its position.
+    Made { named: Option<usize>, index: usize },
+}
+
+/// What an object holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content {
+    /// What the PlacementDecision of the input holds.
+    Given(DecisionId),
+    /// A part of the Placement's clusters.
+    Run { start: usize, end: usize },
+}
+
+impl ObjectLabels {
+    /// As text.
+    pub(crate) fn resolve(
+        self,
+        inventory: &Inventory<'_>,
+        placement: PlacementId,
+    ) -> BTreeMap<String, String> {
+        match self {
+            Self::Given(decision) => given_labels(inventory, decision),
+            Self::Made { named, index } => {
+                let placement = &inventory.placements[placement];
+                labels(placement.name, group_name(placement, named), index)
+            }
+        }
+    }
+
+    /// Whether two sources give the same labels.
+    fn same(self, other: Self, inventory: &Inventory<'_>, placement: PlacementId) -> bool {
+        match (self, other) {
+            (
+                Self::Made { named, index },
+                Self::Made {
+                    named: others,
+                    index: at,
+                },
+            ) => index == at && named == others,
+            _ => self.resolve(inventory, placement) == other.resolve(inventory, placement),
+        }
+    }
+}
+
+/// The labels of a PlacementDecision of the input.
+pub(crate) fn given_labels(inventory: &Inventory<'_>, decision: DecisionId) -> BTreeMap<String, String> {
+    let labels = inventory.decisions[decision]
+        .object
+        .root()
+        .get("metadata")
+        .get("labels");
+    let entries = labels.entries();
+    entries
+        .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
+        .collect()
+}
+
+/// The decisions of the input: what each Placement has, and how often each name stands in any decision.
+pub(crate) fn given(
+    inventory: &Inventory<'_>,
+    fleet: &Fleet<'_>,
+) -> (Column<PlacementId, Existing>, Column<NameId, u32>) {
+    let placements = &inventory.placements;
+    let by_key: HashMap<(&str, &str), PlacementId> = placements
+        .iter()
+        .map(|(id, placement)| ((placement.namespace, placement.name), id))
+        .collect();
+    let mut counts: Column<NameId, u32> = Column::new(vec![0; fleet.names.len()]);
+    let mut clusters: Column<PlacementId, Vec<NameId>> = Column::new(vec![Vec::new(); placements.len()]);
+    let mut objects: Column<PlacementId, BTreeMap<usize, ObjectState>> =
+        Column::new(vec![BTreeMap::new(); placements.len()]);
+    for (id, decision) in inventory.decisions.iter() {
+        // Whose object it is, says its name; whose clusters it holds, says its label: OCM writes by the one and reads
+        // by the other.
+        if let Some((placement, number)) = object_number(decision.name)
+            && let Some(named) = by_key.get(&(decision.namespace, placement))
+        {
+            let state = ObjectState {
+                labels: ObjectLabels::Given(id),
+                content: Content::Given(id),
+            };
+            objects[*named].insert(number, state);
+        }
+        let owner = decision
+            .placement
+            .and_then(|name| by_key.get(&(decision.namespace, name)));
+        for name in decision.clusters.iter().filter_map(|name| fleet.name_id(name)) {
+            counts[name] = counts[name].saturating_add(1);
+            if let Some(owner) = owner {
+                clusters[*owner].push(name);
+            }
+        }
+    }
+    let own = placements.ids().map(|placement| Existing {
+        clusters: std::mem::take(&mut clusters[placement]).into(),
+        objects: Arc::new(std::mem::take(&mut objects[placement])),
+    });
+    (own.collect(), counts)
+}
+
+impl Existing {
+    /// What a Placement has once its groups are written, and whether that is something else.
+    ///
+    /// OCM writes the content of an object that is there already; it writes its labels only when the content was
+    /// right before (`createOrUpdatePlacementDecision` in open-cluster-management-io/ocm
+    /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53; seen in
+    /// the cases), so labels may be a run late.
+    pub(crate) fn after(
+        &self,
+        groups: &Groups,
+        placement: PlacementId,
+        inventory: &Inventory<'_>,
+        fleet: &Fleet<'_>,
+    ) -> (Self, bool) {
+        let mut changed = false;
+        let mut objects = BTreeMap::new();
+        for chunk in chunks(groups) {
+            let made = ObjectLabels::Made {
+                named: chunk.named,
+                index: chunk.group,
+            };
+            let clusters = groups.part(chunk.start, chunk.end);
+            let labels = match self.objects.get(&chunk.number) {
+                Some(object) if !self.holds(object, clusters, inventory, fleet) => {
+                    changed = true;
+                    object.labels
+                }
+                Some(object) => {
+                    changed |= !object.labels.same(made, inventory, placement);
+                    made
+                }
+                None => {
+                    changed = true;
+                    made
+                }
+            };
+            let content = Content::Run {
+                start: chunk.start,
+                end: chunk.end,
+            };
+            objects.insert(chunk.number, ObjectState { labels, content });
+        }
+        changed |= objects.len() != self.objects.len();
+        let after = Self {
+            objects: Arc::new(objects),
+            clusters: groups.order.iter().copied().map(NameId::from).collect(),
+        };
+        (after, changed)
+    }
+
+    /// Whether an object holds exactly these clusters.
+    fn holds(
+        &self,
+        object: &ObjectState,
+        clusters: &[ClusterId],
+        inventory: &Inventory<'_>,
+        fleet: &Fleet<'_>,
+    ) -> bool {
+        match object.content {
+            Content::Run { start, end } => self.clusters.get(start..end).is_some_and(|names| {
+                let clusters = clusters.iter().copied().map(NameId::from);
+                names.iter().copied().eq(clusters)
+            }),
+            Content::Given(decision) => {
+                let decision = &inventory.decisions[decision];
+                let names = clusters.iter().map(|cluster| fleet.name(*cluster));
+                decision.plain && decision.clusters.iter().copied().eq(names)
+            }
+        }
+    }
+}

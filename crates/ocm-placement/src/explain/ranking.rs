@@ -1,0 +1,51 @@
+//! A cluster's rank, and the cut.
+//!
+//! Owns: the words about both. Flows in: a [`Case`]. Flows out: a step.
+
+use super::case::Case;
+use super::explanation::{Bearing, Stage, Step};
+
+impl Case<'_, '_> {
+    /// The rank and the cut; whether the cluster is selected.
+    pub(super) fn ranking(&self, steps: &mut Vec<Step>) -> bool {
+        let selected = self.outcome.groups.order.contains(&self.id);
+        let ranking = self
+            .outcome
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.ranking.as_ref());
+        let ranked = ranking.and_then(|ranking| {
+            let position = ranking.iter().position(|(_, cluster)| *cluster == self.id)?;
+            let (total, _) = ranking.get(position)?;
+            Some((position.saturating_add(1), ranking.len(), total.0))
+        });
+        let Some((rank, of, total)) = ranked else {
+            return selected;
+        };
+        let number = self.placement.number_of_clusters;
+        let place = self.placement.object.at("/spec/numberOfClusters");
+        let standing = format!("rank {rank} of {of} with {total} points");
+        let cut = number.filter(|number| rank > *number);
+        steps.push(match (cut, number) {
+            (Some(number), _) => Step::new(
+                Stage::Ranking,
+                Bearing::Against,
+                format!("{standing}, cut by numberOfClusters {number}"),
+                place,
+            ),
+            (None, Some(number)) => Step::new(
+                Stage::Ranking,
+                Bearing::For,
+                format!("{standing}, within numberOfClusters {number}"),
+                place,
+            ),
+            (None, None) => Step::new(
+                Stage::Ranking,
+                Bearing::For,
+                format!("{standing}, and all of them are wanted"),
+                self.placement.object.at("/spec"),
+            ),
+        });
+        cut.is_none()
+    }
+}

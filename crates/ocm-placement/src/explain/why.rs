@@ -1,0 +1,119 @@
+//! Why a Placement has, or has not, selected a cluster.
+//!
+//! Owns: the order of the steps, and where they end. Flows in: an evaluation with full detail. Flows out: explanations.
+//! Must not know: how they are printed.
+
+use super::case::Case;
+use super::explanation::{Bearing, Explanation, Stage, Step};
+use crate::api::placement::LeftAlone;
+use crate::evaluation::Evaluation;
+use crate::outcome::{FaultStage, SchedulerStatus};
+
+impl Evaluation<'_> {
+    /// What each Placement makes of a cluster, by namespace and name; `None` when there is no such ManagedCluster.
+    ///
+    /// Needs an evaluation with full detail: without it, scores and ranks are left out.
+    #[must_use]
+    pub fn explain(&self, cluster: &str) -> Option<Vec<Explanation>> {
+        let id = self.plan.fleet.cluster_id(cluster)?;
+        let explanations = self.outcomes.iter().map(|(placement_id, outcome)| {
+            let placement = &self.plan.input.inventory.placements[placement_id];
+            let case = Case {
+                plan: &self.plan,
+                placement_id,
+                placement,
+                outcome,
+                existing: &self.existing[placement_id],
+                id,
+                cluster: self.plan.fleet.clusters[id],
+            };
+            Explanation {
+                namespace: placement.namespace.to_owned(),
+                name: placement.name.to_owned(),
+                selected: self.results[placement_id].clusters.contains(&id.into()),
+                steps: case.steps(),
+            }
+        });
+        Some(explanations.collect())
+    }
+}
+
+impl Case<'_, '_> {
+    fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if let Some(reason) = self.outcome.left_alone {
+            let (text, pointer) = match reason {
+                LeftAlone::Deleting => ("the Placement is being deleted", "/metadata/deletionTimestamp"),
+                LeftAlone::SchedulingDisabled => {
+                    ("scheduling is disabled by an annotation", "/metadata/annotations")
+                }
+            };
+            let text = format!("{text}: its decisions stay as they are");
+            steps.push(Step::new(
+                Stage::Scheduler,
+                Bearing::Neutral,
+                text,
+                self.placement.object.at(pointer),
+            ));
+            return steps;
+        }
+        if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
+            let text = format!(
+                "the Placement cannot be synced, its decisions stay as they are: {}",
+                fault.message
+            );
+            steps.push(Step::new(
+                Stage::Scheduler,
+                Bearing::Neutral,
+                text,
+                fault.at.clone(),
+            ));
+            return steps;
+        }
+        if !self.cluster_set(&mut steps) {
+            return steps;
+        }
+        if self.misconfigured_by(Stage::Predicate, &mut steps) || !self.predicate(&mut steps) {
+            return steps;
+        }
+        if self.misconfigured_by(Stage::TaintToleration, &mut steps) || !self.taints(&mut steps) {
+            return steps;
+        }
+        if self.misconfigured_by(Stage::Prioritizer, &mut steps) {
+            return steps;
+        }
+        self.prioritizers(&mut steps);
+        if self.ranking(&mut steps) {
+            self.decision(&mut steps);
+        }
+        steps
+    }
+
+    /// Whether the pipeline stopped at this stage.
+    fn misconfigured_by(&self, stage: Stage, steps: &mut Vec<Step>) -> bool {
+        if self.outcome.status != SchedulerStatus::Misconfigured {
+            return false;
+        }
+        let Some(fault) = &self.outcome.fault else {
+            return false;
+        };
+        let here = match stage {
+            Stage::Predicate => fault.stage == FaultStage::Predicate,
+            Stage::TaintToleration => fault.stage == FaultStage::TaintToleration,
+            _ => fault.stage.plugin().is_none(),
+        };
+        if here {
+            let text = format!(
+                "the Placement is misconfigured and selects nothing: {}",
+                fault.message
+            );
+            steps.push(Step::new(
+                Stage::Scheduler,
+                Bearing::Against,
+                text,
+                fault.at.clone(),
+            ));
+        }
+        here
+    }
+}

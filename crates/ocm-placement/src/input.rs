@@ -1,0 +1,64 @@
+//! What an evaluation starts from.
+//!
+//! Owns: the objects, the clock, the order, the options. Flows in: an inventory. Flows out: [`Input`].
+
+use jiff::Timestamp;
+
+use crate::api::inventory::Inventory;
+
+/// In which order Placements see each other's decisions (docs/systems/ocm-placement.md#the-order-of-placements).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Each Placement sees only the decisions of the input.
+    Snapshot,
+    /// In the order of namespace and name, each sees the results of those before it.
+    #[default]
+    Sequential,
+    /// Sequential rounds until nothing changes.
+    Fixpoint,
+}
+
+impl Mode {
+    /// The name in reports and options.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Snapshot => "snapshot",
+            Self::Sequential => "sequential",
+            Self::Fixpoint => "fixpoint",
+        }
+    }
+}
+
+/// How much of the way to the decisions an evaluation keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Decisions, groups and conditions: what rendering needs. Scores are computed only where they choose.
+    Decisions,
+    /// Filters, scores and ranking as well: what the report shows.
+    Full,
+}
+
+/// What hub controllers other than the scheduler would change before it looks (docs/systems/ocm-placement.md#what-other-controllers-change). All off by
+/// default, because the input says what is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Options {
+    /// Clusters without a cluster set label get `default`, as the mutating webhook does.
+    pub unlabelled_join_default: bool,
+    /// The taints `unavailable` and `unreachable` follow ManagedClusterConditionAvailable.
+    pub derive_availability_taints: bool,
+}
+
+/// Everything that an evaluation depends on; equal inputs give equal results.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The objects.
+    pub inventory: &'a Inventory<'a>,
+    /// The clock; without it, what depends on time is reported as such ([`crate::ProblemKind::NeedsNow`]).
+    pub now: Option<Timestamp>,
+    /// The order.
+    pub mode: Mode,
+    /// What to add to the input.
+    pub options: Options,
+}

@@ -1,0 +1,84 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
+//!
+//! Owns: cluster sets, predicates, taints and tolerations, prioritizers, weights, ranking, decision groups,
+//! PlacementDecisions and conditions, as OCM's scheduler computes them, and the explanation of every decision. Flows
+//! in: [`Object`]s and a clock reading. Flows out: an [`Evaluation`].
+//! Must not know: files, the network, or how anything is printed.
+//!
+//! One file for each subject, in the order of the pipeline: `api` (the kinds), `cluster_sets`, `predicates` (with
+//! `cluster_selector` and `cel`), `taints_and_tolerations`, `filtered`, `weights`, `prioritizers` (`balance`, `steady`,
+//! `resource_allocatable`, `add_on`), `ranking`, `decision_groups`, `placement_decisions`, `conditions`; `fleet` holds
+//! the clusters, `existing` the decisions as they are, `plan` what all Placements share; `schedule` runs one Placement,
+//! `evaluate` all of them in a mode.
+
+// Input never causes a panic, and nothing speaks; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+#![warn(unreachable_pub)]
+
+mod ids;
+
+mod api;
+mod input;
+
+mod fleet;
+
+mod cel;
+mod cluster_selector;
+mod cluster_sets;
+mod filtered;
+mod predicates;
+mod taints_and_tolerations;
+
+mod prioritizers;
+mod ranking;
+mod weights;
+
+mod decision_groups;
+mod placement_decisions;
+
+mod conditions;
+mod existing;
+mod outcome;
+mod plan;
+mod schedule;
+
+mod evaluate;
+mod evaluation;
+
+mod explain;
+mod problems;
+mod report;
+
+#[cfg(test)]
+mod tests;
+
+pub use api::{
+    CLUSTER_SET_LABEL, FieldProblem, GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL, InvalidField, Inventory,
+    Location, Object, ObjectId, PLACEMENT_LABEL, parse_time,
+};
+pub use conditions::{Condition, ConditionStatus};
+pub use evaluate::evaluate;
+pub use evaluation::Evaluation;
+pub use explain::{Bearing, Explanation, Stage, Step};
+pub use input::{Detail, Input, Mode, Options};
+pub use outcome::SchedulerStatus;
+pub use problems::{Difference, Problem, ProblemKind};
+pub use report::{
+    Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
+    Report,
+};

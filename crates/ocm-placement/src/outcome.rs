@@ -1,0 +1,130 @@
+//! What became of a Placement.
+//!
+//! Owns: how a run ended, what was wrong, what is kept of the way. Flows in: what the pipeline found out.
+//! Flows out: data for reports, findings and explanations.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::api::object::Location;
+use crate::api::placement::LeftAlone;
+use crate::decision_groups::Groups;
+use crate::ids::ClusterId;
+use crate::ranking::Ranked;
+use crate::weights::Prioritizer;
+
+/// How the scheduler's run over a Placement ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum SchedulerStatus {
+    /// As it should.
+    Success,
+    /// With a warning: an add-on score has expired.
+    Warning,
+    /// It could not run: an eligible set has an invalid selector. Earlier decisions stay.
+    Error,
+    /// The Placement says something that makes no sense.
+    Misconfigured,
+    /// The scheduler leaves the Placement alone: deletion, or the annotation that disables scheduling. Earlier
+    /// decisions stay.
+    Skipped,
+}
+
+/// A time that would decide something, in a run without a clock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NeedsNow {
+    /// The field: a toleration's seconds, a score's `validUntil`.
+    pub(crate) at: Location,
+    /// What it decides, a few words.
+    pub(crate) decides: String,
+}
+
+/// Where in the pipeline something is wrong with the Placement (or with a set that it needs).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FaultStage {
+    ClusterSets,
+    Predicate,
+    TaintToleration,
+    Weights,
+    /// The selection stands.
+    DecisionGroups,
+}
+
+impl FaultStage {
+    /// OCM's plugin; weights and groups are none.
+    pub(crate) const fn plugin(self) -> Option<&'static str> {
+        match self {
+            Self::Predicate => Some("Predicate"),
+            Self::TaintToleration => Some("TaintToleration"),
+            Self::ClusterSets | Self::Weights | Self::DecisionGroups => None,
+        }
+    }
+}
+
+/// Something that is wrong with the Placement (or with a set that it needs).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) stage: FaultStage,
+    pub(crate) message: String,
+    pub(crate) at: Location,
+}
+
+/// What became of a Placement.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome<'a> {
+    pub(crate) status: SchedulerStatus,
+    pub(crate) left_alone: Option<LeftAlone>,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) available: Arc<[ClusterId]>,
+    pub(crate) groups: Groups,
+    pub(crate) selected: usize,
+    pub(crate) unscheduled: usize,
+    pub(crate) requeue_at: Option<Timestamp>,
+    pub(crate) needs_now: Vec<NeedsNow>,
+    pub(crate) trace: Option<Trace<'a>>,
+}
+
+impl Outcome<'_> {
+    /// Whether decisions and status of this Placement stay as they were.
+    pub(crate) fn keeps(&self) -> bool {
+        matches!(self.status, SchedulerStatus::Error | SchedulerStatus::Skipped)
+    }
+
+    pub(crate) fn new(status: SchedulerStatus) -> Self {
+        Self {
+            status,
+            left_alone: None,
+            fault: None,
+            available: Arc::from([]),
+            groups: Groups::default(),
+            selected: 0,
+            unscheduled: 0,
+            requeue_at: None,
+            needs_now: Vec::new(),
+            trace: None,
+        }
+    }
+}
+
+/// The way to the decisions. `None`: the pipeline stopped before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trace<'a> {
+    /// What Predicate left.
+    pub(crate) predicate: Option<Arc<[ClusterId]>>,
+    /// What TaintToleration left: the candidates.
+    pub(crate) tolerated: Option<Arc<[ClusterId]>>,
+    pub(crate) prioritizers: Option<Vec<Scores<'a>>>,
+    /// In the order of selection.
+    pub(crate) ranking: Option<Vec<Ranked>>,
+}
+
+/// What one prioritizer gave.
+#[derive(Debug, Clone)]
+pub(crate) struct Scores<'a> {
+    pub(crate) prioritizer: Prioritizer<'a>,
+    /// Aligned with the candidates.
+    pub(crate) scores: Arc<[i64]>,
+    /// Balance: how often each candidate stands in the decisions of others, and the largest such count of all.
+    pub(crate) counts: Option<(Arc<[u32]>, u32)>,
+}

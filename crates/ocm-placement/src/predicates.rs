@@ -1,0 +1,138 @@
+//! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates).
+//!
+//! Owns: evaluating each distinct selector once over the fleet. Flows in: the Placements, the fleet, what each of them
+//! may choose from. Flows out: a set of clusters for each distinct list of predicates, or the complaint that makes a
+//! Placement misconfigured. Must not know: decisions.
+
+use crate::api::placement::ClusterSelector;
+use crate::cel;
+use crate::cluster_selector::{BuiltSelector, SelectorFault, build, by_labels_and_claims};
+use crate::cluster_sets::ClusterSets;
+use crate::fleet::{Bits, Fleet};
+use crate::ids::{Column, Distinct, PlacementId, PredicatesId, SelectorId};
+use crate::input::Input;
+
+/// The results of all predicates of all Placements.
+#[derive(Debug)]
+pub(crate) struct Predicates {
+    /// The clusters that fit any of a list.
+    results: Column<PredicatesId, Result<Bits, SelectorFault>>,
+    /// The list of each Placement, `None` without predicates (everything passes).
+    pub(crate) of_placement: Column<PlacementId, Option<PredicatesId>>,
+}
+
+/// One distinct selector, and the clusters about which somebody asks.
+struct Asked {
+    built: Result<BuiltSelector, SelectorFault>,
+    needed: Bits,
+}
+
+impl Predicates {
+    pub(crate) fn new<'a>(input: &Input<'a>, fleet: &Fleet<'a>, sets: &ClusterSets<'a>) -> Self {
+        let placements = &input.inventory.placements;
+        let mut lists: Distinct<PredicatesId, &[ClusterSelector<'_>]> = Distinct::new();
+        let of_placement = placements.values().map(|placement| {
+            let list = placement.predicates.as_slice();
+            (!list.is_empty()).then(|| lists.id(list))
+        });
+        let of_placement: Column<PlacementId, Option<PredicatesId>> = of_placement.collect();
+        let mut lists = lists.map(|list| (list, Bits::none(fleet.len())));
+        for (placement, list) in of_placement.iter() {
+            if let (Some(list), Ok(clusters)) = (list, &sets.of(placement).clusters) {
+                let (_, needed) = &mut lists[*list];
+                clusters.iter().for_each(|cluster| needed.insert(*cluster));
+            }
+        }
+        let mut selectors: Distinct<SelectorId, &ClusterSelector<'_>> = Distinct::new();
+        let list_selectors = lists.values().map(|(list, needed)| {
+            // Nobody has a cluster to ask about: bad expressions are not even compiled, in OCM neither.
+            let asked = list.iter().filter(|_| !needed.is_empty());
+            asked.map(|selector| selectors.id(selector)).collect()
+        });
+        let list_selectors: Column<PredicatesId, Vec<SelectorId>> = list_selectors.collect();
+        let mut asked: Column<SelectorId, Asked> = selectors.map(|selector| Asked {
+            built: build(selector, ""),
+            needed: Bits::none(fleet.len()),
+        });
+        for ((_, needed), selectors) in lists.values().zip(list_selectors.values()) {
+            for selector in selectors {
+                asked[*selector].needed.add(needed);
+            }
+        }
+        let answers = answers(&asked, input, fleet);
+        let results = list_selectors
+            .values()
+            .map(|selectors| any_of(selectors, &asked, &answers, fleet));
+        Self {
+            results: results.collect(),
+            of_placement,
+        }
+    }
+
+    /// The clusters that fit a Placement's predicates; `None` without predicates.
+    pub(crate) fn of(&self, placement: PlacementId) -> Option<&Result<Bits, SelectorFault>> {
+        self.of_placement[placement].map(|list| &self.results[list])
+    }
+}
+
+/// The clusters that fit any selector. All are built before any is asked, so a bad one is a fault even beside one
+/// that matches everything (open-cluster-management-io/ocm
+/// pkg/placement/plugins/predicate/predicate.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
+fn any_of(
+    selectors: &[SelectorId],
+    asked: &Column<SelectorId, Asked>,
+    answers: &Column<SelectorId, Bits>,
+    fleet: &Fleet<'_>,
+) -> Result<Bits, SelectorFault> {
+    let mut any = Bits::none(fleet.len());
+    for (index, id) in selectors.iter().enumerate() {
+        match &asked[*id].built {
+            Ok(_) => any.add(&answers[*id]),
+            Err(fault) => {
+                return Err(SelectorFault {
+                    message: fault.message.clone(),
+                    pointer: format!("{}{}", predicate_pointer(index), fault.pointer),
+                });
+            }
+        }
+    }
+    Ok(any)
+}
+
+/// Where a predicate's selector stands in its Placement.
+pub(crate) fn predicate_pointer(index: usize) -> String {
+    format!("/spec/predicates/{index}/requiredClusterSelector")
+}
+
+/// The clusters that fit each selector, among those about which somebody asks.
+fn answers(
+    asked: &Column<SelectorId, Asked>,
+    input: &Input<'_>,
+    fleet: &Fleet<'_>,
+) -> Column<SelectorId, Bits> {
+    let answers = asked.values().map(|asked| match &asked.built {
+        Ok(built) => {
+            let mut bits = by_labels_and_claims(built, fleet);
+            bits.keep(&asked.needed);
+            bits
+        }
+        Err(_) => Bits::none(fleet.len()),
+    });
+    let mut answers: Column<SelectorId, Bits> = answers.collect();
+    // CEL is dear: it is asked only about what labels and claims leave over.
+    let questions = asked.iter().filter_map(|(id, asked)| {
+        let expressions = asked.built.as_ref().ok()?.cel.as_ref()?;
+        Some((
+            id,
+            cel::Question {
+                expressions,
+                candidates: answers[id].clone(),
+            },
+        ))
+    });
+    let (ids, questions): (Vec<SelectorId>, Vec<cel::Question<'_>>) = questions.unzip();
+    for (id, matching) in ids.into_iter().zip(cel::ask(&questions, input, fleet)) {
+        answers[id] = matching;
+    }
+    answers
+}

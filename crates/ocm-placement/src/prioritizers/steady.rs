@@ -1,0 +1,14 @@
+//! Steady: what is selected stays selected.
+//!
+//! Owns: the formula (docs/systems/ocm-placement.md#steady). Flows in: the clusters of the existing decisions of this
+//! Placement, as they were before the run: what a run decides itself would make every score depend on the order in
+//! which clusters are looked at (open-cluster-management-io/ocm
+//! pkg/placement/plugins/steady/steady.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). Flows out: scores.
+
+use crate::fleet::Bits;
+use crate::ids::ClusterId;
+
+/// 100 for a cluster of an existing decision of this Placement, else 0.
+pub(crate) fn steady(mine: &Bits, cluster: ClusterId) -> i64 {
+    if mine.contains(cluster) { 100 } else { 0 }
+}

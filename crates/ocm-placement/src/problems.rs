@@ -1,0 +1,177 @@
+//! What an evaluation has to say about its input.
+//!
+//! Owns: misconfigured Placements, times without a clock, Placements without clusters, decisions that differ from the
+//! evaluation, names that no decision can carry. Flows in: an evaluation. Flows out: typed problems, each with its
+//! place. Must not know: how a caller words or prints them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apimachinery::value_complaints;
+
+use crate::api::object::Location;
+use crate::api::placement::Placement;
+use crate::evaluation::Evaluation;
+use crate::outcome::{FaultStage, Outcome, SchedulerStatus};
+
+/// Something that a Placement's author should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The Placement's namespace.
+    pub namespace: String,
+    /// The Placement's name.
+    pub name: String,
+    /// The Placement itself.
+    pub placement: Location,
+    /// The field that is wrong: of the Placement, or of what it needs.
+    pub at: Location,
+    /// What is wrong.
+    pub kind: ProblemKind,
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// A time would decide something, and the input has no clock.
+    NeedsNow {
+        /// What it decides, a few words.
+        decides: String,
+    },
+    /// OCM cannot schedule it, because a cluster set that it needs has an invalid selector. Earlier decisions stay.
+    NotScheduled {
+        /// OCM's message.
+        message: String,
+    },
+    /// OCM calls it misconfigured: it selects nothing, and earlier decisions are wiped.
+    Misconfigured {
+        /// OCM's message.
+        message: String,
+    },
+    /// OCM calls its decision groups misconfigured: the clusters of this group and of those after it are lost.
+    MisconfiguredGroups {
+        /// OCM's message.
+        message: String,
+    },
+    /// It asks for clusters and selects none.
+    SelectsNothing,
+    /// Its name cannot be the value of a label, so no PlacementDecision can carry it.
+    NameIsNoLabelValue,
+}
+
+/// A Placement whose given decisions are not what the evaluation gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The Placement's namespace.
+    pub namespace: String,
+    /// The Placement's name.
+    pub name: String,
+    /// The Placement.
+    pub placement: Location,
+    /// The decisions in the first of its PlacementDecisions.
+    pub decisions: Location,
+    /// Clusters in the decisions only, sorted.
+    pub only_given: Vec<String>,
+    /// Clusters in the evaluation only, sorted.
+    pub only_evaluated: Vec<String>,
+}
+
+impl Evaluation<'_> {
+    /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, and times that
+    /// would decide something in a run without a clock; in the order of the Placements.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        let placements = self.plan.input.inventory.placements.values();
+        let mut problems = Vec::new();
+        for (placement, outcome) in placements.zip(self.outcomes.values()) {
+            problems.extend(outcome.needs_now.iter().map(|needs| {
+                let decides = needs.decides.clone();
+                problem(placement, needs.at.clone(), ProblemKind::NeedsNow { decides })
+            }));
+            problems.extend(fault(placement, outcome));
+            let empty = outcome.selected == 0 && outcome.fault.is_none() && !outcome.keeps();
+            if empty && placement.number_of_clusters != Some(0) {
+                let at = placement.object.at("/metadata/name");
+                problems.push(problem(placement, at, ProblemKind::SelectsNothing));
+            }
+        }
+        problems
+    }
+
+    /// The Placements whose decisions no API server would take: a label holds the name, and a label's value has 63
+    /// characters at most, while a name may have 253.
+    #[must_use]
+    pub fn unwritable(&self) -> Vec<Problem> {
+        let placements = self.plan.input.inventory.placements.values();
+        let too_long = placements.filter(|placement| !value_complaints(placement.name).is_empty());
+        too_long
+            .map(|placement| {
+                let at = placement.object.at("/metadata/name");
+                problem(placement, at, ProblemKind::NameIsNoLabelValue)
+            })
+            .collect()
+    }
+
+    /// Where the decisions of the input and the evaluation differ, for Placements that have any.
+    #[must_use]
+    pub fn differences(&self) -> Vec<Difference> {
+        let inventory = self.plan.input.inventory;
+        let mut differences = Vec::new();
+        let mut given: BTreeMap<(&str, &str), (Location, BTreeSet<&str>)> = BTreeMap::new();
+        for decision in inventory.decisions.values() {
+            let Some(placement) = decision.placement else {
+                continue;
+            };
+            let (_, names) = given
+                .entry((decision.namespace, placement))
+                .or_insert_with(|| (decision.object.at("/status/decisions"), BTreeSet::new()));
+            names.extend(decision.clusters.iter().filter(|name| !name.is_empty()));
+        }
+        for (placement, outcome) in inventory.placements.values().zip(self.outcomes.values()) {
+            let Some((decisions, given)) = given.get(&(placement.namespace, placement.name)) else {
+                continue;
+            };
+            if outcome.keeps() {
+                continue;
+            }
+            let order = outcome.groups.order.iter();
+            let evaluated: BTreeSet<&str> = order.map(|cluster| self.plan.fleet.name(*cluster)).collect();
+            let names = |difference: &mut dyn Iterator<Item = &&str>| -> Vec<String> {
+                difference.map(|name| (**name).to_owned()).collect()
+            };
+            let only_given = names(&mut given.difference(&evaluated));
+            let only_evaluated = names(&mut evaluated.difference(given));
+            if !only_given.is_empty() || !only_evaluated.is_empty() {
+                differences.push(Difference {
+                    namespace: placement.namespace.to_owned(),
+                    name: placement.name.to_owned(),
+                    placement: placement.object.at(""),
+                    decisions: decisions.clone(),
+                    only_given,
+                    only_evaluated,
+                });
+            }
+        }
+        differences
+    }
+}
+
+fn problem(placement: &Placement<'_>, at: Location, kind: ProblemKind) -> Problem {
+    Problem {
+        namespace: placement.namespace.to_owned(),
+        name: placement.name.to_owned(),
+        placement: placement.object.at(""),
+        at,
+        kind,
+    }
+}
+
+fn fault(placement: &Placement<'_>, outcome: &Outcome<'_>) -> Option<Problem> {
+    let fault = outcome.fault.as_ref()?;
+    let message = fault.message.clone();
+    let kind = match (outcome.status, fault.stage) {
+        (SchedulerStatus::Error, _) => ProblemKind::NotScheduled { message },
+        (_, FaultStage::DecisionGroups) => ProblemKind::MisconfiguredGroups { message },
+        _ => ProblemKind::Misconfigured { message },
+    };
+    Some(problem(placement, fault.at.clone(), kind))
+}

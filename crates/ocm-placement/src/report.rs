@@ -1,0 +1,428 @@
+//! The report: everything that an evaluation found out, under names instead of numbers.
+//!
+//! Owns: the shape that the cases compare, the PlacementDecisions as documents. Flows in: an evaluation. Flows
+//! out: serialisable data. Must not know: who prints it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use apimachinery::Field;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::api::placement::Placement;
+use crate::api::well_known::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};
+use crate::conditions::{Condition, ConditionStatus, Facts, conditions};
+use crate::decision_groups::group_name;
+use crate::evaluation::Evaluation;
+use crate::existing::given_labels;
+use crate::ids::{ClusterId, PlacementId};
+use crate::input::Options;
+use crate::outcome::{Outcome, SchedulerStatus, Trace};
+use crate::placement_decisions::{chunks, object_name};
+use crate::prioritizers::resource_allocatable::Resource;
+use crate::weights::Kind;
+
+/// What became of all Placements of an input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// snapshot, sequential or fixpoint.
+    pub mode: &'static str,
+    /// The clock, when there was one.
+    pub now: Option<String>,
+    /// How many rounds were run; 1 but for fixpoint.
+    pub rounds: usize,
+    /// Fixpoint only: whether the last round changed nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converged: Option<bool>,
+    /// What was added to the input.
+    pub options: Options,
+    /// Objects that an API server would refuse, left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<String>,
+    /// Sorted by namespace and name.
+    pub placements: Vec<PlacementReport>,
+}
+
+/// One Placement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacementReport {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// What kept OCM from finishing the sync.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync_error: Option<String>,
+    /// How the scheduler ended.
+    pub scheduler_status: SchedulerStatus,
+    /// The plugin that called it misconfigured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler_plugin: Option<String>,
+    /// Its message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler_message: Option<String>,
+    /// Sorted.
+    pub eligible_cluster_sets: Vec<String>,
+    /// Members of those sets, sorted.
+    pub available_clusters: Vec<String>,
+    /// What passed each filter; `None` when it stopped before.
+    pub filters: Option<Vec<FilterReport>>,
+    /// What each prioritizer gave; `None` when it stopped before.
+    pub prioritizers: Option<Vec<PrioritizerReport>>,
+    /// Totals in the order of selection.
+    pub ranking: Option<Vec<Ranked>>,
+    /// In the order of output.
+    pub decisions: Vec<Decision>,
+    /// The objects.
+    pub placement_decisions: Vec<DecisionObject>,
+    /// `status.decisionGroups`.
+    pub decision_groups: Vec<DecisionGroupReport>,
+    /// `status.numberOfSelectedClusters`.
+    pub number_of_selected_clusters: usize,
+    /// How many were asked for and not found.
+    pub unscheduled: usize,
+    /// When the first toleration in use on an existing decision expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requeue_at: Option<String>,
+    /// `status.conditions`.
+    pub conditions: Vec<Condition>,
+}
+
+/// What passed a filter and those before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FilterReport {
+    /// `Predicate`, then `Predicate,TaintToleration`.
+    pub name: &'static str,
+    /// Sorted.
+    pub filtered_clusters: Vec<String>,
+}
+
+/// What a prioritizer gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PrioritizerReport {
+    /// Name.
+    pub name: String,
+    /// Weight, never 0.
+    pub weight: i64,
+    /// By cluster; one without a score is absent.
+    pub scores: BTreeMap<String, i64>,
+}
+
+/// A cluster and its total.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ranked {
+    /// Name.
+    pub cluster_name: String,
+    /// Sum of weight times score.
+    pub score: i64,
+}
+
+/// A selected cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// Name.
+    pub cluster_name: String,
+    /// Its total; 0 where nothing was ranked.
+    pub score: i64,
+    /// The group's name, `""` for the rest.
+    pub decision_group_name: String,
+    /// The group's position.
+    pub decision_group_index: String,
+    /// The object that holds it.
+    pub placement_decision: String,
+}
+
+/// A PlacementDecision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecisionObject {
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<String, String>,
+    /// `status.decisions[].clusterName`.
+    pub clusters: Vec<String>,
+}
+
+/// One of `status.decisionGroups`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionGroupReport {
+    /// Position.
+    pub decision_group_index: usize,
+    /// Name.
+    pub decision_group_name: String,
+    /// Names of its PlacementDecisions.
+    pub decisions: Vec<String>,
+    /// How many clusters they have.
+    pub cluster_count: usize,
+}
+
+impl Evaluation<'_> {
+    /// The whole report. Filters, scores and ranking are there after an evaluation with full detail only.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let input = &self.plan.input;
+        Report {
+            mode: input.mode.as_str(),
+            now: input.now.map(|now| now.to_string()),
+            rounds: self.rounds,
+            converged: self.converged,
+            options: input.options,
+            rejected: input.inventory.rejected.iter().map(ToString::to_string).collect(),
+            placements: self.placement_reports().collect(),
+        }
+    }
+
+    /// The report of each Placement, by namespace and name.
+    pub fn placement_reports(&self) -> impl Iterator<Item = PlacementReport> {
+        self.outcomes
+            .iter()
+            .map(|(id, outcome)| self.placement_report(id, outcome))
+    }
+
+    /// Every PlacementDecision as OCM would leave it, by namespace, Placement and number: documents for files, or for
+    /// the next run's input. Without the owner reference, which needs the Placement's uid.
+    ///
+    /// A Placement that is left alone or cannot be synced keeps the objects of the input.
+    #[must_use]
+    pub fn decision_objects(&self) -> Vec<Value> {
+        self.placement_reports()
+            .flat_map(|report| {
+                let namespace = report.namespace;
+                let objects = report.placement_decisions.into_iter();
+                objects.map(move |object| decision_object(&namespace, &object))
+            })
+            .collect()
+    }
+
+    fn placement_report(&self, id: PlacementId, outcome: &Outcome<'_>) -> PlacementReport {
+        let placement = &self.plan.input.inventory.placements[id];
+        let eligible_cluster_sets = self.plan.sets.names(&self.plan.sets.of(id).sets);
+        let names = |clusters: &[ClusterId]| -> Vec<String> {
+            clusters.iter().map(|cluster| self.name(*cluster)).collect()
+        };
+        let message = outcome.fault.as_ref().map(|fault| fault.message.clone());
+        let misconfigured = outcome.status == SchedulerStatus::Misconfigured;
+        let mut report = PlacementReport {
+            namespace: placement.namespace.to_owned(),
+            name: placement.name.to_owned(),
+            sync_error: message.clone(),
+            scheduler_status: outcome.status,
+            scheduler_plugin: outcome
+                .fault
+                .as_ref()
+                .filter(|_| misconfigured)
+                .and_then(|fault| Some(fault.stage.plugin()?.to_owned())),
+            scheduler_message: message.filter(|_| misconfigured),
+            available_clusters: names(&outcome.available),
+            filters: None,
+            prioritizers: None,
+            ranking: None,
+            decisions: Vec::new(),
+            placement_decisions: Vec::new(),
+            decision_groups: Vec::new(),
+            number_of_selected_clusters: outcome.selected,
+            unscheduled: outcome.unscheduled,
+            requeue_at: outcome.requeue_at.map(|time| time.to_string()),
+            conditions: Vec::new(),
+            eligible_cluster_sets,
+        };
+        if outcome.keeps() {
+            self.keep(placement, outcome, &mut report);
+            return report;
+        }
+        if let Some(trace) = &outcome.trace {
+            self.trace(trace, &mut report);
+        }
+        self.decide(id, placement, outcome, &mut report);
+        let fault = outcome
+            .fault
+            .as_ref()
+            .map(|fault| (fault.stage.plugin(), fault.message.as_str()));
+        report.conditions = conditions(&Facts {
+            bound: self.plan.sets.eligible[id].bound,
+            named_sets: &placement.cluster_sets,
+            eligible_sets: &report.eligible_cluster_sets,
+            available: outcome.available.len(),
+            selected: outcome.selected,
+            unscheduled: outcome.unscheduled,
+            misconfigured: fault,
+        });
+        report
+    }
+
+    fn name(&self, cluster: ClusterId) -> String {
+        self.plan.fleet.name(cluster).to_owned()
+    }
+
+    /// A cluster that lacks a resource has no score of it, not even 0.
+    fn has_score(&self, kind: &Kind<'_>, cluster: ClusterId) -> bool {
+        Resource::of(kind).is_none_or(|resource| self.plan.resources.amount(resource, cluster).is_some())
+    }
+
+    fn trace(&self, trace: &Trace<'_>, report: &mut PlacementReport) {
+        let names = |clusters: &[ClusterId]| clusters.iter().map(|cluster| self.name(*cluster)).collect();
+        let filter = |name, clusters: &Option<Arc<[ClusterId]>>| {
+            clusters.as_ref().map(|clusters| FilterReport {
+                name,
+                filtered_clusters: names(clusters),
+            })
+        };
+        report.filters = filter("Predicate", &trace.predicate).map(|predicate| {
+            let tolerated = filter("Predicate,TaintToleration", &trace.tolerated);
+            std::iter::once(predicate).chain(tolerated).collect()
+        });
+        let candidates = trace.tolerated.as_deref().unwrap_or_default();
+        report.prioritizers = trace.prioritizers.as_ref().map(|prioritizers| {
+            prioritizers
+                .iter()
+                .map(|scored| {
+                    let kind = scored.prioritizer.kind;
+                    let scores = candidates.iter().zip(scored.scores.iter());
+                    PrioritizerReport {
+                        name: kind.name(),
+                        weight: scored.prioritizer.weight,
+                        scores: scores
+                            .filter(|(cluster, _)| self.has_score(&kind, **cluster))
+                            .map(|(cluster, score)| (self.name(*cluster), *score))
+                            .collect(),
+                    }
+                })
+                .collect()
+        });
+        report.ranking = trace.ranking.as_ref().map(|ranking| {
+            ranking
+                .iter()
+                .map(|(score, cluster)| Ranked {
+                    cluster_name: self.name(*cluster),
+                    score: score.0,
+                })
+                .collect()
+        });
+    }
+
+    fn decide(
+        &self,
+        id: PlacementId,
+        placement: &Placement<'_>,
+        outcome: &Outcome<'_>,
+        report: &mut PlacementReport,
+    ) {
+        let inventory = self.plan.input.inventory;
+        let objects = &self.results[id].objects;
+        let ranking = outcome.trace.as_ref().and_then(|trace| trace.ranking.as_ref());
+        let scores: HashMap<ClusterId, i64> = ranking
+            .into_iter()
+            .flatten()
+            .map(|(score, cluster)| (*cluster, score.0))
+            .collect();
+        let groups = &outcome.groups;
+        for (position, group) in groups.groups.iter().enumerate() {
+            report.decision_groups.push(DecisionGroupReport {
+                decision_group_index: position,
+                decision_group_name: group_name(placement, group.named).to_owned(),
+                decisions: Vec::new(),
+                cluster_count: group.end.saturating_sub(group.start),
+            });
+        }
+        for chunk in chunks(groups) {
+            let Some(group) = report.decision_groups.get_mut(chunk.group) else {
+                continue;
+            };
+            let object = object_name(placement.name, chunk.number);
+            group.decisions.push(object.clone());
+            let clusters = groups.part(chunk.start, chunk.end);
+            let labels = objects
+                .get(&chunk.number)
+                .map(|object| object.labels.resolve(inventory, id))
+                .unwrap_or_default();
+            let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
+            for cluster in clusters {
+                report.decisions.push(Decision {
+                    cluster_name: self.name(*cluster),
+                    score: scores.get(cluster).copied().unwrap_or_default(),
+                    decision_group_name: label(GROUP_NAME_LABEL),
+                    decision_group_index: label(GROUP_INDEX_LABEL),
+                    placement_decision: object.clone(),
+                });
+            }
+            report.placement_decisions.push(DecisionObject {
+                name: object,
+                clusters: clusters.iter().map(|cluster| self.name(*cluster)).collect(),
+                labels,
+            });
+        }
+    }
+
+    /// A Placement that is not synced keeps the decisions and the conditions of the input.
+    fn keep(&self, placement: &Placement<'_>, outcome: &Outcome<'_>, report: &mut PlacementReport) {
+        let inventory = self.plan.input.inventory;
+        for (position, decision) in inventory.decisions.iter() {
+            if decision.namespace != placement.namespace || decision.placement != Some(placement.name) {
+                continue;
+            }
+            let clusters: Vec<String> = decision.clusters.iter().map(|name| (*name).to_owned()).collect();
+            let (group, index) = (
+                decision.group_name.unwrap_or_default(),
+                decision.group_index.unwrap_or_default(),
+            );
+            for cluster in &clusters {
+                report.decisions.push(Decision {
+                    cluster_name: cluster.clone(),
+                    score: 0,
+                    decision_group_name: group.to_owned(),
+                    decision_group_index: index.to_owned(),
+                    placement_decision: decision.name.to_owned(),
+                });
+            }
+            report.placement_decisions.push(DecisionObject {
+                name: decision.name.to_owned(),
+                labels: given_labels(inventory, position),
+                clusters,
+            });
+        }
+        report.number_of_selected_clusters = report.decisions.len();
+        if outcome.status == SchedulerStatus::Skipped {
+            let conditions = placement.object.root().get("status").get("conditions");
+            report.conditions = conditions.items().map(|condition| kept(&condition)).collect();
+        }
+    }
+}
+
+/// OCM writes neither a reason nor a score (docs/systems/ocm-placement.md#ignored-fields).
+fn decision_object(namespace: &str, object: &DecisionObject) -> Value {
+    let clusters = object.clusters.iter();
+    let decisions: Vec<Value> = clusters
+        .map(|cluster| json!({"clusterName": cluster, "reason": ""}))
+        .collect();
+    json!({
+        "apiVersion": format!("{GROUP}/v1beta1"),
+        "kind": "PlacementDecision",
+        "metadata": {
+            "name": object.name,
+            "namespace": namespace,
+            "labels": object.labels,
+        },
+        "status": {"decisions": decisions},
+    })
+}
+
+fn kept(condition: &Field<'_>) -> Condition {
+    let text = |name| condition.get(name).str().unwrap_or_default().to_owned();
+    Condition {
+        kind: text("type"),
+        status: match condition.get("status").str() {
+            Some("True") => ConditionStatus::True,
+            Some("False") => ConditionStatus::False,
+            _ => ConditionStatus::Unknown,
+        },
+        reason: text("reason"),
+        message: text("message"),
+    }
+}

@@ -1,0 +1,380 @@
+//! One Placement through the pipeline (docs/systems/ocm-placement.md#the-pipeline).
+//!
+//! Owns: the order of the steps, where the pipeline stops, what is kept of it. Flows in: the plan, the decisions
+//! as they are. Flows out: an [`Outcome`]. Must not know: other Placements, but for the counts of their decisions.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::api::object::Location;
+use crate::api::placement::Placement;
+use crate::decision_groups;
+use crate::filtered::Filtered;
+use crate::fleet::{Bits, Fleet};
+use crate::ids::{ClusterId, Column, NameId, PlacementId};
+use crate::input::Detail;
+use crate::outcome::{Fault, FaultStage, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
+use crate::plan::Plan;
+use crate::prioritizers::balance::Balance;
+use crate::prioritizers::resource_allocatable::Resource;
+use crate::prioritizers::steady::steady;
+use crate::ranking;
+use crate::taints_and_tolerations as taints;
+use crate::weights::{self, Kind, Prioritizer};
+
+/// Where a worker keeps what changes from Placement to Placement.
+#[derive(Debug, Clone)]
+pub(crate) struct Scratch {
+    /// How often each name stands in any decision.
+    counts: Column<NameId, u32>,
+    /// The clusters of this Placement's existing decisions.
+    mine: Bits,
+}
+
+impl Scratch {
+    pub(crate) fn new(fleet: &Fleet<'_>, counts: Column<NameId, u32>) -> Self {
+        Self {
+            mine: Bits::none(fleet.len()),
+            counts,
+        }
+    }
+
+    /// Takes this Placement's own decisions out of the counts, because Balance counts those of others only, and notes
+    /// them as mine.
+    pub(crate) fn begin(&mut self, fleet: &Fleet<'_>, existing: &[NameId]) {
+        for name in existing {
+            self.counts[*name] = self.counts[*name].saturating_sub(1);
+            if let Some(cluster) = fleet.cluster_of(*name) {
+                self.mine.insert(cluster);
+            }
+        }
+    }
+
+    /// Forgets what is mine and adds decisions to the counts.
+    pub(crate) fn end(&mut self, fleet: &Fleet<'_>, existing: &[NameId], decisions: &[NameId]) {
+        for cluster in existing.iter().filter_map(|name| fleet.cluster_of(*name)) {
+            self.mine.remove(cluster);
+        }
+        for name in decisions {
+            self.counts[*name] = self.counts[*name].saturating_add(1);
+        }
+    }
+}
+
+/// Schedules a Placement. `existing` are its decisions as they are; `scratch` has begun with them.
+pub(crate) fn schedule<'a>(
+    plan: &Plan<'a>,
+    id: PlacementId,
+    existing: &[NameId],
+    scratch: &Scratch,
+    detail: Detail,
+) -> Outcome<'a> {
+    let placement = &plan.input.inventory.placements[id];
+    if let Some(reason) = placement.left_alone {
+        let mut outcome = Outcome::new(SchedulerStatus::Skipped);
+        outcome.left_alone = Some(reason);
+        return outcome;
+    }
+    let available = match &plan.sets.of(id).clusters {
+        Ok(available) => available,
+        Err(bad) => {
+            let mut outcome = Outcome::new(SchedulerStatus::Error);
+            let pointer = format!(
+                "/spec/clusterSelector/labelSelector{}",
+                bad.error.origin.pointer()
+            );
+            outcome.fault = Some(Fault {
+                stage: FaultStage::ClusterSets,
+                message: bad.error.message.clone(),
+                at: plan.sets.all[bad.set].object.at(pointer),
+            });
+            return outcome;
+        }
+    };
+    let run = Run {
+        plan,
+        id,
+        placement,
+        existing,
+        scratch,
+        detail,
+        available,
+    };
+    let mut outcome = Outcome::new(SchedulerStatus::Success);
+    let mut trace = Trace::default();
+    match run.pipeline(&mut outcome, &mut trace) {
+        Ok(selected) => {
+            outcome.selected = selected.len();
+            let wanted = placement.number_of_clusters.unwrap_or(selected.len());
+            outcome.unscheduled = wanted.saturating_sub(selected.len());
+            run.group(&mut outcome, selected);
+            outcome.requeue_at = run.requeue_at();
+        }
+        Err(fault) => {
+            outcome.status = SchedulerStatus::Misconfigured;
+            outcome.fault = Some(fault);
+            // Earlier decisions are wiped: OCM writes the groups of nothing, too.
+            run.group(&mut outcome, Vec::new());
+        }
+    }
+    outcome.available = available.clone();
+    outcome.needs_now.sort();
+    outcome.needs_now.dedup();
+    outcome.trace = (detail == Detail::Full).then_some(trace);
+    outcome
+}
+
+struct Run<'r, 'a> {
+    plan: &'r Plan<'a>,
+    id: PlacementId,
+    placement: &'a Placement<'a>,
+    existing: &'r [NameId],
+    scratch: &'r Scratch,
+    detail: Detail,
+    available: &'r Arc<[ClusterId]>,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Filters, weights, scores, cut: the selected clusters, ascending.
+    fn pipeline(&self, outcome: &mut Outcome<'_>, trace: &mut Trace<'a>) -> Result<Vec<ClusterId>, Fault> {
+        let filtered = self.predicates()?;
+        trace.predicate = Some(filtered.predicate.clone());
+        let candidates = self.tolerations(filtered, outcome)?;
+        trace.tolerated = Some(candidates.clone());
+        let prioritizers = weights::prioritizers(&self.placement.prioritizer_policy).map_err(|fault| {
+            let at = self.at(fault.pointer);
+            Fault {
+                stage: FaultStage::Weights,
+                message: fault.message,
+                at,
+            }
+        })?;
+        let number = self.placement.number_of_clusters.unwrap_or(candidates.len());
+        let cuts = number < candidates.len();
+        self.expired_scores(&prioritizers, &candidates, cuts, outcome);
+        if self.detail == Detail::Decisions && !cuts {
+            return Ok(candidates.to_vec());
+        }
+        let scores = self.scores(&prioritizers, filtered, &candidates);
+        let mut totals = vec![0i64; candidates.len()];
+        for (prioritizer, scores) in prioritizers.iter().zip(&scores) {
+            for (total, score) in totals.iter_mut().zip(scores.iter()) {
+                *total = total.saturating_add(prioritizer.weight.saturating_mul(*score));
+            }
+        }
+        if self.detail == Detail::Decisions {
+            return Ok(ranking::select(&candidates, &totals, number));
+        }
+        let ranking = ranking::rank(&candidates, &totals);
+        let mut selected: Vec<ClusterId> = ranking.iter().take(number).map(|(_, cluster)| *cluster).collect();
+        selected.sort_unstable();
+        let scored = prioritizers.into_iter().zip(scores);
+        let scored = scored.map(|(prioritizer, scores)| Scores {
+            counts: (prioritizer.kind == Kind::Balance).then(|| self.counts(&candidates)),
+            prioritizer,
+            scores,
+        });
+        trace.prioritizers = Some(scored.collect());
+        trace.ranking = Some(ranking);
+        Ok(selected)
+    }
+
+    fn predicates(&self) -> Result<&'r Filtered, Fault> {
+        let predicate = match self.plan.predicates.of(self.id) {
+            None => None,
+            Some(Ok(predicate)) => Some(predicate),
+            // Without clusters OCM compiles nothing, so nothing is wrong.
+            Some(Err(_)) if self.available.is_empty() => None,
+            Some(Err(fault)) => {
+                return Err(Fault {
+                    stage: FaultStage::Predicate,
+                    message: fault.message.clone(),
+                    at: self.at(&*fault.pointer),
+                });
+            }
+        };
+        Ok(self.plan.filtered(self.id, self.available, predicate))
+    }
+
+    /// The candidates: what passes both filters, ascending.
+    fn tolerations(&self, filtered: &Filtered, outcome: &mut Outcome<'_>) -> Result<Arc<[ClusterId]>, Fault> {
+        // OCM looks at tolerations only where a cluster is left, so a bad one is no fault before.
+        if filtered.predicate.is_empty() {
+            return Ok(filtered.tolerated.clone());
+        }
+        if let Some(fault) = taints::fault(&self.placement.tolerations) {
+            let pointer = format!("/spec/tolerations/{}/{}", fault.index, fault.field);
+            return Err(Fault {
+                stage: FaultStage::TaintToleration,
+                message: fault.message.to_owned(),
+                at: self.at(pointer),
+            });
+        }
+        self.unsure_tolerations(filtered, outcome);
+        let kept: Vec<ClusterId> = filtered
+            .if_selected
+            .iter()
+            .copied()
+            .filter(|cluster| self.scratch.mine.contains(*cluster))
+            .collect();
+        if kept.is_empty() {
+            return Ok(filtered.tolerated.clone());
+        }
+        let mut candidates: Vec<ClusterId> = filtered.tolerated.iter().copied().chain(kept).collect();
+        candidates.sort_unstable();
+        Ok(candidates.into())
+    }
+
+    fn unsure_tolerations(&self, filtered: &Filtered, outcome: &mut Outcome<'_>) {
+        let list = self.plan.verdicts.of_placement[self.id];
+        for cluster in &filtered.unsure {
+            let verdict = self.plan.verdicts.verdict(list, *cluster);
+            let [new, selected] = verdict.unsure;
+            let (unsure, passes) = if self.scratch.mine.contains(*cluster) {
+                (selected, verdict.for_selected)
+            } else {
+                (new, verdict.for_new)
+            };
+            if let (Some(index), true) = (unsure, passes) {
+                let pointer = format!("/spec/tolerations/{index}/tolerationSeconds");
+                outcome.needs_now.push(NeedsNow {
+                    at: self.at(pointer),
+                    decides: format!(
+                        "whether the taints of {} are tolerated",
+                        self.plan.fleet.name(*cluster)
+                    ),
+                });
+            }
+        }
+    }
+
+    /// Expired scores end the run in a Warning; scores that may have expired need a clock.
+    fn expired_scores(
+        &self,
+        prioritizers: &[Prioritizer<'a>],
+        candidates: &[ClusterId],
+        cuts: bool,
+        outcome: &mut Outcome<'_>,
+    ) {
+        for prioritizer in prioritizers {
+            let Kind::AddOn(score) = prioritizer.kind else {
+                continue;
+            };
+            let Some(column) = self.plan.add_ons.column(&score) else {
+                continue;
+            };
+            if candidates.iter().any(|cluster| column.expired.contains(*cluster)) {
+                outcome.status = SchedulerStatus::Warning;
+            }
+            if !cuts && self.detail == Detail::Decisions {
+                continue;
+            }
+            for cluster in candidates
+                .iter()
+                .filter(|cluster| column.unsure.contains(**cluster))
+            {
+                let name = self.plan.fleet.name(*cluster);
+                if let Some(object) = self.plan.add_ons.object(name, score.resource_name) {
+                    outcome.needs_now.push(NeedsNow {
+                        at: object.object.at("/status/validUntil"),
+                        decides: format!("whether {name} has its score {}", score.score_name),
+                    });
+                }
+            }
+        }
+    }
+
+    fn scores(
+        &self,
+        prioritizers: &[Prioritizer<'a>],
+        filtered: &Filtered,
+        candidates: &Arc<[ClusterId]>,
+    ) -> Vec<Arc<[i64]>> {
+        let scores = prioritizers.iter().map(|prioritizer| match prioritizer.kind {
+            Kind::Balance => {
+                let balance = Balance::new(&self.scratch.counts);
+                let score = |cluster: &ClusterId| balance.score(self.count(*cluster));
+                candidates.iter().map(score).collect()
+            }
+            Kind::Steady => candidates
+                .iter()
+                .map(|cluster| steady(&self.scratch.mine, *cluster))
+                .collect(),
+            Kind::AllocatableCpu => self.resource_scores(Resource::Cpu, filtered, candidates),
+            Kind::AllocatableMemory => self.resource_scores(Resource::Memory, filtered, candidates),
+            Kind::AddOn(score) => {
+                let column = self.plan.add_ons.column(&score);
+                let score =
+                    |cluster: &ClusterId| column.map(|column| column.score(*cluster)).unwrap_or_default();
+                candidates.iter().map(score).collect()
+            }
+        });
+        scores.collect()
+    }
+
+    /// How often a cluster stands in the decisions of other Placements.
+    fn count(&self, cluster: ClusterId) -> u32 {
+        self.scratch.counts[cluster.into()]
+    }
+
+    fn counts(&self, candidates: &[ClusterId]) -> (Arc<[u32]>, u32) {
+        let max = self.scratch.counts.values().copied().max().unwrap_or_default();
+        let counts = candidates.iter().map(|cluster| self.count(*cluster));
+        (counts.collect(), max)
+    }
+
+    /// Shared by all Placements with the same candidates: least and most depend on nothing else.
+    fn resource_scores(
+        &self,
+        resource: Resource,
+        filtered: &Filtered,
+        candidates: &Arc<[ClusterId]>,
+    ) -> Arc<[i64]> {
+        let scores = || self.plan.resources.scores(resource, candidates).into();
+        let [cpu, memory] = &filtered.resources;
+        let slot = match resource {
+            Resource::Cpu => cpu,
+            Resource::Memory => memory,
+        };
+        if Arc::ptr_eq(candidates, &filtered.tolerated) {
+            slot.get_or_init(scores).clone()
+        } else {
+            scores()
+        }
+    }
+
+    fn group(&self, outcome: &mut Outcome<'_>, selected: Vec<ClusterId>) {
+        outcome.groups = decision_groups::group(
+            self.placement.group_strategy.clusters_per_group,
+            selected,
+            self.plan.group_selectors.of(self.id),
+        );
+        if let (Some(fault), None) = (&outcome.groups.fault, &outcome.fault) {
+            outcome.fault = Some(Fault {
+                stage: FaultStage::DecisionGroups,
+                message: fault.message.clone(),
+                at: self.at(&*fault.pointer),
+            });
+        }
+    }
+
+    /// When the first toleration in use on a cluster of the existing decisions expires; those of this run do not count
+    /// until the next one.
+    fn requeue_at(&self) -> Option<Timestamp> {
+        self.plan.input.now?;
+        let list = self.plan.verdicts.of_placement[self.id];
+        let fleet = &self.plan.fleet;
+        let clusters = self.existing.iter().filter_map(|name| fleet.cluster_of(*name));
+        let first = clusters
+            .filter(|cluster| fleet.tainted.contains(*cluster))
+            .filter_map(|cluster| self.plan.verdicts.verdict(list, cluster).expires)
+            .min()?;
+        Timestamp::from_nanosecond(first).ok()
+    }
+
+    /// A field of the Placement.
+    fn at(&self, pointer: impl Into<String>) -> Location {
+        self.placement.object.at(pointer)
+    }
+}

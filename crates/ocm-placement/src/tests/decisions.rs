@@ -1,0 +1,202 @@
+//! Who keeps which decisions, who sees them, and how they are written.
+
+use super::*;
+
+#[test]
+fn an_eligible_set_with_a_bad_selector_blocks_the_placement_and_keeps_its_decisions() {
+    let bad = "
+---
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSet
+metadata: {name: bad}
+spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchExpressions: [{key: a, operator: Like}]}}}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSetBinding
+metadata: {name: bad, namespace: 'n'}
+";
+    let yaml = |spec: &str| {
+        [
+            BOUND,
+            bad,
+            &clusters(&["a", "b"]),
+            &placement("p", spec),
+            &decision("p", 1, &["gone", "b"]),
+        ]
+        .concat()
+    };
+    let blocked = first(&yaml("{}"));
+    assert_eq!(blocked.scheduler_status, SchedulerStatus::Error);
+    assert_eq!(selected(&blocked), ["gone", "b"]);
+    assert!(blocked.conditions.is_empty());
+    assert_eq!(
+        selected(&first(&yaml("{clusterSets: [s]}"))),
+        ["a", "b"],
+        "a set that is not eligible does not matter"
+    );
+}
+
+#[test]
+fn a_placement_that_is_left_alone_keeps_its_decisions_and_status() {
+    for metadata in [
+        "deletionTimestamp: '2026-01-01T00:00:00Z'",
+        "annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: 'true'}",
+    ] {
+        let alone = format!(
+            "
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {{name: p, namespace: 'n', {metadata}}}
+spec: {{}}
+status: {{conditions: [{{type: PlacementSatisfied, status: 'False', reason: Old, message: old, lastTransitionTime: '2026-01-01T00:00:00Z'}}]}}
+"
+        );
+        let report = first(&[BOUND, &clusters(&["a"]), &alone, &decision("p", 1, &["b"])].concat());
+        assert_eq!(report.scheduler_status, SchedulerStatus::Skipped);
+        assert_eq!(
+            (selected(&report).as_slice(), reason(&report)),
+            (["b"].as_slice(), "Old")
+        );
+    }
+    let enabled = placement("p", "{}").replace(
+        "namespace: 'n'",
+        "namespace: 'n', annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: 'yes'}",
+    );
+    assert_eq!(
+        selected(&first(&[BOUND, &clusters(&["a"]), &enabled].concat())),
+        ["a"],
+        "exactly true"
+    );
+}
+
+#[test]
+fn a_binding_counts_by_its_name_and_not_by_its_cluster_set() {
+    let renamed = BOUND.replace("{clusterSet: s}", "{clusterSet: other}");
+    assert_eq!(
+        selected(&first(
+            &[&renamed, &clusters(&["a"]) as &str, &placement("p", "{}")].concat()
+        )),
+        ["a"]
+    );
+}
+
+#[test]
+fn sequential_placements_see_the_results_of_those_before_them() {
+    let spec = "{numberOfClusters: 1}";
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b"]),
+        &placement("p1", spec),
+        &placement("p2", spec),
+    ]
+    .concat();
+    let of = |mode| {
+        let setting = Setting { mode, ..SNAPSHOT };
+        with_evaluation(&objects(&yaml), setting, |evaluation| {
+            ["p1", "p2"].map(|name| evaluation.clusters_of("n", name).unwrap_or_default().join(","))
+        })
+    };
+    assert_eq!(of(Mode::Snapshot), ["a", "a"]);
+    assert_eq!(of(Mode::Sequential), ["a", "b"]);
+}
+
+#[test]
+fn labels_of_an_existing_object_are_written_only_when_its_clusters_are_right_already() {
+    let spec =
+        "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}";
+    let yaml = |given: &str| [BOUND, &clusters(&["a"]), &placement("p", spec), given].concat();
+    let label = |report: &PlacementReport| {
+        report
+            .decisions
+            .first()
+            .map(|one| one.decision_group_name.clone())
+    };
+    assert_eq!(label(&first(&yaml(""))).as_deref(), Some("gg"));
+    assert_eq!(
+        label(&first(&yaml(&decision("p", 1, &["a"])))).as_deref(),
+        Some("gg")
+    );
+    assert_eq!(
+        label(&first(&yaml(&decision("p", 1, &["b"])))).as_deref(),
+        Some("")
+    );
+}
+
+#[test]
+fn written_decisions_are_what_the_next_run_takes_as_given() {
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b", "c"]),
+        &placement("p", "{numberOfClusters: 2}"),
+    ]
+    .concat();
+    let mut all = objects(&yaml);
+    let (report, written) = with_evaluation(&all, SNAPSHOT, |evaluation| {
+        (evaluation.report(), evaluation.decision_objects())
+    });
+    all.extend(
+        (1000usize..)
+            .zip(written)
+            .map(|(index, value)| object(index, value)),
+    );
+    let (_, findings) = read(&all);
+    assert!(findings.is_empty(), "{findings:?}");
+    let again = with_evaluation(&all, SNAPSHOT, |evaluation| {
+        (evaluation.report(), evaluation.differences())
+    });
+    assert_eq!(
+        again.0.placements.first().map(selected),
+        report.placements.first().map(selected)
+    );
+    assert!(again.1.is_empty());
+}
+
+#[test]
+fn decisions_that_differ_from_the_evaluation_are_listed() {
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b"]),
+        &placement("p", "{}"),
+        &decision("p", 1, &["b", "gone"]),
+    ]
+    .concat();
+    let differences = with_evaluation(&objects(&yaml), SNAPSHOT, |evaluation| evaluation.differences());
+    let shape: Vec<_> = differences
+        .iter()
+        .map(|one| (one.only_given.join(","), one.only_evaluated.join(",")))
+        .collect();
+    assert_eq!(shape, [("gone".to_owned(), "a".to_owned())]);
+}
+
+#[test]
+fn what_is_wrong_becomes_problems_with_places() {
+    let problems = |yaml: &str| {
+        with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| {
+            let problems = evaluation.problems().into_iter();
+            problems
+                .map(|problem| (problem.kind, problem.at.pointer))
+                .collect::<Vec<_>>()
+        })
+    };
+    let one = clusters(&["a"]);
+    assert_eq!(problems(&[BOUND, &one, &placement("p", "{}")].concat()), []);
+    assert_eq!(
+        problems(&[BOUND, &one, &placement("p", "{numberOfClusters: 0}")].concat()),
+        [],
+        "nothing was asked for"
+    );
+    assert_eq!(
+        problems(&[BOUND, &placement("p", "{}")].concat()),
+        [(ProblemKind::SelectsNothing, "/metadata/name".to_owned())]
+    );
+    let mode = placement("p", "{prioritizerPolicy: {mode: Fair}}");
+    let message = "incorrect prioritizer policy mode: Fair".to_owned();
+    assert_eq!(
+        problems(&[BOUND, &one, &mode].concat()),
+        [(
+            ProblemKind::Misconfigured { message },
+            "/spec/prioritizerPolicy/mode".to_owned()
+        )]
+    );
+}

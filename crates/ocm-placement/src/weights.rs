@@ -1,0 +1,139 @@
+//! Which prioritizers a Placement uses, and how much each counts (docs/systems/ocm-placement.md#weights).
+//!
+//! Owns: defaults, modes, what overrides and what adds up. Flows in: a policy. Flows out: prioritizers with a
+//! weight other than 0, or the complaint that makes the Placement misconfigured.
+
+use crate::api::placement::{AddOnScore, PrioritizerPolicy};
+
+/// A prioritizer of OCM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind<'a> {
+    Balance,
+    Steady,
+    AllocatableCpu,
+    AllocatableMemory,
+    AddOn(AddOnScore<'a>),
+}
+
+impl Kind<'_> {
+    /// The name in reports.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Balance => "Balance".to_owned(),
+            Self::Steady => "Steady".to_owned(),
+            Self::AllocatableCpu => "ResourceAllocatableCPU".to_owned(),
+            Self::AllocatableMemory => "ResourceAllocatableMemory".to_owned(),
+            Self::AddOn(score) => format!("AddOn/{}/{}", score.resource_name, score.score_name),
+        }
+    }
+}
+
+/// A prioritizer that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Prioritizer<'a> {
+    pub(crate) kind: Kind<'a>,
+    /// Never 0.
+    pub(crate) weight: i64,
+    /// The configuration that says so; `None`: a default.
+    pub(crate) configuration: Option<usize>,
+}
+
+/// A policy that makes a Placement misconfigured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PolicyFault {
+    /// OCM's message.
+    pub(crate) message: String,
+    /// JSON pointer inside the Placement.
+    pub(crate) pointer: String,
+}
+
+/// One entry of OCM's map of weights. Its key is a whole `ScoreCoordinate`, which holds a Go *pointer* to `addOn`: two
+/// entries with that block are never the same key, whatever it says. So repeated AddOn entries add up, and a BuiltIn
+/// entry with such a block adds to the default instead of overriding it (docs/systems/ocm-placement.md#weights;
+/// `mergeWeights` in open-cluster-management-io/ocm
+/// pkg/placement/controllers/scheduling/schedule.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
+struct Entry<'a> {
+    is_add_on: bool,
+    built_in: &'a str,
+    add_on: Option<AddOnScore<'a>>,
+    weight: i64,
+    configuration: Option<usize>,
+}
+
+const POLICY: &str = "/spec/prioritizerPolicy";
+
+/// The prioritizers of a policy, the defaults first, then in the order of the configurations.
+pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Prioritizer<'a>>, PolicyFault> {
+    let default = |built_in| Entry {
+        is_add_on: false,
+        built_in,
+        add_on: None,
+        weight: 1,
+        configuration: None,
+    };
+    let mut entries = match policy.mode {
+        "" | "Additive" => vec![default("Balance"), default("Steady")],
+        "Exact" => Vec::new(),
+        other => {
+            return Err(PolicyFault {
+                message: format!("incorrect prioritizer policy mode: {other}"),
+                pointer: format!("{POLICY}/mode"),
+            });
+        }
+    };
+    for (index, configuration) in policy.configurations.iter().enumerate() {
+        let coordinate = &configuration.coordinate;
+        let same = entries.iter_mut().find(|entry| {
+            entry.add_on.is_none()
+                && coordinate.add_on.is_none()
+                && entry.is_add_on == coordinate.is_add_on
+                && entry.built_in == coordinate.built_in
+        });
+        let entry = Entry {
+            is_add_on: coordinate.is_add_on,
+            built_in: coordinate.built_in,
+            add_on: coordinate.add_on,
+            weight: configuration.weight,
+            configuration: Some(index),
+        };
+        match same {
+            Some(same) => *same = entry,
+            None => entries.push(entry),
+        }
+    }
+    // Weight 0 goes first: a prioritizer that nobody knows is no fault then.
+    entries
+        .iter()
+        .filter(|entry| entry.weight != 0)
+        .map(prioritizer)
+        .collect()
+}
+
+fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, PolicyFault> {
+    let fault = |message: String, field: &str| PolicyFault {
+        message,
+        pointer: match entry.configuration {
+            Some(index) => format!("{POLICY}/configurations/{index}/scoreCoordinate{field}"),
+            None => POLICY.to_owned(),
+        },
+    };
+    let kind = match (entry.is_add_on, entry.add_on, entry.built_in) {
+        (true, Some(score), _) => Kind::AddOn(score),
+        (true, None, _) => return Err(fault("addOn should not be empty".to_owned(), "")),
+        (false, _, "Balance") => Kind::Balance,
+        (false, _, "Steady") => Kind::Steady,
+        (false, _, "ResourceAllocatableCPU") => Kind::AllocatableCpu,
+        (false, _, "ResourceAllocatableMemory") => Kind::AllocatableMemory,
+        (false, _, other) => {
+            return Err(fault(
+                format!("incorrect builtin prioritizer: {other}"),
+                "/builtIn",
+            ));
+        }
+    };
+    Ok(Prioritizer {
+        kind,
+        weight: entry.weight,
+        configuration: entry.configuration,
+    })
+}

@@ -1,0 +1,104 @@
+//! What an evaluation says, as findings.
+//!
+//! Owns: code, words and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
+//! findings at the places of their fields. Must not know: which Placements count.
+
+use ocm_placement::{Difference, Evaluation, InvalidField, Problem, ProblemKind};
+
+use super::location::{object_of, place_of};
+use crate::diagnostic::{Code, Finding, first_names};
+use crate::hub::Hub;
+
+/// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, and times that would
+/// decide something in a run without a clock.
+#[must_use]
+pub fn problems(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
+    let problems = evaluation.problems();
+    problems.iter().map(|problem| finding(hub, problem)).collect()
+}
+
+/// Placements whose decisions no API server would take.
+#[must_use]
+pub fn unwritable(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
+    let unwritable = evaluation.unwritable();
+    unwritable.iter().map(|problem| finding(hub, problem)).collect()
+}
+
+/// A field that the scheduler cannot read, although the schema let it pass.
+pub(super) fn invalid_field(hub: &Hub, field: &InvalidField) -> Finding {
+    let identity = object_of(hub, &field.at).identity();
+    let message = format!("{identity}: {field}");
+    Finding::new(Code::OBJECT_SCHEMA, place_of(hub, &field.at), message)
+        .help("correct the field: OCM's API server would refuse it")
+}
+
+/// The finding of a problem.
+pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
+    let at = place_of(hub, &problem.at);
+    let key = object_of(hub, &problem.placement).key();
+    match &problem.kind {
+        ProblemKind::NeedsNow { decides } => {
+            let Problem { namespace, name, .. } = problem;
+            let message = format!("a time decides Placement {namespace}/{name}: {decides}");
+            Finding::new(Code::PLACEMENT_NEEDS_NOW, at, message)
+                .help("pass the time with `--now`, such as `--now 2026-06-01T00:00:00Z`")
+        }
+        ProblemKind::NotScheduled { message } => {
+            let text = format!(
+                "OCM cannot schedule Placement {key}: a cluster set that it needs has an invalid selector"
+            );
+            Finding::new(Code::PLACEMENT_MISCONFIGURED, at, text)
+                .label(message.clone())
+                .help("correct the set's selector; until then earlier decisions stay as they are")
+                .related(place_of(hub, &problem.placement), "this Placement needs it")
+        }
+        ProblemKind::Misconfigured { message } => misconfigured(hub, problem, message)
+            .help("correct the Placement; until then it selects nothing and earlier decisions are wiped"),
+        ProblemKind::MisconfiguredGroups { message } => misconfigured(hub, problem, message)
+            .help("correct the decision groups; the clusters of this group and of those after it are lost"),
+        ProblemKind::SelectsNothing => {
+            let message = format!("Placement {key} selects no cluster");
+            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message)
+                .help("`spokewright placement --why CLUSTER` says what drops a cluster")
+        }
+        ProblemKind::NameIsNoLabelValue => {
+            let message = format!(
+                "the name of Placement {key} cannot be the value of a label, so it can have no decisions"
+            );
+            Finding::new(Code::OBJECT_INVALID_NAME, at, message).help("use a name of 63 characters at most")
+        }
+        // A problem that a later version of the scheduler knows.
+        other => misconfigured(hub, problem, &format!("{other:?}")),
+    }
+}
+
+fn misconfigured(hub: &Hub, problem: &Problem, message: &str) -> Finding {
+    let key = object_of(hub, &problem.placement).key();
+    let text = format!("OCM would call Placement {key} misconfigured");
+    Finding::new(Code::PLACEMENT_MISCONFIGURED, place_of(hub, &problem.at), text).label(message)
+}
+
+/// At most so many clusters are named.
+const MOST_NAMES: usize = 10;
+
+/// The warning `placement/differs`.
+pub(super) fn differs(hub: &Hub, difference: &Difference) -> Finding {
+    let Difference { namespace, name, .. } = difference;
+    let part = |clusters: &[String], text: &str| {
+        (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))
+    };
+    let parts = [
+        part(&difference.only_given, "only in the PlacementDecisions"),
+        part(&difference.only_evaluated, "only in the evaluation"),
+    ];
+    let finding = Finding::new(
+        Code::PLACEMENT_DIFFERS,
+        place_of(hub, &difference.decisions),
+        format!("PlacementDecisions of {namespace}/{name} and its evaluation give different clusters"),
+    )
+    .related(place_of(hub, &difference.placement), "the Placement")
+    .help(
+        "render with `--placement evaluate`, or refresh the files with `spokewright placement --write DIR`",
+    );
+    parts.into_iter().flatten().fold(finding, Finding::note)
+}

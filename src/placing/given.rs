@@ -1,0 +1,107 @@
+//! PlacementDecisions of the input: the clusters that somebody already chose (docs/systems/mgc.md#placing-a-gateway).
+//!
+//! Owns: reading them, and the findings about their names. Flows in: the hub. Flows out: clusters of each Placement.
+//! Must not know: what an evaluation would say.
+
+use std::collections::BTreeMap;
+
+use crate::api::Reading;
+use crate::api::gateway::PLACEMENT_LABEL;
+use crate::api::ocm::GROUP;
+use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::hub::Hub;
+use crate::object::Object;
+use apimachinery::names::check_cluster_name;
+
+/// All PlacementDecisions, by namespace and placement.
+#[derive(Debug, Default)]
+pub(super) struct GivenDecisions<'a> {
+    by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Given>>,
+}
+
+/// The decisions for one placement: the clusters, sorted, each once, without empty names.
+pub(super) type Given = Vec<String>;
+
+impl<'a> GivenDecisions<'a> {
+    /// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
+    /// which OCM writes for `not scheduled yet`, is skipped.
+    pub(super) fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
+        let managed: Vec<&str> = hub
+            .objects
+            .of_kind(GROUP, "ManagedCluster")
+            .iter()
+            .map(|o| o.name.as_str())
+            .collect();
+        let mut by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Given>> = BTreeMap::new();
+        for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
+            let Some(placement) = object.label(PLACEMENT_LABEL) else {
+                continue;
+            };
+            let given = by_namespace
+                .entry(object.namespace_or_empty())
+                .or_default()
+                .entry(placement)
+                .or_default();
+            given.extend(cluster_names(object, &managed, findings));
+        }
+        for given in by_namespace.values_mut().flat_map(BTreeMap::values_mut) {
+            given.sort_unstable();
+            given.dedup();
+        }
+        Self { by_namespace }
+    }
+
+    /// The decisions for a placement, or `None` when no PlacementDecision carries its label.
+    pub(super) fn get(&self, namespace: &str, placement: &str) -> Option<&Given> {
+        self.by_namespace.get(namespace)?.get(placement)
+    }
+
+    /// The placements that have decisions, by namespace and name.
+    pub(super) fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.by_namespace
+            .iter()
+            .flat_map(|(namespace, placements)| placements.keys().map(|placement| (*namespace, *placement)))
+    }
+}
+
+/// The usable names in one object; a name that is no namespace would become a path, and is an error.
+fn cluster_names(object: &Object, managed: &[&str], findings: &mut Findings) -> Vec<String> {
+    let mut reading = Reading::new(object, findings);
+    let decisions = reading.items(&object.root().get("status").get("decisions"));
+    let mut clusters = Vec::new();
+    for decision in decisions {
+        let field = decision.get("clusterName");
+        let Some(name) = reading.string(&field).filter(|name| !name.is_empty()) else {
+            continue;
+        };
+        if let Err(error) = check_cluster_name(name) {
+            reading.wrong(
+                Finding::new(
+                    Code::OBJECT_INVALID_NAME,
+                    object.place(field.pointer()),
+                    format!("no cluster can be called `{name}`"),
+                )
+                .note(error.to_string())
+                .help("a cluster's name is the name of its namespace on the hub"),
+            );
+            continue;
+        }
+        if !managed.is_empty() && managed.binary_search(&name).is_err() {
+            let finding = Finding::new(
+                Code::PLACEMENT_UNKNOWN_CLUSTER,
+                object.place(field.pointer()),
+                format!("there is no ManagedCluster `{name}` in the input"),
+            )
+            .label("decided for all the same");
+            let finding = match nearest(name, managed.iter().copied()) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help(
+                    "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
+                ),
+            };
+            reading.wrong(finding);
+        }
+        clusters.push(name.to_owned());
+    }
+    clusters
+}

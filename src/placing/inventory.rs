@@ -1,0 +1,34 @@
+//! What of the hub an evaluation reads.
+//!
+//! Owns: leaving out what an API server would refuse. Flows in: the hub. Flows out: an inventory, and findings.
+
+use ocm_placement::Inventory;
+
+use super::findings::invalid_field;
+use super::location::objects;
+use crate::api::ocm::{GROUP, validate};
+use crate::diagnostic::Findings;
+use crate::hub::Hub;
+
+/// The objects that placement depends on. What an API server would refuse is a finding and left out; where the
+/// input has the CRD itself, the hub has said so already.
+pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
+    let speaks = !hub.crds.keys().any(|kind| kind.group == GROUP);
+    let mut refused = Vec::new();
+    let mut kept = Vec::new();
+    for (object, placed) in objects(hub) {
+        let reasons = validate(object);
+        if reasons.is_empty() {
+            kept.push(placed);
+            continue;
+        }
+        refused.push(object.identity());
+        if speaks {
+            findings.extend(reasons);
+        }
+    }
+    let (mut inventory, invalid) = Inventory::read(kept);
+    inventory.reject(refused);
+    findings.extend(invalid.iter().map(|field| invalid_field(hub, field)));
+    inventory
+}

@@ -1,0 +1,189 @@
+//! The clusters of each Gateway of ours (README.md#placement): given, or evaluated.
+//!
+//! Owns: which of both counts, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways, given
+//! decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler decides.
+
+use std::collections::BTreeSet;
+
+use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
+
+use super::findings::{differs, finding};
+use super::given::GivenDecisions;
+use crate::api::config::PlacementSource;
+use crate::api::gateway::{Gateway, PLACEMENT_LABEL};
+use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::hub::{Hub, Ours};
+
+/// The pointer of the placement label inside a Gateway.
+const LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
+
+/// The clusters of each Gateway, sorted, in the order of [`Ours::gateways`]; none for one that nobody places.
+///
+/// `input` is what an evaluation starts from; it takes place only where it is needed.
+pub fn place(
+    hub: &Hub,
+    ours: &Ours<'_>,
+    source: PlacementSource,
+    input: &Input<'_>,
+    findings: &mut Findings,
+) -> Vec<Vec<String>> {
+    let mut placing = Placing {
+        given: GivenDecisions::new(hub, findings),
+        evaluation: None,
+        source,
+        evaluated: BTreeSet::new(),
+    };
+    if ours
+        .gateways
+        .iter()
+        .any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory))
+    {
+        placing.evaluation = Some(evaluate(input, Detail::Decisions));
+    }
+    let clusters = ours
+        .gateways
+        .iter()
+        .map(|gateway| {
+            placing
+                .clusters(&gateway.gateway, input.inventory, findings)
+                .unwrap_or_default()
+        })
+        .collect();
+    placing.report(hub, findings);
+    clusters
+}
+
+/// What is known while Gateways are placed.
+struct Placing<'a> {
+    given: GivenDecisions<'a>,
+    evaluation: Option<Evaluation<'a>>,
+    source: PlacementSource,
+    /// The Placements whose evaluation decides something.
+    evaluated: BTreeSet<(String, String)>,
+}
+
+impl Placing<'_> {
+    /// Whether the evaluation decides about this Gateway, or is compared with its decisions.
+    fn wants_evaluation(&self, gateway: &Gateway<'_>, inventory: &Inventory<'_>) -> bool {
+        let Some(name) = gateway.placement else {
+            return false;
+        };
+        self.source != PlacementSource::Decisions
+            && inventory.has_placement(gateway.object.namespace_or_empty(), name)
+    }
+
+    fn clusters(
+        &mut self,
+        gateway: &Gateway<'_>,
+        inventory: &Inventory<'_>,
+        findings: &mut Findings,
+    ) -> Option<Vec<String>> {
+        let Some(name) = gateway.placement else {
+            findings.push(not_placed(gateway));
+            return None;
+        };
+        let namespace = gateway.object.namespace_or_empty();
+        let given = self
+            .given
+            .get(namespace, name)
+            .filter(|_| self.source != PlacementSource::Evaluate);
+        if let Some(given) = given {
+            if given.is_empty() {
+                findings.push(no_clusters(gateway, name));
+            }
+            return Some(given.clone());
+        }
+        let evaluated = match &self.evaluation {
+            Some(evaluation) => evaluation.clusters_of(namespace, name),
+            None => None,
+        };
+        let Some(evaluated) = evaluated else {
+            findings.push(self.not_found(gateway, name, inventory));
+            return None;
+        };
+        self.evaluated.insert((namespace.to_owned(), name.to_owned()));
+        let mut clusters: Vec<String> = evaluated.into_iter().map(str::to_owned).collect();
+        clusters.sort_unstable();
+        Some(clusters)
+    }
+
+    /// What the evaluation has to say about the Placements that it decided, and where it gives another answer
+    /// than the decisions that were used.
+    fn report(&self, hub: &Hub, findings: &mut Findings) {
+        let Some(evaluation) = &self.evaluation else {
+            return;
+        };
+        let problems = evaluation.problems();
+        let problems = problems.iter().filter(|problem| {
+            let key = (problem.namespace.clone(), problem.name.clone());
+            self.evaluated.contains(&key)
+        });
+        findings.extend(problems.map(|problem| finding(hub, problem)));
+        if self.source == PlacementSource::Auto {
+            let differences = evaluation.differences();
+            findings.extend(differences.iter().map(|difference| differs(hub, difference)));
+        }
+    }
+
+    fn not_found(&self, gateway: &Gateway<'_>, name: &str, inventory: &Inventory<'_>) -> Finding {
+        let namespace = gateway.object.namespace_or_empty();
+        let decisions_only = self.source == PlacementSource::Decisions;
+        let missing = match self.source {
+            PlacementSource::Decisions => "PlacementDecision",
+            PlacementSource::Evaluate => "Placement",
+            PlacementSource::Auto => "PlacementDecision or Placement",
+        };
+        let finding = Finding::new(
+            Code::PLACEMENT_NOT_FOUND,
+            gateway.object.place(LABEL_POINTER),
+            format!("no {missing} in namespace `{namespace}` is for placement `{name}`"),
+        )
+        .label(format!("needed by {}", gateway.object.identity()));
+        let placements = inventory.placements().filter(|_| !decisions_only);
+        let known: BTreeSet<(&str, &str)> = placements.chain(self.given.placements()).collect();
+        let here = known
+            .iter()
+            .filter(|(other, _)| *other == namespace)
+            .map(|(_, name)| *name);
+        if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
+            return finding.help(format!("did you mean `{near}`?"));
+        }
+        match known.iter().find(|(other, placement)| *placement == name && *other != namespace) {
+            Some((elsewhere, _)) => finding
+                .note(format!("namespace `{elsewhere}` has a placement of that name; it does not count here"))
+                .help("move the placement or the Gateway: both live in one namespace"),
+            None if decisions_only => finding.help(format!(
+                "add the PlacementDecisions (`kubectl get placementdecision -n {namespace} -o yaml`), or use \
+                 `--placement auto`"
+            )),
+            None => finding.help(format!(
+                "correct the label, or add the Placement (`kubectl get placement {name} -n {namespace} -o yaml`) or \
+                 its PlacementDecisions to the input"
+            )),
+        }
+    }
+}
+
+fn not_placed(gateway: &Gateway<'_>) -> Finding {
+    Finding::new(
+        Code::GATEWAY_NOT_PLACED,
+        gateway.object.place("/metadata/labels"),
+        format!(
+            "{} has no placement label, so no cluster receives it",
+            gateway.object.identity()
+        ),
+    )
+    .help(format!(
+        "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
+    ))
+}
+
+fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
+    Finding::new(
+        Code::PLACEMENT_NO_CLUSTERS,
+        gateway.object.place(LABEL_POINTER),
+        format!("the decisions for placement `{placement}` name no cluster"),
+    )
+    .label(format!("{} is placed nowhere", gateway.object.identity()))
+    .help("`spokewright placement --why CLUSTER` says what speaks against a cluster")
+}

@@ -1,0 +1,37 @@
+//! PlacementDecision files: the lock that keeps later runs steady (`placement --write DIR`), one a Placement.
+//!
+//! Flows in: PlacementDecision objects. Flows out: the path and the text of each file.
+//! Must not know: why a cluster was chosen.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The path of the file for a Placement. Both names were checked by Kubernetes' rules when they were read.
+#[must_use]
+pub fn decision_file(directory: &Path, namespace: &str, placement: &str) -> PathBuf {
+    directory.join(namespace).join(format!("{placement}.yaml"))
+}
+
+/// The files that hold these objects, those of one Placement (by its label) in one.
+#[must_use]
+pub fn decision_files(directory: &Path, objects: &[Value]) -> BTreeMap<PathBuf, String> {
+    let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
+    for object in objects {
+        let text = |pointer: &str| {
+            object
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let placement = text("/metadata/labels/cluster.open-cluster-management.io~1placement");
+        let path = decision_file(directory, text("/metadata/namespace"), placement);
+        let file = texts.entry(path).or_default();
+        if !file.is_empty() {
+            file.push_str("---\n");
+        }
+        file.push_str(&kube_yaml::write_document(object));
+    }
+    texts
+}

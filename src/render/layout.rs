@@ -1,0 +1,252 @@
+//! The layout of the output tree: which file of a plan stands where.
+//!
+//! Flows in: a [`Plan`], and which clusters the run speaks for. Flows out: a [`Tree`], whose files are generated when
+//! they are needed. Must not know: what stands on disk.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::kustomization::kustomization;
+use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work};
+use super::selection::Selection;
+use crate::output::{FileKind, Tree};
+
+/// The directory of annotated hub objects; no cluster name can begin with `_`.
+const HUB_DIRECTORY: &str = "_hub";
+const KUSTOMIZATION: &str = "kustomization.yaml";
+
+/// A plan as a tree of files, in byte order of their paths.
+#[derive(Debug)]
+pub struct Layout<'a> {
+    plan: &'a Plan,
+    clusters: Vec<(&'a str, &'a [usize])>,
+    hub_files: Vec<(&'a str, &'a str)>,
+    /// ManifestWorkReplicaSets, which stand in the place of the clusters' works.
+    sets: &'a [ReplicaSet],
+    /// Their directories, each once.
+    set_directories: Vec<&'a str>,
+    /// All clusters of the fleet, also those that are filtered out: the root's kustomization lists them.
+    all_clusters: Vec<String>,
+    selection: Selection,
+    files: Vec<File>,
+}
+
+/// One file; numbers instead of paths, because a fleet has a hundred thousand of them.
+#[derive(Debug, Clone, Copy)]
+enum File {
+    Root,
+    Cluster { cluster: u32 },
+    Work { cluster: u32, work: u32 },
+    HubList,
+    HubObject { file: u32 },
+    SetDirectories,
+    SetList { directory: u32 },
+    Set { set: u32 },
+}
+
+impl<'a> Layout<'a> {
+    /// Lays out a plan. `all_clusters` are the sorted names of every cluster of the fleet.
+    #[must_use]
+    pub fn new(plan: &'a Plan, all_clusters: Vec<String>) -> Self {
+        Self::of_part(plan, all_clusters, Selection::default())
+    }
+
+    /// Lays out the part of a fleet that `selection` admits, which is what `plan` holds. The directories of all
+    /// other clusters are another run's.
+    #[must_use]
+    pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
+        let sets = plan.replica_sets.as_deref();
+        let clusters: Vec<(&str, &[usize])> = plan
+            .clusters
+            .iter()
+            .filter(|_| sets.is_none())
+            .map(|(name, works)| (name.as_str(), works.as_slice()))
+            .collect();
+        let set_directories: BTreeSet<&str> = sets
+            .unwrap_or_default()
+            .iter()
+            .map(|set| set.directory.as_str())
+            .collect();
+        let hub_files: Vec<(&str, &str)> = plan
+            .hub_objects
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        let mut layout = Self {
+            plan,
+            clusters,
+            hub_files,
+            sets: sets.unwrap_or_default(),
+            set_directories: set_directories.into_iter().collect(),
+            all_clusters: if sets.is_none() { all_clusters } else { Vec::new() },
+            selection,
+            files: Vec::new(),
+        };
+        layout.files = layout.sorted_files();
+        layout
+    }
+
+    fn sorted_files(&self) -> Vec<File> {
+        let mut files = vec![File::Root];
+        for (cluster, (_, works)) in (0_u32..).zip(&self.clusters) {
+            files.push(File::Cluster { cluster });
+            files.extend(
+                (0_u32..)
+                    .zip(works.iter())
+                    .map(|(work, _)| File::Work { cluster, work }),
+            );
+        }
+        if !self.hub_files.is_empty() {
+            files.push(File::HubList);
+            files.extend(
+                (0_u32..)
+                    .zip(&self.hub_files)
+                    .map(|(file, _)| File::HubObject { file }),
+            );
+        }
+        if !self.sets.is_empty() {
+            files.push(File::SetDirectories);
+            let directories = (0_u32..).zip(&self.set_directories);
+            files.extend(directories.map(|(directory, _)| File::SetList { directory }));
+            files.extend((0_u32..).zip(self.sets).map(|(set, _)| File::Set { set }));
+        }
+        files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
+        files
+    }
+
+    fn cluster(&self, cluster: u32) -> (&'a str, &'a [usize]) {
+        self.clusters.get(cluster as usize).copied().unwrap_or_default()
+    }
+
+    fn work(&self, cluster: u32, work: u32) -> Option<&'a Work> {
+        self.cluster(cluster)
+            .1
+            .get(work as usize)
+            .and_then(|position| self.plan.works.get(*position))
+    }
+
+    fn path_of(&self, file: File) -> Cow<'_, str> {
+        match file {
+            File::Root => Cow::Borrowed(KUSTOMIZATION),
+            File::Cluster { cluster } => Cow::Owned(format!("{}/{KUSTOMIZATION}", self.cluster(cluster).0)),
+            File::Work { cluster, work } => {
+                let name = self.work(cluster, work).map_or("", |work| &work.name);
+                Cow::Owned(format!("{}/{name}.yaml", self.cluster(cluster).0))
+            }
+            File::HubList => Cow::Owned(format!("{HUB_DIRECTORY}/{KUSTOMIZATION}")),
+            File::HubObject { file } => {
+                let (name, _) = self.hub_files.get(file as usize).copied().unwrap_or_default();
+                Cow::Owned(format!("{HUB_DIRECTORY}/{name}"))
+            }
+            File::SetDirectories => Cow::Owned(format!("{REPLICA_SETS}/{KUSTOMIZATION}")),
+            File::SetList { directory } => {
+                Cow::Owned(format!("{}/{KUSTOMIZATION}", self.set_directory(directory)))
+            }
+            File::Set { set } => {
+                let set = self.sets.get(set as usize);
+                let (directory, name) = set.map_or(("", ""), |set| (&set.directory, &set.name));
+                Cow::Owned(format!("{directory}/{name}.yaml"))
+            }
+        }
+    }
+
+    fn root_resources(&self) -> Vec<&str> {
+        let clusters = self.all_clusters.iter().map(String::as_str);
+        clusters
+            .chain((!self.hub_files.is_empty()).then_some(HUB_DIRECTORY))
+            .chain((!self.sets.is_empty()).then_some(REPLICA_SETS))
+            .collect()
+    }
+
+    fn set_directory(&self, directory: u32) -> &'a str {
+        self.set_directories
+            .get(directory as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+impl Tree for Layout<'_> {
+    fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    fn path(&self, index: usize) -> Cow<'_, str> {
+        self.files
+            .get(index)
+            .map_or(Cow::Borrowed(""), |file| self.path_of(*file))
+    }
+
+    fn kind(&self, index: usize) -> FileKind {
+        match self.files.get(index) {
+            Some(File::Work { .. } | File::HubObject { .. } | File::Set { .. }) => FileKind::Object,
+            _ => FileKind::Kustomization,
+        }
+    }
+
+    /// What no cluster owns (the root's list, `_hub/`, `_replica-sets/`) is the same in every part, and every part's.
+    fn owns(&self, path: &str) -> bool {
+        match path.split_once('/') {
+            Some((directory, _)) if !directory.starts_with('_') => self.selection.admits(directory),
+            _ => true,
+        }
+    }
+
+    fn content(&self, index: usize, buffer: &mut Vec<u8>) {
+        match self.files.get(index) {
+            Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
+            Some(File::Cluster { cluster }) => {
+                let works = self
+                    .cluster(*cluster)
+                    .1
+                    .iter()
+                    .filter_map(|work| self.plan.works.get(*work));
+                let files: Vec<String> = works.map(|work| format!("{}.yaml", work.name)).collect();
+                let files: Vec<&str> = files.iter().map(String::as_str).collect();
+                buffer.extend(kustomization(&files).bytes());
+            }
+            Some(File::Work { cluster, work }) => {
+                if let Some(found) = self.work(*cluster, *work) {
+                    found.text.write(self.cluster(*cluster).0, buffer);
+                }
+            }
+            Some(File::HubList) => {
+                let names: Vec<&str> = self.hub_files.iter().map(|(name, _)| *name).collect();
+                buffer.extend(kustomization(&names).bytes());
+            }
+            Some(File::HubObject { file }) => {
+                let (_, text) = self.hub_files.get(*file as usize).copied().unwrap_or_default();
+                buffer.extend_from_slice(text.as_bytes());
+            }
+            Some(File::SetDirectories) => {
+                let names = self.set_directories.iter();
+                let names: Vec<&str> = names
+                    .filter_map(|path| path.rsplit_once('/'))
+                    .map(|(_, name)| name)
+                    .collect();
+                buffer.extend(kustomization(&names).bytes());
+            }
+            Some(File::SetList { directory }) => {
+                let directory = self.set_directory(*directory);
+                // Sorted by namespace: those of one directory stand together.
+                let start = self
+                    .sets
+                    .partition_point(|set| set.directory.as_str() < directory);
+                let files: Vec<String> = self
+                    .sets
+                    .iter()
+                    .skip(start)
+                    .take_while(|set| set.directory == directory)
+                    .map(|set| format!("{}.yaml", set.name))
+                    .collect();
+                buffer.extend(kustomization(&files).bytes());
+            }
+            Some(File::Set { set }) => {
+                if let Some(set) = self.sets.get(*set as usize) {
+                    buffer.extend_from_slice(set.text.as_bytes());
+                }
+            }
+            None => {}
+        }
+    }
+}

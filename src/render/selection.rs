@@ -1,0 +1,175 @@
+//! Which clusters a run speaks for: `--clusters` and `--shard`.
+//!
+//! Owns: the rule that assigns a cluster to a shard. Flows in: a glob, `I/N`. Flows out: yes or no for a name.
+//! Must not know: which clusters there are. That is what makes a shard stable.
+
+use std::str::FromStr;
+
+use globset::GlobMatcher;
+use sha2::{Digest as _, Sha256};
+
+/// One of `total` parts of a fleet, from 1.
+///
+/// A cluster's part follows from its name alone: the first 8 bytes of its SHA-256, as a big-endian number, modulo
+/// `total`. Its position in the sorted list would make the parts more even, but a cluster that comes or goes would
+/// move every cluster behind it to another part, and with them the ownership of their files: two shards that saw
+/// the fleet before and after would both prune, or both leave, the same directory. By its name a cluster that
+/// left is still known to be of the part that has to prune it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: u32,
+    total: u32,
+}
+
+impl Shard {
+    /// The part `index` of `total`; `None` unless `1 <= index <= total`.
+    #[must_use]
+    pub fn new(index: u32, total: u32) -> Option<Self> {
+        (1..=total).contains(&index).then_some(Self { index, total })
+    }
+
+    /// Whether a cluster of this name is in this part.
+    ///
+    /// ```
+    /// use spokewright::render::Shard;
+    ///
+    /// let shards: Vec<Shard> = (1..=4).filter_map(|index| Shard::new(index, 4)).collect();
+    /// assert_eq!(shards.iter().filter(|shard| shard.holds("eu-1")).count(), 1);
+    /// ```
+    #[must_use]
+    pub fn holds(self, cluster: &str) -> bool {
+        let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(Sha256::digest(cluster.as_bytes()));
+        let number = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+        number.checked_rem(u64::from(self.total)) == Some(u64::from(self.index.saturating_sub(1)))
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.index, self.total)
+    }
+}
+
+/// Why a text is no shard.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShardError {
+    /// It is not two numbers with a slash between them.
+    #[error("write I/N, such as 1/4 for the first of four parts")]
+    Form,
+    /// There is no such part.
+    #[error("of {total} parts there is no part {index}: they are numbered from 1")]
+    Range {
+        /// The first number.
+        index: u32,
+        /// The second number.
+        total: u32,
+    },
+}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let number = |text: &str| -> Option<u32> {
+            // `parse` alone would take a sign.
+            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| text.parse().ok()).flatten()
+        };
+        let numbers = text
+            .split_once('/')
+            .and_then(|(index, total)| Some((number(index)?, number(total)?)));
+        let (index, total) = numbers.ok_or(ShardError::Form)?;
+        Self::new(index, total).ok_or(ShardError::Range { index, total })
+    }
+}
+
+/// The clusters that a run speaks for; all of them unless something narrows them.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// `--clusters`.
+    pub clusters: Option<GlobMatcher>,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+}
+
+impl Selection {
+    /// Whether the run speaks for a cluster of this name, whether or not there is one.
+    #[must_use]
+    pub fn admits(&self, cluster: &str) -> bool {
+        self.matches(cluster) && self.shard.is_none_or(|shard| shard.holds(cluster))
+    }
+
+    /// Whether `--clusters` admits a name, whatever the shard.
+    #[must_use]
+    pub fn matches(&self, cluster: &str) -> bool {
+        self.clusters.as_ref().is_none_or(|glob| glob.is_match(cluster))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_assignment_never_changes() {
+        // Another one would move files between jobs that run different versions.
+        let part = |name: &str, total: u32| {
+            (1..=total).find(|index| Shard::new(*index, total).is_some_and(|shard| shard.holds(name)))
+        };
+        let parts: Vec<_> = ["eu-1", "eu-2", "us-1", "ap-1", "cluster-1000"]
+            .into_iter()
+            .map(|name| part(name, 8).unwrap())
+            .collect();
+        assert_eq!(parts, EXPECTED);
+    }
+
+    const EXPECTED: [u32; 5] = [4, 3, 2, 8, 8];
+
+    #[test]
+    fn parts_are_numbered_from_one_and_written_with_a_slash() {
+        assert_eq!("2/4".parse(), Ok(Shard { index: 2, total: 4 }));
+        assert_eq!("1/1".parse::<Shard>().unwrap().to_string(), "1/1");
+        for text in [
+            "",
+            "1",
+            "/",
+            "1/",
+            "/2",
+            "a/b",
+            "-1/2",
+            "+1/2",
+            "1/2/3",
+            " 1/2",
+            "1/99999999999",
+        ] {
+            assert_eq!(text.parse::<Shard>(), Err(ShardError::Form), "{text:?}");
+        }
+        for (text, index, total) in [("0/4", 0, 4), ("5/4", 5, 4), ("0/0", 0, 0), ("1/0", 1, 0)] {
+            assert_eq!(text.parse::<Shard>(), Err(ShardError::Range { index, total }));
+        }
+    }
+
+    #[test]
+    fn a_thousand_clusters_are_spread_over_the_parts() {
+        for total in [2, 3, 8, 10] {
+            for index in 1..=total {
+                let shard = Shard::new(index, total).unwrap();
+                let count = (0..1000)
+                    .filter(|number| shard.holds(&format!("cluster-{number}")))
+                    .count();
+                let even = 1000 / total as usize;
+                assert!((even * 2 / 3..=even * 4 / 3).contains(&count), "{shard}: {count}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_cluster_is_in_exactly_one_part(name in ".{0,12}", total in 1_u32..40) {
+            let parts = (1..=total).filter_map(|index| Shard::new(index, total));
+            prop_assert_eq!(parts.filter(|shard| shard.holds(&name)).count(), 1);
+        }
+    }
+}
