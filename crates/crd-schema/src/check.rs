@@ -100,6 +100,7 @@ impl Walk<'_> {
 
     /// Reports a wrong type; `false` means that nothing further makes sense.
     fn type_fits(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
+        // Instead of `type`, which such a level may not have; a pattern beside it binds texts alone.
         let expected = if node.int_or_string {
             if value.is_string() || is_integer(value) {
                 return true;
@@ -223,6 +224,8 @@ impl Walk<'_> {
         }
     }
 
+    // A structural schema's choices narrow values and name no fields, so none of them makes a field known:
+    // docs/systems/kubernetes.md#structural-schemas.
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
         for choice in &node.all_of {
             self.value(choice, value, path, Mode::ValuesOnly);
@@ -358,7 +361,9 @@ fn first_repeat(items: &[Value], key: impl Fn(&Value) -> String) -> Option<usize
     items.iter().position(|item| !seen.insert(key(item)))
 }
 
-/// The key fields of an item of a list map, as JSON; a field that is missing is left out.
+/// The key fields of an item of a list map, as JSON; a field that is missing is left out. Defaults are filled in by
+/// now, and two items that lack the same key are equal: kubernetes/kubernetes
+/// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
 fn key_of(item: &Value, keys: &[String]) -> String {
     let fields: Map<String, Value> = keys
         .iter()

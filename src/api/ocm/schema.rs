@@ -14,6 +14,8 @@ use crate::api::structural::{list, list_map, mapping, one_of, string, strings, w
 
 /// Patterns as in the CRDs.
 const QUALIFIED_NAME: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
+/// The same, written in another way.
+const TOPOLOGY_KEY: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$";
 const DNS_LABEL: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 const REASON: &str = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$";
 const PERCENTAGE: &str = "^((100|[1-9][0-9]{0,1})%|[1-9][0-9]*)$";
@@ -119,7 +121,7 @@ fn cluster() -> Value {
         json!({
             "effect": effect(),
             "key": matching(QUALIFIED_NAME, 316),
-            "timeAdded": time(),
+            "timeAdded": with(time(), &json!({"nullable": true})),
             "value": {"type": "string", "maxLength": 1024},
         }),
     );
@@ -139,7 +141,7 @@ fn cluster() -> Value {
         json!({
             "clusterSet": string(),
             "conditions": conditions(),
-            "name": with(matching(DNS_LABEL, 63), &json!({"minLength": 1})),
+            "name": matching(DNS_LABEL, 63),
         }),
     );
     let status = mapping(
@@ -164,8 +166,7 @@ fn cluster_set() -> Value {
             "selectorType": one_of(&["ExclusiveClusterSetLabel", "LabelSelector"]),
         }),
     );
-    let name = with(matching(DNS_LABEL, 63), &json!({"minLength": 1}));
-    let namespace = mapping(&["name"], json!({"name": name}));
+    let namespace = mapping(&["name"], json!({"name": matching(DNS_LABEL, 63)}));
     let spec = mapping(
         &[],
         json!({"clusterSelector": selector, "managedNamespaces": list_map(&["name"], namespace)}),
@@ -288,7 +289,7 @@ fn spread_constraints() -> Value {
         &["topologyKey", "topologyKeyType"],
         json!({
             "maxSkew": with(int32(), &json!({"minimum": 1})),
-            "topologyKey": matching(QUALIFIED_NAME, 316),
+            "topologyKey": matching(TOPOLOGY_KEY, 316),
             "topologyKeyType": one_of(&["Label", "Claim"]),
             "whenUnsatisfiable": one_of(&["DoNotSchedule", "ScheduleAnyway"]),
         }),
