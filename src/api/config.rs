@@ -19,9 +19,10 @@ use serde_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
-use crate::api::schema::{Schema, ViolationKind};
+use crate::api::violation;
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
 use apimachinery::Field;
+use crd_schema::Schema;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "spokewright.yaml";
@@ -98,22 +99,19 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     };
     let value = with_off(value);
     let (schema, _) = Schema::of_value(&json_schema());
-    let value = schema.complete(&value).into_owned();
-    for violation in schema.check_completed(&value) {
+    let value = schema.defaulted(&value).into_owned();
+    for violation in schema.validate_defaulted(&value) {
         let message = format!("{FILE_NAME}: {violation}");
-        let mut finding = match violation.kind {
-            ViolationKind::UnknownField => Finding::new(
+        let (code, place) = if violation::is_unknown_field(&violation) {
+            (
                 Code::CONFIG_UNKNOWN_FIELD,
                 Place::key(document, &*violation.pointer),
-                message,
-            ),
-            ViolationKind::Invalid | ViolationKind::Metadata => Finding::new(
-                Code::CONFIG_INVALID,
-                Place::value(document, &*violation.pointer),
-                message,
-            ),
+            )
+        } else {
+            (Code::CONFIG_INVALID, Place::value(document, &*violation.pointer))
         };
-        finding.help = violation.help;
+        let mut finding = Finding::new(code, place, message);
+        finding.help = violation::help(&violation);
         findings.push(finding);
     }
     let config = interpret(&value, document, &mut findings);

@@ -18,10 +18,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::api::schema::Schema;
+use crate::api::violation;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
+use crd_schema::Schema;
 
 pub use size::{json_bytes, manifest_size, manifest_size_of_json, work_size};
 
@@ -126,13 +127,13 @@ impl WorkValidation {
             _ => return Vec::new(),
         };
         let mut refusals = Vec::new();
-        for violation in schema.check(work) {
+        for violation in schema.validate(work) {
             refusals.push(Refusal {
                 stage: Stage::Crd,
                 code: Code::WORK_INVALID,
                 message: violation.to_string(),
+                help: violation::help(&violation),
                 pointer: violation.pointer,
-                help: violation.help,
             });
         }
         check_identity(&root, &mut refusals);

@@ -24,12 +24,13 @@ pub use status::InvalidParameters;
 use serde_json::Value;
 
 use crate::api::reading;
-use crate::api::schema::{Schema, Violation, ViolationKind};
+use crate::api::violation;
 use crate::diagnostic::{Code, Finding, Part, Place};
 use crate::object::Object;
 use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
 use apimachinery::pointer::dotted;
+use crd_schema::{Schema, Violation};
 
 /// The controller whose GatewayClasses are ours unless the configuration says otherwise
 /// (docs/systems/mgc.md#gatewayclass).
@@ -248,7 +249,7 @@ impl Check<'_> {
     }
 
     fn violation(&mut self, violation: &Violation) {
-        let unknown = violation.kind == ViolationKind::UnknownField;
+        let unknown = violation::is_unknown_field(violation);
         self.fault(Fault {
             code: if unknown {
                 Code::PARAMS_UNKNOWN_FIELD
@@ -258,7 +259,7 @@ impl Check<'_> {
             pointer: &violation.pointer,
             at_key: unknown,
             message: violation.to_string(),
-            help: violation.help.clone(),
+            help: violation::help(violation),
         });
     }
 
@@ -290,8 +291,8 @@ impl Check<'_> {
             return None;
         }
         let (schema, _) = Schema::of_value(&file::json_schema());
-        let value = schema.complete(&value).into_owned();
-        for violation in schema.check_completed(&value) {
+        let value = schema.defaulted(&value).into_owned();
+        for violation in schema.validate_defaulted(&value) {
             self.violation(&violation);
         }
         self.interpret(&value, catalog)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
-use crate::api::crd::Crd;
+use crate::api::crd::{self, Crd};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
@@ -162,8 +162,8 @@ impl Drafts {
 /// The kinds that the CRDs of the input teach, wherever they stand.
 fn learn_kinds(objects: &[(Room, Object)], findings: &mut Findings) -> (KindTable, HashMap<GroupKind, Crd>) {
     let mut crds = HashMap::new();
-    for (_, object) in objects.iter().filter(|(_, object)| Crd::is_one(object)) {
-        let (crd, wrong) = Crd::read(object);
+    for (_, object) in objects.iter().filter(|(_, object)| crd::is_one(object)) {
+        let (crd, wrong) = crd::read(object);
         findings.extend(wrong);
         if let Some(crd) = crd {
             crds.entry(GroupKind::new(crd.group.clone(), crd.kind.clone()))
@@ -185,7 +185,7 @@ fn check(
     let mut wrong = metadata_findings(&object);
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     if let Some(crd) = crds.get(&object.group_kind()) {
-        wrong.extend(crd.check(&object));
+        wrong.extend(crd::check(crd, &object));
     }
     let refused = wrong.iter().any(|finding| !finding.code.is_configurable());
     ((!refused).then_some(object), wrong)

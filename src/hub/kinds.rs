@@ -102,7 +102,7 @@ impl From<&Crd> for KindInfo {
                 target_refs: has("targetRefs"),
             },
             parent_refs: has("parentRefs"),
-            policy_label: crd.policy_label,
+            policy_label: PolicyLabel::of(crd),
             source: KindSource::Crd,
         }
     }

@@ -113,7 +113,7 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
         .crds
         .get(&object.group_kind())?
         .version(&object.api_version.version)?;
-    Some(version.schema.as_ref()?.complete(&object.value).into_owned())
+    Some(version.schema.as_ref()?.defaulted(&object.value).into_owned())
 }
 
 /// Evaluates what is attached. `clusters` are those of each Gateway of ours; with a `cluster`, only what is placed there,

@@ -28,7 +28,7 @@ pub fn schema_text(document: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::schema::Schema;
+    use crd_schema::Schema;
 
     #[test]
     fn committed_schemas_are_in_step_with_the_types() {

@@ -7,6 +7,7 @@ use super::analysis::{Analysis, Placed};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use super::policies::{Attached, by_key};
+use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Objects;
@@ -206,7 +207,7 @@ fn plan(
 
 /// Everything that a rendering would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
-    let mut crds: Vec<&crate::api::crd::Crd> = loaded.hub.crds.values().collect();
+    let mut crds: Vec<&Crd> = loaded.hub.crds.values().collect();
     crds.sort_by_key(|crd| (&crd.group, &crd.kind));
     for crd in crds {
         if let Some(object) = loaded
@@ -215,7 +216,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
             .iter()
             .find(|object| is_definition_of(object, crd))
         {
-            findings.extend(crd.verify(object));
+            findings.extend(crd::verify(crd, object));
         }
     }
     let validation = WorkValidation::new();
@@ -236,8 +237,8 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     findings.extend(unknown_spokes(loaded, &rendered));
 }
 
-fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) -> bool {
-    crate::api::crd::Crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
+fn is_definition_of(object: &crate::object::Object, crd: &Crd) -> bool {
+    crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
 }
 
 /// Spoke folders of clusters that nothing else knows.

@@ -22,6 +22,7 @@ mod policies;
 mod pre_commit;
 #[cfg(unix)]
 mod progress;
+#[cfg(feature = "real-crds")]
 mod real_crds;
 mod rendering;
 mod replica_sets;

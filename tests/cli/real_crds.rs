@@ -1,22 +1,16 @@
-//! Everything that is rendered is valid under the real CRDs, where they are at hand.
+//! Everything that is rendered is valid under the real CRDs.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use kube_yaml::{Limits, read_all, write_document};
 use spokewright::api::ocm_work::WorkValidation;
 
 use crate::scratch::{Scratch, copy, fixtures};
 
-/// The CRDs beside the project, or `None`, said loudly.
-fn crds() -> Option<std::path::PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/crds");
-    if !directory.is_dir() {
-        eprintln!(
-            "SKIPPED: no real CRDs beside the project, so rendered objects were not validated against them"
-        );
-        return None;
-    }
-    Some(directory)
+/// The directory of CRDs of public projects.
+pub(crate) fn crds() -> PathBuf {
+    let directory = std::env::var_os("SPOKEWRIGHT_CRDS");
+    PathBuf::from(directory.expect("set SPOKEWRIGHT_CRDS to a directory of CustomResourceDefinitions"))
 }
 
 /// Renders an input, takes the works of one cluster apart, and checks works and manifests with `check`, which
@@ -27,7 +21,7 @@ fn validate(scratch: &Scratch, input: &str, cluster: &str) {
 
 /// The same with the CRDs of a channel of Gateway API.
 fn validate_against(scratch: &Scratch, input: &str, cluster: &str, channel: &str) {
-    let Some(crds) = crds() else { return };
+    let crds = crds();
     scratch.run(&["render", input, "-o", "out"]).exits(0);
     copy(
         &crds.join("gateway-api").join(channel),
@@ -85,7 +79,7 @@ fn the_example_fleet_is_valid_under_the_real_crds() {
 
 #[test]
 fn shipped_routes_of_every_kind_are_valid_under_the_real_crds() {
-    let Some(crds) = crds() else { return };
+    let crds = crds();
     let scratch = Scratch::with_worked_example();
     copy(&crds.join("gateway-api/experimental"), &scratch.path("hub/crds"));
     let kinds = ["httproutes", "grpcroutes", "tlsroutes", "tcproutes", "udproutes"];
@@ -145,7 +139,7 @@ fn shipped_routes_of_every_kind_are_valid_under_the_real_crds() {
 
 #[test]
 fn an_invalid_object_would_be_found() {
-    let Some(crds) = crds() else { return };
+    let crds = crds();
     let scratch = Scratch::with_worked_example();
     copy(&crds.join("kuadrant"), &scratch.path("hub/crds"));
     scratch.edit("hub/limits.yaml", "limit: 100", "limit: \"100\"");
@@ -154,4 +148,14 @@ fn an_invalid_object_would_be_found() {
         .exits(3)
         .says("error[object/schema]")
         .says("hub/limits.yaml:8:");
+}
+
+#[test]
+fn replica_sets_are_valid_under_the_real_crds() {
+    let scratch = crate::replica_sets::sets_of_the_example_fleet();
+    copy(&crds().join("ocm"), &scratch.path("objects/crds"));
+    let run = scratch.run(&["check", "objects"]);
+    for code in ["object/", "work/", "yaml/"] {
+        assert!(!run.stdout.contains(code), "{}", run.stdout);
+    }
 }

@@ -1,68 +1,19 @@
 //! The structural rules of OCM's two work CRDs, as data.
 //!
 //! Owns: fields, types, enums, patterns, defaults, list keys (docs/systems/ocm-work.md#sources).
-//! Flows out: schemas as JSON for [`crate::api::schema`]. Must not know: how they are checked.
+//! Flows out: schemas as JSON for `crd_schema`. Must not know: how they are checked.
 //!
 //! To follow a new OCM release, change the field's line here and add a case to `fixtures/works`.
 
 use serde_json::{Value, json};
+
+use crate::api::structural::{default, list, list_map, mapping, one_of, string, strings, with};
 
 /// Patterns as in the CRDs; the unanchored right half of the deadline's is theirs.
 const SUBDOMAIN: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)$";
 const FIELD_MANAGER: &str = "^work-agent";
 const DEADLINE: &str = "^(([0-9])+[h|m|s])|None$";
 const COUNT_OR_PERCENTAGE: &str = "^((100|[0-9]{1,2})%|[0-9]+)$";
-
-fn string() -> Value {
-    json!({"type": "string"})
-}
-
-fn strings() -> Value {
-    json!({"type": "array", "items": string()})
-}
-
-fn one_of(values: &[&str]) -> Value {
-    json!({"type": "string", "enum": values})
-}
-
-fn mapping(required: &[&str], properties: Value) -> Value {
-    let mut schema = json!({"type": "object", "required": required});
-    if let Some(fields) = schema.as_object_mut() {
-        fields.insert("properties".to_owned(), properties);
-    }
-    schema
-}
-
-fn list(items: Value) -> Value {
-    let mut schema = json!({"type": "array"});
-    if let Some(fields) = schema.as_object_mut() {
-        fields.insert("items".to_owned(), items);
-    }
-    schema
-}
-
-fn list_map(key: &str, items: Value) -> Value {
-    with(
-        list(items),
-        &json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}),
-    )
-}
-
-/// `schema` with further keywords.
-fn with(mut schema: Value, keywords: &Value) -> Value {
-    if let (Some(fields), Some(more)) = (schema.as_object_mut(), keywords.as_object()) {
-        fields.extend(more.iter().map(|(name, value)| (name.clone(), value.clone())));
-    }
-    schema
-}
-
-fn default(schema: Value, default: Value) -> Value {
-    let mut schema = schema;
-    if let Some(fields) = schema.as_object_mut() {
-        fields.insert("default".to_owned(), default);
-    }
-    schema
-}
 
 /// Which object a rule is about; also an orphaning rule.
 fn resource_identifier() -> Value {
@@ -101,7 +52,7 @@ fn feedback_rule() -> Value {
     );
     mapping(
         &["type"],
-        json!({"type": one_of(&["WellKnownStatus", "JSONPaths"]), "jsonPaths": list_map("name", path)}),
+        json!({"type": one_of(&["WellKnownStatus", "JSONPaths"]), "jsonPaths": list_map(&["name"], path)}),
     )
 }
 
@@ -133,7 +84,7 @@ fn update_strategy() -> Value {
         json!({
             "force": {"type": "boolean"},
             "fieldManager": {"type": "string", "pattern": FIELD_MANAGER, "default": "work-agent"},
-            "ignoreFields": list_map("condition", ignored),
+            "ignoreFields": list_map(&["condition"], ignored),
         }),
     );
     let kinds = one_of(&["Update", "CreateOnly", "ServerSideApply", "ReadOnly"]);
@@ -151,7 +102,7 @@ fn manifest_work_spec() -> Value {
             "feedbackRules": list(feedback_rule()),
             "feedbackScrapeType": default(one_of(&["Poll", "Watch"]), json!("Poll")),
             "updateStrategy": update_strategy(),
-            "conditionRules": list_map("condition", condition_rule()),
+            "conditionRules": list_map(&["condition"], condition_rule()),
         }),
     );
     let manifest = json!({

@@ -224,10 +224,14 @@ const GROUPS: &[Group] = &[
         "gateway.networking.k8s.io",
         &["v1"],
         &[
-            ("BackendTLSPolicy", "backendtlspolicies", Namespaced, Refs),
             ("GRPCRoute", "grpcroutes", Namespaced, No),
             ("ListenerSet", "listenersets", Namespaced, No),
         ],
+    ),
+    (
+        "gateway.networking.k8s.io",
+        &["v1", "v1alpha3"],
+        &[("BackendTLSPolicy", "backendtlspolicies", Namespaced, Refs)],
     ),
     (
         "gateway.networking.k8s.io",
@@ -313,9 +317,13 @@ const GROUPS: &[Group] = &[
     (
         "addon.open-cluster-management.io",
         &["v1alpha1"],
+        &[("AddOnTemplate", "addontemplates", Cluster, No)],
+    ),
+    (
+        "addon.open-cluster-management.io",
+        &["v1alpha1", "v1beta1"],
         &[
             ("AddOnDeploymentConfig", "addondeploymentconfigs", Namespaced, No),
-            ("AddOnTemplate", "addontemplates", Cluster, No),
             ("ClusterManagementAddOn", "clustermanagementaddons", Cluster, No),
             ("ManagedClusterAddOn", "managedclusteraddons", Namespaced, No),
         ],
@@ -358,6 +366,7 @@ const GROUPS: &[Group] = &[
         &["v1alpha1"],
         &[
             ("OIDCPolicy", "oidcpolicies", Namespaced, Ref),
+            ("PipelinePolicy", "pipelinepolicies", Namespaced, Ref),
             ("PlanPolicy", "planpolicies", Namespaced, Ref),
             ("TelemetryPolicy", "telemetrypolicies", Namespaced, Ref),
             ("ThreatPolicy", "threatpolicies", Namespaced, Ref),
@@ -382,7 +391,7 @@ const GROUPS: &[Group] = &[
             ("BackendTrafficPolicy", "backendtrafficpolicies", Namespaced, Both),
             ("ClientTrafficPolicy", "clienttrafficpolicies", Namespaced, Both),
             ("EnvoyExtensionPolicy", "envoyextensionpolicies", Namespaced, Both),
-            ("EnvoyPatchPolicy", "envoypatchpolicies", Namespaced, Both),
+            ("EnvoyPatchPolicy", "envoypatchpolicies", Namespaced, Ref),
             ("EnvoyProxy", "envoyproxies", Namespaced, No),
             ("HTTPRouteFilter", "httproutefilters", Namespaced, No),
             ("SecurityPolicy", "securitypolicies", Namespaced, Both),
@@ -393,10 +402,11 @@ const GROUPS: &[Group] = &[
         "gateway.nginx.org",
         &["v1alpha1"],
         &[
-            ("ClientSettingsPolicy", "clientsettingspolicies", Namespaced, Both),
+            ("AuthenticationFilter", "authenticationfilters", Namespaced, No),
+            ("ClientSettingsPolicy", "clientsettingspolicies", Namespaced, Ref),
             ("NginxGateway", "nginxgateways", Namespaced, No),
-            ("ProxySettingsPolicy", "proxysettingspolicies", Namespaced, Both),
-            ("RateLimitPolicy", "ratelimitpolicies", Namespaced, Both),
+            ("ProxySettingsPolicy", "proxysettingspolicies", Namespaced, Refs),
+            ("RateLimitPolicy", "ratelimitpolicies", Namespaced, Refs),
             ("SnippetsFilter", "snippetsfilters", Namespaced, No),
             ("SnippetsPolicy", "snippetspolicies", Namespaced, Refs),
             (
@@ -405,11 +415,12 @@ const GROUPS: &[Group] = &[
                 Namespaced,
                 Refs,
             ),
+            ("WAFPolicy", "wafpolicies", Namespaced, Refs),
         ],
     ),
     (
         "gateway.nginx.org",
-        &["v1alpha2", "v1alpha1"],
+        &["v1alpha2"],
         &[
             ("NginxProxy", "nginxproxies", Namespaced, No),
             ("ObservabilityPolicy", "observabilitypolicies", Namespaced, Refs),
@@ -420,9 +431,13 @@ const GROUPS: &[Group] = &[
         "networking.gke.io",
         &["v1"],
         &[
-            ("GCPAuthzPolicy", "gcpauthzpolicies", Namespaced, Both),
+            ("GCPAuthzPolicy", "gcpauthzpolicies", Namespaced, Refs),
             ("GCPBackendPolicy", "gcpbackendpolicies", Namespaced, Ref),
+            ("GCPClientTLSPolicy", "gcpclienttlspolicies", Namespaced, Refs),
             ("GCPGatewayPolicy", "gcpgatewaypolicies", Namespaced, Ref),
+            ("GCPRoutingExtension", "gcproutingextensions", Namespaced, Refs),
+            ("GCPServerTLSPolicy", "gcpservertlspolicies", Namespaced, Refs),
+            ("GCPSessionAffinityFilter", "gcpsessionaffinityfilters", Namespaced, No),
             (
                 "GCPSessionAffinityPolicy",
                 "gcpsessionaffinitypolicies",
@@ -433,8 +448,9 @@ const GROUPS: &[Group] = &[
                 "GCPTrafficDistributionPolicy",
                 "gcptrafficdistributionpolicies",
                 Namespaced,
-                Both,
+                Refs,
             ),
+            ("GCPTrafficExtension", "gcptrafficextensions", Namespaced, Refs),
             ("HealthCheckPolicy", "healthcheckpolicies", Namespaced, Ref),
         ],
     ),
@@ -476,7 +492,10 @@ const GROUPS: &[Group] = &[
     (
         "extensions.istio.io",
         &["v1alpha1"],
-        &[("WasmPlugin", "wasmplugins", Namespaced, Both)],
+        &[
+            ("TrafficExtension", "trafficextensions", Namespaced, Refs),
+            ("WasmPlugin", "wasmplugins", Namespaced, Both),
+        ],
     ),
     (
         "networking.istio.io",
@@ -512,6 +531,17 @@ const GROUPS: &[Group] = &[
             ("Issuer", "issuers", Namespaced, No),
         ],
     ),
+    // Secrets from elsewhere.
+    (
+        "external-secrets.io",
+        &["v1"],
+        &[("ExternalSecret", "externalsecrets", Namespaced, No)],
+    ),
+    (
+        "bitnami.com",
+        &["v1alpha1"],
+        &[("SealedSecret", "sealedsecrets", Namespaced, No)],
+    ),
     // What else stands in a GitOps repository.
     (
         "argoproj.io",
@@ -526,6 +556,8 @@ const GROUPS: &[Group] = &[
         "multicluster.x-k8s.io",
         &["v1alpha1"],
         &[
+            ("ClusterProfile", "clusterprofiles", Namespaced, No),
+            ("PlacementDecision", "placementdecisions", Namespaced, No),
             ("ServiceExport", "serviceexports", Namespaced, No),
             ("ServiceImport", "serviceimports", Namespaced, No),
         ],

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::registry::Profiles;
-use crate::api::schema::{Schema, ViolationKind};
+use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
     AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
@@ -14,6 +14,7 @@ use crate::policy::profile::{
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
+use crd_schema::Schema;
 
 /// Where somebody finds what a profile may say.
 const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";
@@ -167,19 +168,18 @@ pub fn configure(profiles: &mut Profiles, entries: &[Value], document: DocumentI
 
 /// What the schema refuses, field by field. Of `unit` it knows no fields, as that is a word or a mapping.
 fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: DocumentId) -> Vec<Finding> {
-    let refused = schema.check(entry).into_iter();
+    let refused = schema.validate(entry).into_iter();
     refused
         .filter(|violation| !violation.pointer.starts_with("/unit"))
         .map(|violation| {
             let at = format!("/profiles/{position}{}", violation.pointer);
             let message = format!("profile {}: {violation}", position.saturating_add(1));
-            let (code, place) = match violation.kind {
-                ViolationKind::UnknownField => (Code::CONFIG_UNKNOWN_FIELD, Place::key(document, at)),
-                ViolationKind::Invalid | ViolationKind::Metadata => {
-                    (Code::CONFIG_INVALID, Place::value(document, at))
-                }
+            let (code, place) = if violation::is_unknown_field(&violation) {
+                (Code::CONFIG_UNKNOWN_FIELD, Place::key(document, at))
+            } else {
+                (Code::CONFIG_INVALID, Place::value(document, at))
             };
-            let help = renamed(entry, &violation.pointer).or(violation.help);
+            let help = renamed(entry, &violation.pointer).or_else(|| violation::help(&violation));
             let help = help.unwrap_or_else(|| HELP.to_owned());
             Finding::new(code, place, message).help(help)
         })

@@ -1,42 +1,32 @@
-//! Structural schemas: what an API server with strict field validation refuses.
+//! A compiled schema and what it does with values.
 //!
-//! Owns: compiling an OpenAPI v3 schema of a CustomResourceDefinition (or of our own files) once, and checking
-//! many values against it: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded
-//! resources, CEL rules; and the copy with nulls pruned and defaults filled in that interpretation reads.
-//! Flows in: a schema as JSON, values. Flows out: [`Violation`]s with JSON pointers in the API server's words.
+//! Owns: the order of the steps. Flows in: a schema as JSON, values. Flows out: [`Violation`]s, values with their defaults.
 //! Must not know: which kind the schema belongs to, or where a value came from.
 //!
-//! The order of steps is the API server's: defaults, null pruning, structural rules, and CEL rules only when
-//! nothing structural stands in their way.
-
-mod cel;
-mod check;
-mod compile;
-mod complete;
-mod format;
-mod metadata;
-mod node;
-mod pattern;
-mod violation;
-
-#[cfg(test)]
-mod tests;
+//! The order is the API server's (docs/systems/kubernetes.md#crd-schemas): defaults, nulls, structural rules, and CEL
+//! rules only when nothing structural stands in their way. A rule that ran before the defaults would refuse what the
+//! server accepts; one that ran after a wrong type would report the engine's confusion.
+//!
+//! Every value is judged as newly created. An update that leaves a wrong value as it was passes an API server
+//! (ratcheting, since Kubernetes 1.33); what a file says is meant to be created anywhere, so here it does not.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use compile::SchemaProblem;
-pub use violation::{Violation, ViolationKind};
-
-use node::Node;
+#[cfg(feature = "cel")]
+use crate::evaluate;
+use crate::node::Node;
+use crate::problem::SchemaProblem;
+use crate::violation::{Violation, ViolationKind};
+use crate::{check, compile, complete, metadata, prune};
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]
 pub struct Schema {
-    root: Node,
+    pub(crate) root: Node,
     /// ObjectMeta, for the root and for embedded resources.
-    metadata: Node,
+    pub(crate) metadata: Node,
     /// Whether status is a subresource: an API server drops it from what is created, values unseen.
     status_is_separate: bool,
 }
@@ -82,31 +72,38 @@ impl Schema {
 
     /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.
     #[must_use]
-    pub fn check(&self, value: &Value) -> Vec<Violation> {
-        self.check_completed(&self.complete(value))
+    pub fn validate(&self, value: &Value) -> Vec<Violation> {
+        self.validate_defaulted(&self.defaulted(value))
     }
 
-    /// As [`Schema::check`], for a value that [`Schema::complete`] has made.
+    /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
     #[must_use]
-    pub fn check_completed(&self, completed: &Value) -> Vec<Violation> {
+    pub fn validate_defaulted(&self, value: &Value) -> Vec<Violation> {
         let counts = |violation: &Violation| {
             !self.status_is_separate
-                || violation.kind == ViolationKind::UnknownField
+                || matches!(violation.kind, ViolationKind::UnknownField { .. })
                 || !is_below_status(&violation.pointer)
         };
-        let mut violations = check::check(&self.root, &self.metadata, completed);
+        let mut violations = check::check(&self.root, &self.metadata, value);
         violations.retain(counts);
+        #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
-            cel::check_rules(&self.root, completed, &mut violations);
+            evaluate::check_rules(&self.root, value, &mut violations);
             violations.retain(counts);
         }
         violations
     }
 
-    /// The value as the API server would store it, for interpretation only: defaults filled in where their
-    /// parent is present, nulls of fields that are not nullable gone. Borrowed when that changes nothing.
+    /// Makes `value` what the API server would store: defaults filled in where their parent is present, nulls of
+    /// fields that are not nullable gone.
+    pub fn default(&self, value: &mut Value) {
+        let nulls = complete::contains_null(value);
+        complete::complete(&self.root, value, nulls);
+    }
+
+    /// As [`Schema::default`], on a copy only where that changes anything.
     #[must_use]
-    pub fn complete<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
+    pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
         let nulls = complete::contains_null(value);
         if !self.root.defaults_below && !nulls {
             return Cow::Borrowed(value);
@@ -114,6 +111,12 @@ impl Schema {
         let mut copy = value.clone();
         complete::complete(&self.root, &mut copy, nulls);
         Cow::Owned(copy)
+    }
+
+    /// Drops every field that the schema does not have, as an API server without strict field validation does, and
+    /// gives their pointers.
+    pub fn prune(&self, value: &mut Value) -> Vec<String> {
+        prune::prune(&self.root, &self.metadata, value)
     }
 
     /// Whether the schema knows a field, such as `["spec", "targetRef"]`.

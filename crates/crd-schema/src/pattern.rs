@@ -10,31 +10,31 @@ use regex::Regex;
 
 /// A pattern as written, compiled on first use.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     text: String,
     regex: OnceLock<Result<Regex, String>>,
 }
 
 impl Pattern {
-    pub(super) const fn new(text: String) -> Self {
+    pub(crate) const fn new(text: String) -> Self {
         Self {
             text,
             regex: OnceLock::new(),
         }
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Whether something in `text` matches, as in Go. A pattern that is none is the schema's fault, not the
     /// text's: [`Pattern::problem`] says so.
-    pub(super) fn accepts(&self, text: &str) -> bool {
+    pub(crate) fn accepts(&self, text: &str) -> bool {
         self.regex().as_ref().map_or(true, |regex| regex.is_match(text))
     }
 
     /// Why it is no pattern.
-    pub(super) fn problem(&self) -> Option<&str> {
+    pub(crate) fn problem(&self) -> Option<&str> {
         self.regex().as_ref().err().map(String::as_str)
     }
 

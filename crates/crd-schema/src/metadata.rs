@@ -5,15 +5,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::compile::compile;
-use super::node::Node;
+use crate::compile::compile;
+use crate::node::Node;
 use apimachinery::names::NameRule;
 
 /// The most bytes that all keys and values of an object's annotations may have together.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 /// The compiled schema of ObjectMeta. Every field is nullable, because decoding a null gives its zero.
-pub(super) fn node() -> Node {
+pub(crate) fn node() -> Node {
     let string = json!({"type": "string", "nullable": true});
     let time = json!({"type": "string", "format": "date-time", "nullable": true});
     let integer = json!({"type": "integer", "format": "int64", "nullable": true});
@@ -50,17 +50,17 @@ pub(super) fn node() -> Node {
 }
 
 /// A problem below metadata: the keys that lead to it, the value for the message, and what is wrong.
-pub(super) struct MetadataProblem<'m> {
-    pub(super) path: Vec<&'m str>,
-    pub(super) message: String,
-    pub(super) suggestion: Option<String>,
+pub(crate) struct MetadataProblem<'m> {
+    pub(crate) path: Vec<&'m str>,
+    pub(crate) message: String,
+    pub(crate) suggestion: Option<String>,
 }
 
 /// What Kubernetes refuses in metadata beyond its types.
 ///
 /// `name_rule` is the rule for the name; an embedded resource's name need only be a path segment, and may be
 /// missing.
-pub(super) fn problems(metadata: &Map<String, Value>, name_rule: NameRule) -> Vec<MetadataProblem<'_>> {
+pub(crate) fn problems(metadata: &Map<String, Value>, name_rule: NameRule) -> Vec<MetadataProblem<'_>> {
     let mut problems = Vec::new();
     for (field, rule) in [("name", name_rule), ("namespace", NameRule::Rfc1123Label)] {
         if let Some(text) = metadata.get(field).and_then(Value::as_str) {

@@ -1,32 +1,49 @@
 //! One violation of a schema, and the path that leads to it.
 //!
 //! Owns: [`Violation`], its wording as Kubernetes prints it.
-//! Flows in: what the checks find. Flows out: violations, findings. Must not know: schemas.
+//! Flows in: what the checks find. Flows out: violations. Must not know: schemas.
 
 use std::fmt;
 
-use crate::diagnostic::{Code, Finding};
-use crate::object::Object;
-use apimachinery::pointer::{self, dotted};
+use apimachinery::pointer;
+use serde_json::Value;
 
-/// Which finding a violation becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What sort of violation one is.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ViolationKind {
-    /// A value that the schema refuses: `object/schema`, at the value.
+    /// A value that the schema refuses.
     Invalid,
-    /// A name, namespace, label or annotation of the root that no object of any kind may have: `object/schema`,
-    /// at the value. Apart from `Invalid` for who checks every object's metadata anyway.
+    /// A value that is none of an enum's.
+    NotSupported {
+        /// What stands there.
+        value: Value,
+        /// The enum.
+        supported: Vec<Value>,
+    },
+    /// A name, namespace, label or annotation of the root that no object of any kind may have. Apart from
+    /// `Invalid` for who checks every object's metadata anyway.
     Metadata,
-    /// A field that the schema does not have: `object/unknown-field`, at the key.
-    UnknownField,
+    /// A field that the schema does not have: strict field validation refuses it, an API server without it drops
+    /// it. The pointer leads to the key.
+    UnknownField {
+        /// The fields that it has there, sorted.
+        known: Vec<String>,
+    },
+    /// A CEL rule that the value breaks.
+    Rule {
+        /// The rule.
+        rule: String,
+    },
 }
 
 /// Something that an API server would refuse.
 ///
 /// Displays as Kubernetes does: `spec.listeners[0].port: Invalid value: 0: ...`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Violation {
-    /// Which finding it becomes.
+    /// What sort it is.
     pub kind: ViolationKind,
     /// RFC 6901 pointer inside the checked value. A missing field's own pointer when one is required.
     pub pointer: String,
@@ -34,55 +51,25 @@ pub struct Violation {
     pub field: String,
     /// What is wrong, in Kubernetes' words, without the path.
     pub message: String,
-    /// What to write instead.
+    /// What to write instead, where that is more than the message says.
     pub help: Option<String>,
     /// Whether Kubernetes skips CEL rules because of it.
-    pub(super) blocks_rules: bool,
+    pub(crate) blocks_rules: bool,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            ViolationKind::UnknownField => write!(formatter, "unknown field {:?}", self.field),
+            ViolationKind::UnknownField { .. } => write!(formatter, "unknown field {:?}", self.field),
             _ if self.field.is_empty() => formatter.write_str(&self.message),
             _ => write!(formatter, "{}: {}", self.field, self.message),
         }
     }
 }
 
-impl Violation {
-    /// The finding `object/schema` or `object/unknown-field` about `object`.
-    #[must_use]
-    pub fn into_finding(self, object: &Object) -> Finding {
-        let subject = format!("{} {}: {self}", object.kind, object.key());
-        let (code, place) = match self.kind {
-            ViolationKind::Invalid | ViolationKind::Metadata => {
-                (Code::OBJECT_SCHEMA, object.place(&self.pointer))
-            }
-            ViolationKind::UnknownField => (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&self.pointer)),
-        };
-        let finding = Finding::new(code, place, subject);
-        match self.help {
-            Some(help) => finding.help(help),
-            None => {
-                let path = dotted(&self.pointer).replace(['[', ']'], " ");
-                let fields: Vec<&str> = path
-                    .split(['.', ' '])
-                    .filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte.is_ascii_digit()))
-                    .collect();
-                let kind = object.kind.to_lowercase();
-                finding.help(format!(
-                    "`kubectl explain {kind}.{}` says what belongs here",
-                    fields.join(".")
-                ))
-            }
-        }
-    }
-}
-
 /// A path from the root of a value, kept on the stack: only a violation turns it into text.
 #[derive(Clone, Copy)]
-pub(super) enum Path<'p> {
+pub(crate) enum Path<'p> {
     Root,
     Key(&'p Path<'p>, &'p str),
     Index(&'p Path<'p>, usize),
@@ -90,7 +77,7 @@ pub(super) enum Path<'p> {
 
 impl Path<'_> {
     /// RFC 6901.
-    pub(super) fn pointer(&self) -> String {
+    pub(crate) fn pointer(&self) -> String {
         match self {
             Path::Root => String::new(),
             Path::Key(parent, key) => {
@@ -103,7 +90,7 @@ impl Path<'_> {
     }
 
     /// Kubernetes' notation: dots, and brackets around indexes and around keys that contain dots or slashes.
-    pub(super) fn field(&self) -> String {
+    pub(crate) fn field(&self) -> String {
         match self {
             Path::Root => String::new(),
             Path::Key(parent, key) => {

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::node::Node;
+use crate::node::Node;
 
 /// Whether anything inside is null, so that pruning has something to do.
-pub(super) fn contains_null(value: &Value) -> bool {
+pub(crate) fn contains_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.iter().any(contains_null),
@@ -19,9 +19,13 @@ pub(super) fn contains_null(value: &Value) -> bool {
 
 /// Fills in defaults whose parent is present, then drops nulls of fields that are not nullable.
 ///
-/// A null with a default becomes the default; one without disappears; one in a list stays, and is refused.
+/// A null with a default becomes the default; one without disappears; one in a list stays, and is refused: an item
+/// that went would move the others. Both happen on the way down, so the default of an object brings the defaults
+/// inside it, and nothing is filled in below a parent that is absent.
+/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go@v1.34.1
+/// and prunenulls.go beside it.
 /// `nulls` says whether [`contains_null`]: without any, parts that have no defaults need no visit.
-pub(super) fn complete(node: &Node, value: &mut Value, nulls: bool) {
+pub(crate) fn complete(node: &Node, value: &mut Value, nulls: bool) {
     if !nulls && !node.defaults_below {
         return;
     }

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use super::super::metadata;
-use super::super::node::Node;
-use super::super::violation::{Path, ViolationKind};
-use super::{Mode, Walk};
+use crate::check::{Mode, Walk};
+use crate::metadata;
+use crate::node::Node;
+use crate::violation::{Path, ViolationKind};
 use apimachinery::names::{LABEL_MAX, NameRule};
 
 impl Walk<'_> {

@@ -10,19 +10,16 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::node::{Additional, ListType, Node, Type};
-use super::violation::{Path, Violation, ViolationKind};
-use crate::diagnostic::nearest;
+use crate::node::{Additional, ListType, Node, Type};
+use crate::violation::{Path, Violation, ViolationKind};
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
-/// More known fields than this are not listed in a help line.
-const LISTED_MAX: usize = 16;
 
 /// Every violation of `node` by `value`.
-pub(super) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violation> {
+pub(crate) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violation> {
     let mut walk = Walk {
         violations: Vec::new(),
         metadata,
@@ -55,9 +52,20 @@ impl Walk<'_> {
     }
 
     fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {
+        self.add(path, ViolationKind::Invalid, blocks_rules, message, help);
+    }
+
+    fn add(
+        &mut self,
+        path: &Path<'_>,
+        kind: ViolationKind,
+        blocks_rules: bool,
+        message: String,
+        help: Option<String>,
+    ) {
         if self.violations.len() < self.limit {
             self.violations.push(Violation {
-                kind: ViolationKind::Invalid,
+                kind,
                 pointer: path.pointer(),
                 field: path.field(),
                 message,
@@ -92,6 +100,7 @@ impl Walk<'_> {
 
     /// Reports a wrong type; `false` means that nothing further makes sense.
     fn type_fits(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
+        // Instead of `type`, which such a level may not have; a pattern beside it binds texts alone.
         let expected = if node.int_or_string {
             if value.is_string() || is_integer(value) {
                 return true;
@@ -147,34 +156,17 @@ impl Walk<'_> {
                     self.value(child, value, &here, mode);
                 }
                 (None, Additional::Unknown) if mode == Mode::Strict && !implied && !node.preserve_unknown => {
-                    self.unknown(node, name, &here);
+                    self.unknown(node, &here);
                 }
                 (None, _) => {}
             }
         }
     }
 
-    fn unknown(&mut self, node: &Node, name: &str, path: &Path<'_>) {
-        if self.violations.len() >= self.limit {
-            return;
-        }
-        let known = node.properties.keys().map(String::as_str);
-        let help = match nearest(name, known.clone()) {
-            Some(near) => Some(format!("did you mean `{near}`?")),
-            None if node.properties.is_empty() => Some("no field is allowed here".to_owned()),
-            None if node.properties.len() <= LISTED_MAX => {
-                Some(format!("known fields: {}", known.collect::<Vec<_>>().join(", ")))
-            }
-            None => Some("remove it, or check in which mapping it belongs".to_owned()),
-        };
-        self.violations.push(Violation {
-            kind: ViolationKind::UnknownField,
-            pointer: path.pointer(),
-            field: path.field(),
-            message: format!("unknown field {:?}", path.field()),
-            help,
-            blocks_rules: false,
-        });
+    fn unknown(&mut self, node: &Node, path: &Path<'_>) {
+        let known = node.properties.keys().cloned().collect();
+        let message = format!("unknown field {:?}", path.field());
+        self.add(path, ViolationKind::UnknownField { known }, false, message, None);
     }
 
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
@@ -232,6 +224,8 @@ impl Walk<'_> {
         }
     }
 
+    // A structural schema's choices narrow values and name no fields, so none of them makes a field known:
+    // docs/systems/kubernetes.md#structural-schemas.
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
         for choice in &node.all_of {
             self.value(choice, value, path, Mode::ValuesOnly);
@@ -316,13 +310,15 @@ fn has_type(value: &Value, kind: Type) -> bool {
     }
 }
 
-/// A float without a fraction counts, as in Kubernetes.
+/// A float without a fraction counts, as far as floats hold every integer: go-openapi/swag convert.go@v0.23.0
+/// `IsFloat64AJSONInteger`.
 fn is_integer(value: &Value) -> bool {
+    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     value.as_number().is_some_and(|number| {
         !number.is_f64()
             || number
                 .as_f64()
-                .is_some_and(|float| float.is_finite() && float.fract() == 0.0)
+                .is_some_and(|float| float.abs() <= EXACT_MAX && float.fract() == 0.0)
     })
 }
 
@@ -365,7 +361,9 @@ fn first_repeat(items: &[Value], key: impl Fn(&Value) -> String) -> Option<usize
     items.iter().position(|item| !seen.insert(key(item)))
 }
 
-/// The key fields of an item of a list map, as JSON; a field that is missing is left out.
+/// The key fields of an item of a list map, as JSON; a field that is missing is left out. Defaults are filled in by
+/// now, and two items that lack the same key are equal: kubernetes/kubernetes
+/// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
 fn key_of(item: &Value, keys: &[String]) -> String {
     let fields: Map<String, Value> = keys
         .iter()

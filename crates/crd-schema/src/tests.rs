@@ -1,11 +1,17 @@
 //! Rules of the API server, each with a value that keeps and one that breaks it.
 
-mod agreement;
+#[cfg(feature = "real-crds")]
+mod real_crds;
+#[cfg(feature = "cel")]
+mod rules;
+
+use std::borrow::Cow;
 
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::*;
+use crate::{Schema, ViolationKind};
+
 fn schema(schema: Value) -> Schema {
     let (schema, problems) = Schema::of_value(&schema);
     assert_eq!(problems, vec![]);
@@ -13,7 +19,7 @@ fn schema(schema: Value) -> Schema {
 }
 
 fn texts(schema: &Schema, value: &Value) -> Vec<String> {
-    schema.check(value).iter().map(ToString::to_string).collect()
+    schema.validate(value).iter().map(ToString::to_string).collect()
 }
 
 /// The only violation of the field `x`, without its path.
@@ -209,12 +215,12 @@ fn nulls_are_pruned_or_defaulted_where_they_are_not_nullable() {
     }}));
     let value = json!({"a": null, "n": null, "d": null, "o": {}});
     assert_eq!(texts(&of, &value), Vec::<String>::new());
-    assert_eq!(*of.complete(&value), json!({"n": null, "d": 7, "o": {"e": 1}}));
+    assert_eq!(*of.defaulted(&value), json!({"n": null, "d": 7, "o": {"e": 1}}));
     let nullable = schema(json!({"type": "object", "properties": {"x": {"nullable": true, "default": 1}}}));
-    assert_eq!(*nullable.complete(&json!({"x": null})), json!({"x": null}));
-    assert_eq!(*nullable.complete(&json!({})), json!({"x": 1}));
+    assert_eq!(*nullable.defaulted(&json!({"x": null})), json!({"x": null}));
+    assert_eq!(*nullable.defaulted(&json!({})), json!({"x": 1}));
     // No parent, no default: o stays absent.
-    assert_eq!(*of.complete(&json!({})), json!({"d": 7}));
+    assert_eq!(*of.defaulted(&json!({})), json!({"d": 7}));
     assert_eq!(
         texts(&of, &json!({"l": [null]})),
         ["l[0]: Invalid value: \"null\": l[0] in body must be of type string: \"null\""]
@@ -224,8 +230,8 @@ fn nulls_are_pruned_or_defaulted_where_they_are_not_nullable() {
 #[test]
 fn a_value_that_completion_leaves_alone_is_not_copied() {
     let plain = schema(json!({"type": "object", "additionalProperties": {"type": "string"}}));
-    assert!(matches!(plain.complete(&json!({"a": "b"})), Cow::Borrowed(_)));
-    assert!(matches!(plain.complete(&json!({"a": null})), Cow::Owned(_)));
+    assert!(matches!(plain.defaulted(&json!({"a": "b"})), Cow::Borrowed(_)));
+    assert!(matches!(plain.defaulted(&json!({"a": null})), Cow::Owned(_)));
 }
 
 #[test]
@@ -251,11 +257,13 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
     assert!(check(json!({"name": "a", "labels": {"a": 1}}))[0].contains("metadata.labels.a: Invalid value"));
     assert!(check(json!({"name": "a", "labels": {"a": "b c"}}))[0].contains("label value"));
     assert!(check(json!({"name": "A"}))[0].contains("RFC 1123 subdomain"));
-    let kind = |metadata: Value| of.check(&json!({"metadata": metadata}))[0].kind;
+    let kind = |metadata: Value| of.validate(&json!({"metadata": metadata}))[0].kind.clone();
     assert_eq!(kind(json!({"name": "A"})), ViolationKind::Metadata);
     assert_eq!(kind(json!({"labels": {"a": 1}})), ViolationKind::Metadata);
     assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Invalid);
-    assert_eq!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField);
+    assert!(
+        matches!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField { known } if known.contains(&"name".to_owned()))
+    );
 }
 
 #[test]
@@ -272,41 +280,35 @@ fn values_below_a_separate_status_do_not_count_but_unknown_fields_do() {
     assert_eq!(of(false).len(), 3);
 }
 
-#[cfg(feature = "cel")]
 #[test]
-fn rules_run_after_the_structure_is_right_with_exact_pointers() {
-    let of = schema(
-        json!({"type": "object", "properties": {"list": {"type": "array", "items": {
-            "type": "object",
-            "properties": {"a.b": {"type": "integer"}, "since": {"type": "string", "format": "date-time"},
-                           "map": {"type": "object", "additionalProperties": {"type": "string"}}},
-            "x-kubernetes-validations": [
-                {"rule": "!has(self.a__dot__b) || self.a__dot__b > 1", "message": "too small", "fieldPath": "['a.b']"},
-                {"rule": "!has(self.since) || self.since > timestamp('2020-01-01T00:00:00Z')", "message": "too old"},
-                {"rule": "!has(self.map) || self.map.all(k, k != 'x.y')", "messageExpression": "'bad key ' + 'x.y'"},
-            ],
-        }}}}),
+fn unknown_fields_are_pruned_where_nothing_preserves_them() {
+    let (of, _) = Schema::of_resource(
+        &json!({"type": "object", "properties": {
+            "spec": {"type": "object", "properties": {"a": {"type": "string"}, "any": {"type": "object",
+                "x-kubernetes-preserve-unknown-fields": true, "properties": {"b": {"type": "object"}}}}},
+            "list": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}},
+        }}),
+        false,
     );
-    let check = |item: Value| texts(&of, &json!({"list": [{}, item]}));
+    let mut value = json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a", "nmae": "b"}, "x/y": 1,
+        "spec": {"a": "b", "c": 1, "any": {"kept": 1, "b": {"d": 2}}}, "list": [{"k": "v"}, 7]});
+    let dropped = of.prune(&mut value);
+    assert_eq!(dropped, ["/metadata/nmae", "/spec/any/b/d", "/spec/c", "/x~1y"]);
     assert_eq!(
-        check(json!({"a.b": 2, "since": "2026-01-01T00:00:00Z", "map": {"x": "y"}})),
-        Vec::<String>::new()
+        value,
+        json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"},
+            "spec": {"a": "b", "any": {"kept": 1, "b": {}}}, "list": [{"k": "v"}, 7]})
     );
-    assert_eq!(
-        check(json!({"since": "2010-01-01T00:00:00Z"})),
-        ["list[1]: Invalid value: too old"]
-    );
-    assert_eq!(
-        check(json!({"map": {"x.y": "z"}})),
-        ["list[1]: Invalid value: bad key x.y"]
-    );
-    assert!(check(json!({"a.b": 1}))[0].contains("too small"));
-    // A wrong type keeps the rules from running.
-    assert!(
-        !check(json!({"a.b": "1", "map": {"x.y": "z"}}))
-            .iter()
-            .any(|text| text.contains("bad key"))
-    );
+}
+
+#[test]
+fn an_enum_says_what_it_supports() {
+    let of = schema(json!({"type": "string", "enum": ["a", "b"]}));
+    let expected = ViolationKind::NotSupported {
+        value: json!("c"),
+        supported: vec![json!("a"), json!("b")],
+    };
+    assert_eq!(of.validate(&json!("c"))[0].kind, expected);
 }
 
 #[test]
@@ -397,17 +399,24 @@ proptest! {
     #[test]
     fn no_schema_and_no_value_ever_panics(schema in any_json(), value in any_json()) {
         let (resource, _) = Schema::of_resource(&schema, false);
-        let _ = resource.check(&value);
+        let _ = resource.validate(&value);
         let (plain, _) = Schema::of_value(&schema);
-        let _ = plain.check(&value);
+        let _ = plain.validate(&value);
+    }
+
+    #[test]
+    fn what_is_pruned_has_no_unknown_fields(schema in any_json(), mut value in any_json()) {
+        let (of, _) = Schema::of_value(&schema);
+        of.prune(&mut value);
+        prop_assert_eq!(of.prune(&mut value), Vec::<String>::new());
     }
 
     #[test]
     fn completing_twice_changes_nothing_more(schema in any_json(), value in any_json()) {
         let (of, _) = Schema::of_value(&schema);
-        let once = of.complete(&value).into_owned();
+        let once = of.defaulted(&value).into_owned();
         // A default may itself hold nulls, or lack defaults below: the second pass settles them.
-        let twice = of.complete(&once).into_owned();
-        prop_assert_eq!(of.complete(&twice).into_owned(), twice);
+        let twice = of.defaulted(&once).into_owned();
+        prop_assert_eq!(of.defaulted(&twice).into_owned(), twice);
     }
 }

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use apimachinery::pointer;
 use serde_json::{Number, Value};
 
-use super::cel::Rules;
-use super::format::Format;
-use super::pattern::Pattern;
+use crate::format::Format;
+use crate::pattern::Pattern;
+use crate::rules::Rules;
 
 /// The types of JSON Schema, integers apart from other numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(crate) enum Type {
     Array,
     Boolean,
     Integer,
@@ -24,7 +24,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "array" => Self::Array,
             "boolean" => Self::Boolean,
@@ -36,7 +36,7 @@ impl Type {
         })
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
             Self::Boolean => "boolean",
@@ -50,7 +50,7 @@ impl Type {
 
 /// What a mapping may hold besides its properties.
 #[derive(Debug)]
-pub(super) enum Additional {
+pub(crate) enum Additional {
     /// Nothing: such keys are unknown fields.
     Unknown,
     /// Anything.
@@ -61,7 +61,7 @@ pub(super) enum Additional {
 
 /// `x-kubernetes-list-type`.
 #[derive(Debug)]
-pub(super) enum ListType {
+pub(crate) enum ListType {
     Atomic,
     Set,
     Map(Vec<String>),
@@ -69,9 +69,9 @@ pub(super) enum ListType {
 
 /// A lower or upper bound of a number.
 #[derive(Debug)]
-pub(super) struct Bound {
-    pub(super) limit: Number,
-    pub(super) exclusive: bool,
+pub(crate) struct Bound {
+    pub(crate) limit: Number,
+    pub(crate) exclusive: bool,
 }
 
 /// One level of a compiled schema.
@@ -80,48 +80,48 @@ pub(super) struct Bound {
     clippy::struct_excessive_bools,
     reason = "each is a keyword of the schema language"
 )]
-pub(super) struct Node {
-    pub(super) kind: Option<Type>,
-    pub(super) nullable: bool,
-    pub(super) int_or_string: bool,
-    pub(super) properties: BTreeMap<String, Node>,
-    pub(super) additional: Additional,
-    pub(super) required: Vec<String>,
-    pub(super) items: Option<Box<Node>>,
-    pub(super) list_type: ListType,
-    pub(super) allowed: Option<Vec<Value>>,
-    pub(super) pattern: Option<Pattern>,
-    pub(super) format: Option<Format>,
-    pub(super) minimum: Option<Bound>,
-    pub(super) maximum: Option<Bound>,
-    pub(super) multiple_of: Option<f64>,
-    pub(super) min_length: Option<u64>,
-    pub(super) max_length: Option<u64>,
-    pub(super) min_items: Option<u64>,
-    pub(super) max_items: Option<u64>,
-    pub(super) min_properties: Option<u64>,
-    pub(super) max_properties: Option<u64>,
-    pub(super) unique_items: bool,
-    pub(super) all_of: Vec<Node>,
-    pub(super) any_of: Vec<Node>,
-    pub(super) one_of: Vec<Node>,
-    pub(super) not: Option<Box<Node>>,
-    pub(super) preserve_unknown: bool,
+pub(crate) struct Node {
+    pub(crate) kind: Option<Type>,
+    pub(crate) nullable: bool,
+    pub(crate) int_or_string: bool,
+    pub(crate) properties: BTreeMap<String, Node>,
+    pub(crate) additional: Additional,
+    pub(crate) required: Vec<String>,
+    pub(crate) items: Option<Box<Node>>,
+    pub(crate) list_type: ListType,
+    pub(crate) allowed: Option<Vec<Value>>,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) format: Option<Format>,
+    pub(crate) minimum: Option<Bound>,
+    pub(crate) maximum: Option<Bound>,
+    pub(crate) multiple_of: Option<f64>,
+    pub(crate) min_length: Option<u64>,
+    pub(crate) max_length: Option<u64>,
+    pub(crate) min_items: Option<u64>,
+    pub(crate) max_items: Option<u64>,
+    pub(crate) min_properties: Option<u64>,
+    pub(crate) max_properties: Option<u64>,
+    pub(crate) unique_items: bool,
+    pub(crate) all_of: Vec<Node>,
+    pub(crate) any_of: Vec<Node>,
+    pub(crate) one_of: Vec<Node>,
+    pub(crate) not: Option<Box<Node>>,
+    pub(crate) preserve_unknown: bool,
     /// The root of an object, or an embedded resource: `apiVersion`, `kind` and `metadata` are implied.
-    pub(super) resource: bool,
+    pub(crate) resource: bool,
     /// An embedded resource, whose `apiVersion` and `kind` this schema must check.
-    pub(super) embedded: bool,
-    pub(super) default: Option<Value>,
+    pub(crate) embedded: bool,
+    pub(crate) default: Option<Value>,
     /// Whether anything at or below this level has a default.
-    pub(super) defaults_below: bool,
-    pub(super) rules: Rules,
+    pub(crate) defaults_below: bool,
+    pub(crate) rules: Rules,
     /// Whether anything at or below this level has CEL rules.
-    pub(super) rules_below: bool,
+    pub(crate) rules_below: bool,
 }
 
 impl Node {
     /// The schema of a field of a mapping.
-    pub(super) fn child(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
         self.properties.get(name).or(match &self.additional {
             Additional::Schema(node) => Some(node),
             Additional::Any | Additional::Unknown => None,
@@ -129,7 +129,7 @@ impl Node {
     }
 
     /// Every level directly below this one, with the pointer that leads there inside the schema.
-    pub(super) fn below(&self) -> impl Iterator<Item = (String, &Self)> {
+    pub(crate) fn below(&self) -> impl Iterator<Item = (String, &Self)> {
         let properties = self
             .properties
             .iter()

@@ -9,42 +9,30 @@ use std::collections::BTreeMap;
 use apimachinery::pointer;
 use serde_json::{Map, Number, Value};
 
-use super::cel::Rules;
-use super::format::Format;
-use super::node::{Additional, Bound, ListType, Node, Type};
-use super::pattern::Pattern;
-
-/// A part of a schema that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct SchemaProblem {
-    /// RFC 6901 pointer inside the schema.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// Whether the schema may well be right and only this crate's engine cannot evaluate it.
-    pub unsupported: bool,
-}
+use crate::format::Format;
+use crate::node::{Additional, Bound, ListType, Node, Type};
+use crate::pattern::Pattern;
+use crate::problem::SchemaProblem;
+use crate::rules::Rules;
 
 /// Deeper schemas are cut: each level costs stack, and no CRD comes near.
 const DEPTH_MAX: usize = 128;
 
 /// Compiles what can be compiled, and says what cannot.
-pub(super) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
+pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
     let mut compiler = Compiler { problems: Vec::new() };
     let node = compiler.node(schema, "", 0);
     (node, compiler.problems)
 }
 
 /// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
-pub(super) fn verify(node: &Node, at: &str) -> Vec<SchemaProblem> {
+pub(crate) fn verify(node: &Node, at: &str) -> Vec<SchemaProblem> {
     let mut problems = Vec::new();
     if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem()) {
-        problems.push(SchemaProblem {
-            pointer: format!("{at}/pattern"),
-            message: format!("not a regular expression: {problem}"),
-            unsupported: false,
-        });
+        problems.push(SchemaProblem::new(
+            format!("{at}/pattern"),
+            format!("not a regular expression: {problem}"),
+        ));
     }
     problems.extend(node.rules.verify(at));
     for (step, child) in node.below() {
@@ -59,11 +47,7 @@ struct Compiler {
 
 impl Compiler {
     fn problem(&mut self, pointer: String, message: impl Into<String>) {
-        self.problems.push(SchemaProblem {
-            pointer,
-            message: message.into(),
-            unsupported: false,
-        });
+        self.problems.push(SchemaProblem::new(pointer, message));
     }
 
     fn node(&mut self, schema: &Value, at: &str, depth: usize) -> Node {

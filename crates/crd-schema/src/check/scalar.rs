@@ -7,11 +7,10 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use super::super::format::Format;
-use super::super::node::{Bound, Node};
-use super::super::violation::Path;
-use super::{Walk, exceeds, falls_short, shorten};
-use crate::diagnostic::nearest;
+use crate::check::{Walk, exceeds, falls_short, shorten};
+use crate::format::Format;
+use crate::node::{Bound, Node};
+use crate::violation::{Path, ViolationKind};
 
 impl Walk<'_> {
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
@@ -117,11 +116,11 @@ impl Walk<'_> {
             shorten(&value.to_string()),
             choices.join(", ")
         );
-        let help = value
-            .as_str()
-            .and_then(|text| nearest(text, allowed.iter().filter_map(Value::as_str)))
-            .map(|near| format!("did you mean `{near}`?"));
-        self.push_with_help(path, true, message, help);
+        let kind = ViolationKind::NotSupported {
+            value: value.clone(),
+            supported: allowed.to_vec(),
+        };
+        self.add(path, kind, true, message, None);
     }
 }
 

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A format that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Byte,
     Cidr,
     Date,
@@ -26,7 +26,7 @@ pub(super) enum Format {
 
 impl Format {
     /// By its name in a schema. Kubernetes ignores hyphens in these names.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name.replace('-', "").as_str() {
             "byte" => Self::Byte,
             "cidr" => Self::Cidr,
@@ -46,7 +46,7 @@ impl Format {
         })
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Byte => "byte",
             Self::Cidr => "cidr",
@@ -66,7 +66,7 @@ impl Format {
     }
 
     /// Whether `text` has this format.
-    pub(super) fn accepts(self, text: &str) -> bool {
+    pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
             Self::Int32 | Self::Int64 => true,
             Self::Byte => is_base64(text),
@@ -85,7 +85,9 @@ impl Format {
     }
 }
 
+/// Go's decoder skips line breaks.
 fn is_base64(text: &str) -> bool {
+    let text = &text.replace(['\r', '\n'], "");
     let body = text.trim_end_matches('=');
     let padding = text.len().saturating_sub(body.len());
     text.len().is_multiple_of(4)
@@ -318,7 +320,7 @@ mod tests {
 
     #[test]
     fn other_formats_are_checked_by_shape() {
-        check("byte", &["", "YQ==", "YWJj"], &["Y", "YQ=", "Y*Jj"]);
+        check("byte", &["", "YQ==", "YWJj", "YW\nJj\n"], &["Y", "YQ=", "Y*Jj"]);
         check("uuid", &["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], &["6ba7b810"]);
         check(
             "uri",

@@ -1,0 +1,42 @@
+//! The schemas of CustomResourceDefinitions: what an API server would say of a custom resource.
+//!
+//! Owns: reading a definition ([`Crd`]), compiling its structural schemas once ([`Schema`]), and checking many values
+//! against them: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded resources, metadata,
+//! CEL rules; filling in defaults, pruning.
+//! Flows in: definitions, schemas and values as [`serde_json`] has them. Flows out: [`Violation`]s with JSON pointers, in
+//! the API server's words. Must not know: any particular kind, files, where a value came from.
+//!
+//! Inside, in the order of the flow: `crd` reads the definition, `compile` makes `node`s of a schema (with `pattern`,
+//! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
+//! along it (`optional`: CEL's optional values), `schema` has the order of these steps.
+
+mod check;
+mod compile;
+mod complete;
+mod crd;
+#[cfg(feature = "cel")]
+mod evaluate;
+mod format;
+mod metadata;
+mod node;
+#[cfg(feature = "cel")]
+mod optional;
+mod pattern;
+mod problem;
+mod prune;
+mod rules;
+mod schema;
+mod violation;
+
+#[cfg(test)]
+mod tests;
+
+pub use crd::{Crd, CrdVersion, Scope};
+pub use problem::SchemaProblem;
+pub use schema::Schema;
+pub use violation::{Violation, ViolationKind};
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,35 @@
+//! What of a definition or a schema cannot be used.
+//!
+//! Owns: [`SchemaProblem`]. Flows in: what reading and compiling find. Flows out: the same, to the caller.
+
+/// A part of a schema, or of the definition around it, that cannot be used: it is left out of the checks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct SchemaProblem {
+    /// RFC 6901 pointer inside what was read: the schema, or the definition.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead, where only one thing is right.
+    pub suggestion: Option<String>,
+    /// Whether the schema may well be right and only this crate cannot evaluate it.
+    pub unsupported: bool,
+}
+
+impl SchemaProblem {
+    pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            message: message.into(),
+            suggestion: None,
+            unsupported: false,
+        }
+    }
+
+    /// The same, inside what stands at `at`.
+    pub(crate) fn below(mut self, at: &str) -> Self {
+        self.pointer.insert_str(0, at);
+        self
+    }
+}

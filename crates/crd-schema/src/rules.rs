@@ -1,0 +1,323 @@
+//! The CEL rules of one level of a schema (`x-kubernetes-validations`).
+//!
+//! Owns: which rules stand there, compiling them, running them on a value. Flows in: a level of a schema as JSON, a value
+//! as CEL has it. Flows out: violations, and problems of rules that cannot be used. Must not know: other levels, or how a
+//! value becomes one of CEL. Without the feature `cel` there are no rules.
+//!
+//! Costs are not counted (docs/systems/kubernetes.md#cel-rules): an API server's budget is about its own time, and what
+//! it refuses to estimate it refuses when the definition is created.
+
+#[cfg(feature = "cel")]
+pub(crate) use with_engine::{Rules, root_context};
+#[cfg(not(feature = "cel"))]
+pub(crate) use without_engine::Rules;
+
+#[cfg(not(feature = "cel"))]
+mod without_engine {
+    use serde_json::Value;
+
+    use crate::problem::SchemaProblem;
+
+    /// No rules: the feature `cel` is off.
+    #[derive(Debug, Default)]
+    pub(crate) struct Rules;
+
+    impl Rules {
+        pub(crate) fn read(_schema: &Value, _at: &str) -> (Self, Vec<SchemaProblem>) {
+            (Self, Vec::new())
+        }
+
+        #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
+        pub(crate) fn verify(&self, _at: &str) -> Vec<SchemaProblem> {
+            Vec::new()
+        }
+
+        pub(crate) const fn is_empty(&self) -> bool {
+            true
+        }
+    }
+}
+
+#[cfg(feature = "cel")]
+mod with_engine {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::{Arc, OnceLock};
+
+    use kube_cel::KubeCelExt as _;
+    use kube_cel::cel::objects::OptionalValue;
+    use kube_cel::cel::parser::{Expression, Parser};
+    use kube_cel::cel::{Context, ExecutionError, Value as Cel};
+    use serde_json::Value;
+
+    use crate::optional;
+    use crate::problem::SchemaProblem;
+    use crate::violation::{Path, Violation, ViolationKind};
+
+    /// Keyword of the rules.
+    const VALIDATIONS: &str = "x-kubernetes-validations";
+    /// Longer expressions are not given to the engine's recursive parser.
+    const RULE_BYTES_MAX: usize = 16 * 1024;
+    /// Deeper brackets neither.
+    const RULE_DEPTH_MAX: usize = 64;
+    /// The value before an update. Creation has none.
+    const OLD_SELF: &str = "oldSelf";
+
+    /// The rules of one level, compiled when a value first meets them: compiling costs far more than running,
+    /// and an object meets few of the levels of its schema.
+    #[derive(Debug, Default)]
+    pub(crate) struct Rules(Vec<Rule>);
+
+    #[derive(Debug)]
+    struct Rule {
+        /// Where it stands in the list.
+        index: usize,
+        text: String,
+        message: Option<String>,
+        message_expression: Option<String>,
+        field_path: Option<String>,
+        optional_old_self: bool,
+        program: OnceLock<Result<Program, Refusal>>,
+    }
+
+    /// A rule that is ready to run.
+    #[derive(Debug)]
+    struct Program {
+        rule: Expression,
+        message: Option<Expression>,
+        /// Whether it needs the value before an update.
+        is_transition: bool,
+    }
+
+    /// Why a rule cannot be used, and whether that is our limit rather than the rule's fault.
+    #[derive(Debug)]
+    struct Refusal {
+        message: String,
+        unsupported: bool,
+    }
+
+    impl Rules {
+        /// The rules of `schema` itself, not of what is below it.
+        pub(crate) fn read(schema: &Value, at: &str) -> (Self, Vec<SchemaProblem>) {
+            let listed = schema.get(VALIDATIONS).and_then(Value::as_array);
+            let mut rules = Vec::new();
+            let mut problems = Vec::new();
+            for (index, entry) in listed.into_iter().flatten().enumerate() {
+                match Rule::read(index, entry) {
+                    Ok(rule) => rules.push(rule),
+                    Err(refusal) => problems.push(refusal.problem(at, index)),
+                }
+            }
+            (Self(rules), problems)
+        }
+
+        pub(crate) const fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        /// Which rules do not compile.
+        pub(crate) fn verify(&self, at: &str) -> Vec<SchemaProblem> {
+            let refused = |rule: &Rule| Some(rule.program().as_ref().err()?.problem(at, rule.index));
+            self.0.iter().filter_map(refused).collect()
+        }
+
+        /// What is wrong with a value, rule by rule.
+        pub(crate) fn run(
+            &self,
+            value: Cel,
+            path: &Path<'_>,
+            root: &Context<'_>,
+            found: &mut Vec<Violation>,
+        ) {
+            let mut context = root.new_inner_scope();
+            context.add_variable_from_value("self", value);
+            for rule in &self.0 {
+                if let Some(message) = rule.complaint(&context) {
+                    let (pointer, field) =
+                        locate(path, &steps(rule.field_path.as_deref().unwrap_or_default()));
+                    found.push(Violation {
+                        kind: ViolationKind::Rule {
+                            rule: rule.text.clone(),
+                        },
+                        pointer,
+                        field,
+                        message: format!("Invalid value: {message}"),
+                        help: None,
+                        blocks_rules: false,
+                    });
+                }
+            }
+        }
+    }
+
+    impl Rule {
+        fn read(index: usize, entry: &Value) -> Result<Self, Refusal> {
+            let text = |keyword: &str| match entry.get(keyword) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::String(text)) => Ok(Some(text.clone())),
+                Some(_) => Err(Refusal::fault(format!("{keyword} must be a string"))),
+            };
+            let rule = text("rule")?.unwrap_or_default();
+            let message_expression = text("messageExpression")?;
+            for (keyword, expression) in [
+                ("rule", Some(&rule)),
+                ("messageExpression", message_expression.as_ref()),
+            ] {
+                if expression
+                    .is_some_and(|text| text.len() > RULE_BYTES_MAX || bracket_depth(text) > RULE_DEPTH_MAX)
+                {
+                    return Err(Refusal {
+                        message: format!("{keyword} is too long or too deep to be checked here"),
+                        unsupported: true,
+                    });
+                }
+            }
+            if rule.trim().is_empty() {
+                return Err(Refusal::fault("rule is required".to_owned()));
+            }
+            Ok(Self {
+                index,
+                text: rule,
+                message: text("message")?,
+                message_expression,
+                field_path: text("fieldPath")?,
+                optional_old_self: entry.get("optionalOldSelf").and_then(Value::as_bool) == Some(true),
+                program: OnceLock::new(),
+            })
+        }
+
+        fn program(&self) -> &Result<Program, Refusal> {
+            self.program.get_or_init(|| {
+                let rule = self.parse(&self.text).map_err(|error| {
+                    error.within(&format!("failed to compile CEL rule \"{}\"", self.text))
+                })?;
+                let message = self.message_expression.as_deref().map(|text| {
+                    self.parse(text).map_err(|error| {
+                        error.within(&format!(
+                            "failed to compile messageExpression \"{text}\" for rule \"{}\"",
+                            self.text
+                        ))
+                    })
+                });
+                Ok(Program {
+                    is_transition: rule.references().has_variable(OLD_SELF),
+                    rule,
+                    message: message.transpose()?,
+                })
+            })
+        }
+
+        fn parse(&self, text: &str) -> Result<Expression, Refusal> {
+            // Kubernetes' environment has CEL's optional types:
+            // kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/environment/base.go@v1.34.1
+            let parser = Parser::new().enable_optional_syntax(true);
+            let parsed = catch_unwind(AssertUnwindSafe(|| parser.parse(text)));
+            let parsed = parsed.map_err(|_| Refusal {
+                message: "it cannot be compiled here".to_owned(),
+                unsupported: true,
+            })?;
+            let parsed = parsed.map_err(|errors| Refusal::fault(errors.to_string()))?;
+            let optional_names: &[&str] = if self.optional_old_self { &[OLD_SELF] } else { &[] };
+            Ok(optional::rewrite(parsed, optional_names))
+        }
+
+        /// What the rule says of the value in `context`; nothing where it holds.
+        ///
+        /// That the engine lacks a function, panics, or that the rule did not compile, which the schema's problems
+        /// say once, says nothing about the object.
+        fn complaint(&self, context: &Context<'_>) -> Option<String> {
+            let program = self.program().as_ref().ok()?;
+            let mut context = context.new_inner_scope();
+            if program.is_transition {
+                if !self.optional_old_self {
+                    return None;
+                }
+                let none = Cel::Opaque(Arc::new(OptionalValue::none()));
+                context.add_variable_from_value(OLD_SELF, none);
+            }
+            match evaluate(&program.rule, &context)? {
+                Ok(Cel::Bool(true)) | Err(ExecutionError::UndeclaredReference(_)) => None,
+                Ok(Cel::Bool(false)) => Some(self.message(program, &context)),
+                Ok(_) => Some(format!("rule \"{}\" did not evaluate to bool", self.text)),
+                Err(error) => Some(format!("rule evaluation error: {error}")),
+            }
+        }
+
+        fn message(&self, program: &Program, context: &Context<'_>) -> String {
+            let computed = program.message.as_ref();
+            match computed.and_then(|expression| evaluate(expression, context)) {
+                Some(Ok(Cel::String(text))) => text.to_string(),
+                _ => self
+                    .message
+                    .clone()
+                    .unwrap_or_else(|| format!("failed rule: {}", self.text)),
+            }
+        }
+    }
+
+    impl Refusal {
+        const fn fault(message: String) -> Self {
+            Self {
+                message,
+                unsupported: false,
+            }
+        }
+
+        fn within(self, what: &str) -> Self {
+            Self {
+                message: format!("{what}: {}", self.message),
+                ..self
+            }
+        }
+
+        fn problem(&self, at: &str, index: usize) -> SchemaProblem {
+            let line = self.message.lines().next().unwrap_or_default();
+            let mut problem = SchemaProblem::new(format!("{at}/{VALIDATIONS}/{index}"), line);
+            problem.unsupported = self.unsupported;
+            problem
+        }
+    }
+
+    /// What every rule may call.
+    pub(crate) fn root_context() -> Context<'static> {
+        let mut context = Context::default();
+        context.register_all();
+        optional::register(&mut context);
+        context
+    }
+
+    /// `None` when the engine panics, which must not become ours.
+    fn evaluate(expression: &Expression, context: &Context<'_>) -> Option<Result<Cel, ExecutionError>> {
+        catch_unwind(AssertUnwindSafe(|| Cel::resolve(expression, context))).ok()
+    }
+
+    /// The steps of a rule's `fieldPath`, such as `.spec.a['b']`.
+    fn steps(field_path: &str) -> Vec<String> {
+        field_path
+            .split(['.', '['])
+            .map(|step| step.trim_end_matches(']').trim_matches(['\'', '"']).to_owned())
+            .filter(|step| !step.is_empty())
+            .collect()
+    }
+
+    /// Pointer and field of `path` followed by `steps`.
+    fn locate(path: &Path<'_>, steps: &[String]) -> (String, String) {
+        match steps.split_first() {
+            None => (path.pointer(), path.field()),
+            Some((step, rest)) => locate(&Path::Key(path, step), rest),
+        }
+    }
+
+    fn bracket_depth(text: &str) -> usize {
+        let mut depth = 0_usize;
+        let mut deepest = 0;
+        for byte in text.bytes() {
+            match byte {
+                b'(' | b'[' | b'{' => depth = depth.saturating_add(1),
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            deepest = deepest.max(depth);
+        }
+        deepest
+    }
+}

@@ -1,0 +1,192 @@
+//! CEL rules, each with a value that keeps and one that breaks it.
+
+use serde_json::{Value, json};
+
+use super::{schema, texts};
+use crate::Schema;
+
+/// What one rule says of `self`.
+fn verdict(rule: &str, value: &Value) -> Vec<String> {
+    let of = schema(json!({"x-kubernetes-preserve-unknown-fields": true,
+        "x-kubernetes-validations": [{"rule": rule, "message": "broken"}]}));
+    assert_eq!(of.verify(), vec![], "{rule}");
+    texts(&of, value)
+}
+
+fn holds(rule: &str, value: &Value) {
+    assert_eq!(verdict(rule, value), Vec::<String>::new(), "{rule} {value}");
+}
+
+fn breaks(rule: &str, value: &Value) {
+    assert_eq!(verdict(rule, value), ["Invalid value: broken"], "{rule} {value}");
+}
+
+#[test]
+fn rules_run_after_the_structure_is_right_with_exact_pointers() {
+    let of = schema(
+        json!({"type": "object", "properties": {"list": {"type": "array", "items": {
+            "type": "object",
+            "properties": {"a.b": {"type": "integer"}, "since": {"type": "string", "format": "date-time"},
+                           "map": {"type": "object", "additionalProperties": {"type": "string"}}},
+            "x-kubernetes-validations": [
+                {"rule": "!has(self.a__dot__b) || self.a__dot__b > 1", "message": "too small", "fieldPath": "['a.b']"},
+                {"rule": "!has(self.since) || self.since > timestamp('2020-01-01T00:00:00Z')", "message": "too old"},
+                {"rule": "!has(self.map) || self.map.all(k, k != 'x.y')", "messageExpression": "'bad key ' + 'x.y'"},
+            ],
+        }}}}),
+    );
+    let check = |item: Value| texts(&of, &json!({"list": [{}, item]}));
+    assert_eq!(
+        check(json!({"a.b": 2, "since": "2026-01-01T00:00:00Z", "map": {"x": "y"}})),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        check(json!({"since": "2010-01-01T00:00:00Z"})),
+        ["list[1]: Invalid value: too old"]
+    );
+    assert_eq!(
+        check(json!({"map": {"x.y": "z"}})),
+        ["list[1]: Invalid value: bad key x.y"]
+    );
+    assert!(check(json!({"a.b": 1}))[0].contains("too small"));
+    // A wrong type keeps the rules from running.
+    assert!(
+        !check(json!({"a.b": "1", "map": {"x.y": "z"}}))
+            .iter()
+            .any(|text| text.contains("bad key"))
+    );
+}
+
+#[test]
+fn an_optional_field_that_is_missing_is_no_value() {
+    let rule = "!has(self.?jwt.accessToken) || !self.?cookies.?disable.orValue(false)";
+    holds(rule, &json!({}));
+    holds(rule, &json!({"jwt": {}}));
+    holds(rule, &json!({"jwt": {"accessToken": {}}}));
+    holds(rule, &json!({"cookies": {"disable": true}}));
+    holds(rule, &json!({"jwt": {"accessToken": {}}, "cookies": {}}));
+    holds(
+        rule,
+        &json!({"jwt": {"accessToken": {}}, "cookies": {"disable": false}}),
+    );
+    breaks(
+        rule,
+        &json!({"jwt": {"accessToken": {}}, "cookies": {"disable": true}}),
+    );
+}
+
+#[test]
+fn what_is_selected_from_an_optional_value_is_optional_too() {
+    holds("self.?a.b.c.orValue(1) == 1", &json!({}));
+    holds("self.?a.b.c.orValue(1) == 1", &json!({"a": {"b": {}}}));
+    holds("self.?a.b.c.orValue(1) == 2", &json!({"a": {"b": {"c": 2}}}));
+    holds("!has(self.?a.b.c)", &json!({"a": {}}));
+    holds("has(self.?a.b.c)", &json!({"a": {"b": {"c": null}}}));
+    holds("self.?l[1].orValue('x') == 'b'", &json!({"l": ["a", "b"]}));
+    holds("self.?l[?5].orValue('x') == 'x'", &json!({"l": ["a", "b"]}));
+    breaks("self.?a.hasValue()", &json!({}));
+    breaks("self.?a.value() == 1", &json!({"a": 2}));
+}
+
+#[test]
+fn optional_values_are_made_chosen_and_mapped() {
+    holds("optional.none().or(optional.of(1)).value() == 1", &json!({}));
+    holds("self.?a.or(self.?b).orValue(3) == 2", &json!({"b": 2}));
+    holds("self.?a.or(self.?b).x.orValue(3) == 4", &json!({"b": {"x": 4}}));
+    holds("optional.ofNonZeroValue('').orValue('d') == 'd'", &json!({}));
+    holds("self.?a.optMap(x, x + 1).orValue(0) == 2", &json!({"a": 1}));
+    holds("self.?a.optMap(x, x + 1).orValue(0) == 0", &json!({}));
+    holds(
+        "self.?a.optFlatMap(x, x.?b).orValue(0) == 5",
+        &json!({"a": {"b": 5}}),
+    );
+    holds("[?self.?a, ?self.?b].size() == 1", &json!({"a": 1}));
+    holds("{?'k': self.?a}.size() == 0", &json!({}));
+    holds(
+        "self.?a.?b.orValue('').size() == 0 && self.?l.orValue([]).all(x, x.?n.orValue(1) > 0)",
+        &json!({"l": [{}, {"n": 2}]}),
+    );
+}
+
+#[test]
+fn an_alternative_is_not_evaluated_where_a_value_is_there() {
+    holds("self.?a.orValue(self.missing) == 1", &json!({"a": 1}));
+    holds(
+        "self.?a.or(optional.of(self.missing)).value() == 1",
+        &json!({"a": 1}),
+    );
+}
+
+#[test]
+fn nested_alternatives_cost_no_more_than_their_number() {
+    let mut rule = "self.?a.orValue(1)".to_owned();
+    for _ in 0..20 {
+        rule = format!("optional.of({rule}).orValue(1)");
+    }
+    holds(&format!("{rule} == 1"), &json!({}));
+}
+
+#[test]
+fn creation_has_no_old_self() {
+    let rules = |entry: Value| {
+        let of = schema(json!({"type": "object", "properties": {"a": {"type": "integer"}},
+            "x-kubernetes-validations": [entry]}));
+        assert_eq!(of.verify(), vec![]);
+        texts(&of, &json!({"a": 1}))
+    };
+    assert_eq!(rules(json!({"rule": "self.a > oldSelf.a"})), Vec::<String>::new());
+    let optional = |rule: &str| rules(json!({"rule": rule, "optionalOldSelf": true, "message": "broken"}));
+    assert_eq!(
+        optional("!oldSelf.hasValue() || self.a > oldSelf.value().a"),
+        Vec::<String>::new()
+    );
+    assert_eq!(optional("oldSelf.a.orValue(0) == 0"), Vec::<String>::new());
+    assert_eq!(optional("oldSelf.hasValue()"), ["Invalid value: broken"]);
+}
+
+#[test]
+fn one_underscore_in_a_name_stands_for_itself() {
+    let of = schema(
+        json!({"type": "object", "properties": {"a_b": {"type": "integer"}, "c__d": {"type": "integer"},
+        "in": {"type": "integer"}},
+        "x-kubernetes-validations": [{"rule": "self.a_b + self.c__underscores__d + self.__in__ == 6"}]}),
+    );
+    assert_eq!(
+        texts(&of, &json!({"a_b": 1, "c__d": 2, "in": 3})),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn times_durations_and_bytes_have_their_own_types() {
+    let of = schema(
+        json!({"type": "object", "properties": {"since": {"type": "string", "format": "date-time"},
+        "wait": {"type": "string", "format": "duration"}, "data": {"type": "string", "format": "byte"}},
+        "x-kubernetes-validations": [
+            {"rule": "self.since.getFullYear() == 2026"},
+            {"rule": "self.wait > duration('1m')"},
+            {"rule": "self.data.size() == 3"},
+        ]}),
+    );
+    let value = json!({"since": "2026-01-02T03:04:05Z", "wait": "1h30m", "data": "YWJj"});
+    assert_eq!(texts(&of, &value), Vec::<String>::new());
+}
+
+#[test]
+fn a_rule_that_does_not_compile_is_the_schemas_problem_alone() {
+    let (of, problems) = Schema::of_value(&json!({"x-kubernetes-validations": [
+        {"rule": "self.("}, {"rule": ""}, {"rule": "true", "messageExpression": "'"}, {"rule": 7}, {"rule": "true"},
+    ]}));
+    let at = |problems: Vec<crate::SchemaProblem>| -> Vec<String> {
+        problems.into_iter().map(|problem| problem.pointer).collect()
+    };
+    assert_eq!(
+        at(problems),
+        ["/x-kubernetes-validations/1", "/x-kubernetes-validations/3"]
+    );
+    assert_eq!(
+        at(of.verify()),
+        ["/x-kubernetes-validations/0", "/x-kubernetes-validations/2"]
+    );
+    assert_eq!(texts(&of, &json!({})), Vec::<String>::new());
+}
