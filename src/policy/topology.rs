@@ -18,7 +18,7 @@ use crate::hub::{Grants, Objects};
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 
-/// In front of a hub namespace, this is the namespace on a spoke (design section 8).
+/// In front of a hub namespace, this is the namespace on a spoke (docs/systems/mgc.md#downstream-gateway).
 pub const SPOKE_PREFIX: &str = "kuadrant-";
 
 /// The name by which a Namespace can be selected although nobody labelled it.

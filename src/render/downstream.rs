@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Fields of `metadata` that only a live object has (design section 8).
+/// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
 const LIVE_METADATA: &[&str] = &[
     "uid",
     "resourceVersion",
@@ -40,7 +40,7 @@ const DROPPED_NAMES: &[&str] = &[
     ROUTES_SYNCED,
 ];
 
-/// The creation time on the hub, where it is known (MGC issue 710).
+/// The creation time on the hub, where it is known (docs/systems/policy-sync.md#annotations).
 pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
 
 /// A copy of a whole object without status and hub state, under another name and namespace.

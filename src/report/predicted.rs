@@ -1,13 +1,13 @@
 //! Predicted statuses of hub objects: what their controllers would write once every work is applied.
 //!
-//! Owns: the conditions of GatewayClasses and Gateways (hub.md sections 1.3 and 5.1), and who gets which of the
-//! statuses that the policy engine predicts (design section 7, "Predicted status").
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and who gets
+//! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
 //! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
 //! Must not know: how policies are decided, or works.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::status::{Group, ObjectStatus};
+use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
@@ -18,12 +18,12 @@ use crate::policy::{Attachments, Clusters, Condition, EffectivePolicies, Node, P
 use crate::sync::{LocalEffect, SyncedRoutes};
 use apimachinery::pointer;
 
-/// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
+/// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 
 /// Everything that statuses are predicted from.
 #[derive(Debug, Clone, Copy)]
-pub struct Prediction<'p, 'a> {
+pub(crate) struct Prediction<'p, 'a> {
     /// The hub's objects.
     pub objects: &'p Objects,
     /// What is ours.
@@ -51,7 +51,7 @@ impl Prediction<'_, '_> {
     /// in each group by locator.
     #[must_use]
     pub fn statuses(&self) -> Vec<ObjectStatus> {
-        let mut targets: BTreeMap<(Group, String), ObjectStatus> = BTreeMap::new();
+        let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let extension_kinds = extension_kinds(self.attachments);
         let classes = self.ours.classes.values().map(|class| {
             let mut status = class_status(class);
@@ -65,7 +65,8 @@ impl Prediction<'_, '_> {
         targets.into_values().chain(self.policies()).collect()
     }
 
-    /// Our Gateways, those of a class with unusable parameters included (hub.md section 5.1).
+    /// Our Gateways, those of a class with unusable parameters included
+    /// (docs/systems/mgc.md#gateway-conditions).
     fn gateways(&self) -> Vec<ObjectStatus> {
         let ours = self.ours.gateways.iter().zip(self.clusters).enumerate();
         let mut statuses: Vec<ObjectStatus> = ours
@@ -85,7 +86,7 @@ impl Prediction<'_, '_> {
                 .and_then(|name| self.ours.classes.get(name))
                 .and_then(|class| class.params.as_ref().err());
             if let Some(refused) = refused {
-                let mut status = ObjectStatus::new(object.identity().locator(), Group::Gateway);
+                let mut status = ObjectStatus::new(object.identity().locator(), StatusGroup::Gateway);
                 let message = format!("Invalid parameters in gateway class: {refused}");
                 status
                     .conditions
@@ -102,17 +103,17 @@ impl Prediction<'_, '_> {
             let clusters = self.routes.clusters(self.attachments, self.by_key, number);
             (!clusters.is_empty()).then(|| ObjectStatus {
                 shipped_to: clusters.into_iter().map(str::to_owned).collect(),
-                ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
             })
         })
     }
 
     /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`.
-    fn affect(&self, targets: &mut BTreeMap<(Group, String), ObjectStatus>) {
+    fn affect(&self, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
         let topology = &self.attachments.topology;
         let affecting = affecting(self.attachments, self.effective);
         let nodes: BTreeSet<Node> = affecting.keys().map(|(node, _)| *node).collect();
-        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        let mut groups: BTreeMap<String, StatusGroup> = BTreeMap::new();
         for node in nodes {
             let locator = topology.locator(node);
             let group = self.group(node);
@@ -131,19 +132,21 @@ impl Prediction<'_, '_> {
         }
     }
 
-    fn group(&self, node: Node) -> Group {
+    fn group(&self, node: Node) -> StatusGroup {
         match node {
-            Node::Class(_) => Group::GatewayClass,
-            Node::Gateway(_) | Node::Listener(..) => Group::Gateway,
-            Node::Route(_) | Node::Rule(..) => Group::Route,
-            Node::Namespace(_) | Node::ListenerSet(_) => Group::Other,
+            Node::Class(_) => StatusGroup::GatewayClass,
+            Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
+            Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
+            Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
             // A route can be another route's backend, and is a route all the same.
             Node::Backend(_) | Node::Port(..) => {
                 let identity = self.attachments.topology.identity(node);
                 let kind = identity.map(|identity| identity.group_kind);
                 match kind {
-                    Some(kind) if self.attachments.topology.is_route(&kind.group, &kind.kind) => Group::Route,
-                    _ => Group::Other,
+                    Some(kind) if self.attachments.topology.is_route(&kind.group, &kind.kind) => {
+                        StatusGroup::Route
+                    }
+                    _ => StatusGroup::Other,
                 }
             }
         }
@@ -172,7 +175,7 @@ impl Prediction<'_, '_> {
                     conditions: entry.conditions,
                     ancestors: entry.ancestors,
                     on_clusters: entry.on_clusters,
-                    ..ObjectStatus::new(entry.policy, Group::Policy)
+                    ..ObjectStatus::new(entry.policy, StatusGroup::Policy)
                 }
             })
             .collect();
@@ -191,7 +194,7 @@ pub(super) fn condition(kind: &str, status: &'static str, reason: &str, message:
     }
 }
 
-/// The condition Accepted of a GatewayClass (hub.md section 1.3).
+/// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
 pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
@@ -204,7 +207,7 @@ pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     };
     ObjectStatus {
         conditions: vec![accepted],
-        ..ObjectStatus::new(class.class.object.identity().locator(), Group::GatewayClass)
+        ..ObjectStatus::new(class.class.object.identity().locator(), StatusGroup::GatewayClass)
     }
 }
 
@@ -214,7 +217,8 @@ pub(super) fn handled(class: &OurClass<'_>) -> Condition {
     condition("Accepted", "True", "Accepted", message)
 }
 
-/// The conditions of a Gateway of ours, as MGC writes them once every work is applied (hub.md section 5.1).
+/// The conditions of a Gateway of ours, as MGC writes them once every work is applied
+/// (docs/systems/mgc.md#gateway-conditions).
 fn gateway_status(
     gateway: &Gateway<'_>,
     class: &OurClass<'_>,
@@ -232,7 +236,7 @@ fn gateway_status(
     };
     ObjectStatus {
         conditions: vec![handled(class), programmed],
-        ..ObjectStatus::new(gateway.object.identity().locator(), Group::Gateway)
+        ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
     }
 }
 
@@ -248,7 +252,7 @@ pub(super) fn no_listeners() -> Condition {
     condition("Programmed", "False", "Invalid", message)
 }
 
-/// What MGC appends when nothing decides a placement (hub.md section 5).
+/// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
 fn placement_not_found(name: &str) -> String {
     format!(
         " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \
@@ -259,7 +263,7 @@ fn placement_not_found(name: &str) -> String {
 
 /// The Gateways for which `findings` say that nothing decides their placement: positions in [`Ours::gateways`].
 #[must_use]
-pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
+pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
     let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()
