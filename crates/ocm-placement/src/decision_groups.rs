@@ -48,7 +48,6 @@ impl GroupSelectors {
         });
         Self {
             of_placement: of_placement.collect(),
-            // A group's selector has no CEL part in the API.
             results: selectors
                 .map(|selector| build(selector, "").map(|built| by_labels_and_claims(&built, fleet))),
         }

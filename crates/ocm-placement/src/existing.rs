@@ -136,10 +136,10 @@ pub(crate) fn given(
 impl Existing {
     /// What a Placement has once its groups are written, and whether that is something else.
     ///
-    /// OCM writes the content of an object that is there already; it writes its labels only when the content was
-    /// right before (`createOrUpdatePlacementDecision` in open-cluster-management-io/ocm
-    /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53; seen in
-    /// the cases), so labels may be a run late.
+    /// OCM writes the clusters of an object that is there already, and then leaves its labels for the next run, lest the
+    /// second write meet the first one's conflict (`createOrUpdatePlacementDecision` in open-cluster-management-io/ocm
+    /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). So labels
+    /// are written only where the clusters were right before, and may be a run late.
     pub(crate) fn after(
         &self,
         groups: &Groups,

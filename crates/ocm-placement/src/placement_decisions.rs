@@ -8,8 +8,7 @@ use crate::api::well_known::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABE
 use crate::decision_groups::{Group, Groups};
 
 /// Clusters in one PlacementDecision: `maxNumOfClusterDecisions` in open-cluster-management-io/ocm
-/// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53, which keeps
-/// an object within what etcd takes.
+/// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53.
 const CHUNK: usize = 100;
 
 /// One PlacementDecision: which group, which part of the order.

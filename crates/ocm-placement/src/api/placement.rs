@@ -237,7 +237,11 @@ fn group_strategy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Group
     let groups = reading.items(&field.get("decisionGroups"));
     let groups = groups.iter().map(|group| DecisionGroupSpec {
         name: reading.text(&group.get("groupName")),
-        selector: ClusterSelector::read(&group.get("groupClusterSelector"), reading),
+        // The API type of a group's selector has no `celSelector`: Go drops it.
+        selector: ClusterSelector {
+            cel_expressions: Vec::new(),
+            ..ClusterSelector::read(&group.get("groupClusterSelector"), reading)
+        },
     });
     GroupStrategy {
         groups: groups.collect(),
