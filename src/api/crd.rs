@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::api::schema::{Schema, SchemaProblem, ViolationKind};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
+use crate::object::well_known::POLICY_LABEL;
 use apimachinery::names::NameRule;
 use apimachinery::{Field, Mismatch};
 
@@ -16,8 +17,6 @@ use apimachinery::{Field, Mismatch};
 pub const GROUP: &str = "apiextensions.k8s.io";
 /// Their kind.
 pub const KIND: &str = "CustomResourceDefinition";
-/// The label that marks a CRD as a policy kind (GEP-713's older text, Gateway API's `PolicyLabelKey`).
-pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,8 +6,9 @@
 
 use super::node::{Node, number};
 use super::targets::Declared;
-use super::topology::{SPOKE_PREFIX, Topology};
+use super::topology::Topology;
 use crate::api::gateway::GROUP;
+use crate::object::well_known::DOWNSTREAM_PREFIX;
 
 /// Where a declared target is, as far as the topology's own levels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub fn locate(topology: &Topology<'_>, declared: &Declared, namespace: &str, loc
 
 /// A namespace exists when anything in the input lives in it.
 fn find_namespace(topology: &Topology<'_>, name: &str, local: bool) -> Option<Node> {
-    let hub_name = name.strip_prefix(SPOKE_PREFIX).filter(|_| local);
+    let hub_name = name.strip_prefix(DOWNSTREAM_PREFIX).filter(|_| local);
     hub_name
         .and_then(|name| topology.find_namespace(name))
         .or_else(|| topology.find_namespace(name))

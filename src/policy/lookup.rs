@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::node::{Node, Path, index, number};
-use super::topology::{GatewayNode, RouteNode, SPOKE_PREFIX, Topology};
+use super::topology::{GatewayNode, RouteNode, Topology};
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
 use crate::object::Object;
+use crate::object::well_known::DOWNSTREAM_PREFIX;
 use apimachinery::{GroupKind, Identity};
 
 impl<'a> Topology<'a> {
@@ -23,7 +24,7 @@ impl<'a> Topology<'a> {
             return known(false, namespace);
         }
         namespace
-            .strip_prefix(SPOKE_PREFIX)
+            .strip_prefix(DOWNSTREAM_PREFIX)
             .and_then(|hub| known(false, hub))
             .or_else(|| known(true, namespace))
     }

@@ -12,9 +12,7 @@ use serde::Serialize;
 
 use super::settings::Side;
 use crate::object::Object;
-
-/// The age of a policy whose creation the hub knows and a file does not (hub.md section 4.2).
-pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
+use crate::object::well_known::ORIGIN_CREATION;
 
 /// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -21,6 +21,7 @@ use super::topology::Sources;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::object::Object;
+use crate::object::well_known::POLICY_LABEL;
 use apimachinery::GroupKind;
 
 /// The policy kinds of the input with their profiles, sorted by group and kind.
@@ -57,9 +58,6 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
         })
         .collect()
 }
-
-/// The label by which a CRD says that its kind is a policy.
-pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// Reads one policy. Its number goes into its settings.
 pub(crate) fn read_policy<'a>(

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diagnostic::API_VERSION;
 use crate::sync::LocalEffect;
 use apimachinery::pointer;
 use serde::Serialize;
@@ -311,7 +312,7 @@ impl PolicyReport {
             }
         }
         Self {
-            api_version: "spokewright.dev/v1alpha1",
+            api_version: API_VERSION,
             kind: "PolicyReport",
             effective: effective
                 .iter()

@@ -16,10 +16,8 @@ use crate::api::synced::is_synced_copy;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
+use crate::object::well_known::DOWNSTREAM_PREFIX;
 use apimachinery::{GroupKind, Identity};
-
-/// In front of a hub namespace, this is the namespace on a spoke (design section 8).
-pub const SPOKE_PREFIX: &str = "kuadrant-";
 
 /// The name by which a Namespace can be selected although nobody labelled it.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -422,7 +420,7 @@ impl<'a> Topology<'a> {
     fn gateway_home(&self, gateway: &GatewayNode<'a>, seen_on_spoke: bool) -> std::borrow::Cow<'a, str> {
         let namespace = gateway.object.namespace_or_empty();
         if seen_on_spoke && !gateway.local {
-            format!("{SPOKE_PREFIX}{namespace}").into()
+            format!("{DOWNSTREAM_PREFIX}{namespace}").into()
         } else {
             namespace.into()
         }

@@ -356,7 +356,7 @@ pub(super) fn rbac_manifest(value: Value) -> Manifest {
     let (kind, name) = (text("/kind"), text("/metadata/name"));
     Manifest {
         resource: ResourceIdentifier {
-            group: "rbac.authorization.k8s.io".to_owned(),
+            group: rbac::RBAC_GROUP.to_owned(),
             resource: format!("{}s", kind.to_lowercase()),
             namespace: String::new(),
             name,

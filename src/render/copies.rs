@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::PlacedGateway;
-use super::downstream::{ORIGIN_CREATION, set_metadata, shipped};
+use super::downstream::{set_metadata, shipped};
 use super::feedback::{ResourceIdentifier, asked_paths, policy_paths};
 use super::names::{downstream_name, downstream_namespace};
 use super::policy_status::PolicyStatus;
@@ -20,6 +20,7 @@ use crate::api::params::WorkPer;
 use crate::api::synced::POLICY_SYNCED;
 use crate::hub::kinds::KindInfo;
 use crate::object::Object;
+use crate::object::well_known::ORIGIN_CREATION;
 use crate::sync::{Cargo, Home, Shipment, ShipmentTarget};
 
 /// Where a copy rides.

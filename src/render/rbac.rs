@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// The name of the RBAC work.
 pub const WORK_NAME: &str = "gateway-rbac";
 
-const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+/// Kubernetes' group of Roles.
+pub(super) const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 const VERBS: [&str; 7] = ["create", "delete", "get", "list", "patch", "update", "watch"];
 
 /// Custom resources that are shipped to a cluster, as (group, plural).

@@ -12,7 +12,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apimachinery::pointer;
 use serde_json::json;
 
 use super::assemble::{rbac_manifest, summaries};
@@ -21,10 +20,11 @@ use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet};
 use super::work::{Manifest, WorkParts, metadata_text, spec_text};
 use super::{PlacedGateway, rbac};
-use crate::api::gateway::PLACEMENT_LABEL;
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
+use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
 use kube_yaml::{KeyOrder, append_entry};
 
 /// Longest name of a ClusterRole.
@@ -175,9 +175,7 @@ fn set_of(
     let name = replica_set_name(namespace, work);
     let (template, size) = spec_text(parts, params, 4);
     let (metadata, _) = metadata_text(parts, &template);
-    let mut text = String::from(
-        "apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\nmetadata:\n",
-    );
+    let mut text = format!("apiVersion: {GROUP}/v1alpha1\nkind: {MANIFEST_WORK_REPLICA_SET}\nmetadata:\n");
     append_entry(&mut text, "name", &json!(name), 2, KeyOrder::Bytes);
     append_entry(&mut text, "namespace", &json!(namespace), 2, KeyOrder::Bytes);
     text.push_str(&metadata);
@@ -225,7 +223,7 @@ fn not_uniform(gateways: &[PlacedGateway<'_>], drafts: &[&Draft<'_>]) -> Option<
         let gateway = placed.gateway.object;
         let (namespace, placement) = placement_of(placed).unwrap_or_default();
         finding = finding.related(
-            gateway.place(&pointer::child("/metadata/labels", PLACEMENT_LABEL)),
+            gateway.place(PLACEMENT_LABEL_POINTER),
             format!("goes where Placement {namespace}/{placement} says"),
         );
     }
@@ -304,7 +302,9 @@ fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {
         Some(owner) => finding.related(owner.place("/metadata/name"), "and this one"),
         None => finding,
     };
-    finding.help("give it another name with the annotation `spokewright.dev/work-name: NAME`")
+    finding.help(format!(
+        "give it another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ))
 }
 
 #[cfg(test)]

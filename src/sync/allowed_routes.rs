@@ -15,10 +15,11 @@ use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
+use crate::object::well_known::DOWNSTREAM_PREFIX;
 use crate::policy::attachment::Attachments;
 use crate::policy::listener::ListenerNode;
 use crate::policy::node::index;
-use crate::policy::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
+use crate::policy::topology::NAMESPACE_NAME_LABEL;
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -118,7 +119,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             }
             return;
         }
-        let home = format!("{SPOKE_PREFIX}{}", gateway.object.namespace_or_empty());
+        let home = format!("{DOWNSTREAM_PREFIX}{}", gateway.object.namespace_or_empty());
         let mut verdicts: Vec<(u32, Rc<[String]>)> = Vec::with_capacity(taking.len());
         for position in taking {
             let Some(listener) = listener_at(position) else {
@@ -276,7 +277,7 @@ fn finding(
         )));
     }
     finding = finding.note(format!(
-        "there the Gateway lives in `{SPOKE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
+        "there the Gateway lives in `{DOWNSTREAM_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
     ));
     Some(if namespaces.get("from").str() == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
