@@ -1,4 +1,4 @@
-//! All effective policies of a fleet: 1,000 Gateways, 20,000 routes, 10,000 policies (issue 4).
+//! All effective policies of a fleet: 1,000 Gateways, 20,000 routes, 10,000 policies.
 //!
 //! Prints the time of each stage and the memory that the process needed. `cargo bench --bench policy [-- GATEWAYS]`.
 

@@ -70,7 +70,8 @@ pub struct Gateway<'a> {
     pub class_name: &'a str,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener<'a>>,
-    /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none (hub.md section 5).
+    /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
+    /// (docs/systems/mgc.md#placing-a-gateway).
     pub placement: Option<&'a str>,
 }
 

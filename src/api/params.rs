@@ -5,7 +5,8 @@
 //! [`ResourceCatalog`]. Flows out: [`Params`], findings, the predicted failure.
 //! Must not know: Gateways, placement, or where ConfigMaps and CRDs are kept.
 //!
-//! Design section 5; hub 1.2 and 1.3.
+//! What users may write: README.md#gatewayclass-parameters. What MGC read and said:
+//! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.
 
 mod file;
 mod resources;
@@ -29,9 +30,10 @@ use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
 use apimachinery::pointer::dotted;
 
-/// The controller whose GatewayClasses are ours unless the configuration says otherwise (hub 1.1).
+/// The controller whose GatewayClasses are ours unless the configuration says otherwise
+/// (docs/systems/mgc.md#gatewayclass).
 pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
-/// The only class name that MGC supported (hub 1.1).
+/// The only class name that MGC supported (docs/systems/mgc.md#gatewayclass).
 pub const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
 /// The key of the parameters in the ConfigMap's data.
 pub const PARAMS_KEY: &str = "params";

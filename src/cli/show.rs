@@ -36,6 +36,13 @@ pub(crate) fn calm(text: &str, speech: Speech) {
     }
 }
 
+/// A line about what is going on, in the same cases; as it is, because it may hold a command.
+pub(crate) fn note(text: &str, speech: Speech) {
+    if speech.is_calm() {
+        line(text);
+    }
+}
+
 /// A line that is wrapped on a terminal, and left whole for everything else.
 fn wrapping(text: &str) {
     if !std::io::stderr().is_terminal() {
@@ -105,7 +112,8 @@ pub(crate) fn json(report: &impl serde::Serialize) -> String {
     text
 }
 
-/// Whether to colour (gitops.md section 6): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the terminal.
+/// Whether to colour (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
+/// terminal.
 pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match choice {

@@ -1,4 +1,4 @@
-//! Exit statuses (design section 3): stable, because scripts test them.
+//! Exit statuses (README.md#exit-statuses): stable, because scripts test them.
 
 use std::io::ErrorKind;
 

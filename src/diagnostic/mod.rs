@@ -21,6 +21,7 @@ mod nearest;
 mod place;
 mod position;
 mod sarif;
+mod severity;
 mod summary;
 mod text;
 mod visible;
@@ -30,8 +31,8 @@ mod fixture;
 
 pub use brief::Brief;
 pub use code::{CODES, Code};
-pub use finding::{Finding, Label, Severity};
-pub use findings::{Findings, SeverityOverride};
+pub use finding::{Finding, Label};
+pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::Format;
 pub use human::Human;
 pub use json::{API_VERSION, FindingEntry, FindingList, Position, RelatedEntry};
@@ -39,10 +40,9 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
-pub use summary::Summary;
-pub use text::{
-    GAP, and_more, counted, first_items, first_names, fitting_names, plural, row, shell_word, wrapped,
-    wrapped_hanging,
-};
+pub use severity::Severity;
+pub use summary::FindingCounts;
+pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
+pub use text::{counted, first_items, shell_word, wrapped, wrapped_hanging};
 pub(crate) use visible::json_escaped;
 pub use visible::one_line;

@@ -1,7 +1,7 @@
 //! Our GatewayClasses with their parameters, and the Gateways that belong to them.
 //!
-//! A class is ours when `spec.controllerName` is the configured one (design section 5); classes of other
-//! controllers, and their Gateways, are never rendered.
+//! A class is ours when `spec.controllerName` is the configured one (README.md#gatewayclass-parameters);
+//! classes of other controllers, and their Gateways, are never rendered.
 
 use std::collections::BTreeMap;
 

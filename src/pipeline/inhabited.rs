@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+use super::analysis::Placed;
 use super::inputs::Loaded;
-use super::stages::policies_on;
 use crate::diagnostic::Findings;
 use crate::hub::Objects;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingsOnCluster};
@@ -27,10 +27,13 @@ pub fn effective_changes(
         return (changes, left_out);
     }
     for (loaded, settings) in [(old.0, &mut *old.1), (new.0, &mut *new.1)] {
+        // What is wrong with this side has been said where it was rendered.
+        let placed = Placed::new(loaded, &mut Findings::new());
         let seen: Vec<SettingsOnCluster> = clusters
             .par_iter()
             .map(|cluster| {
-                let view = policies_on(loaded, cluster, &mut Findings::new());
+                let attached = placed.attach(Some(cluster), &mut Findings::new());
+                let view = placed.evaluate(&attached, Some(cluster), &mut Findings::new());
                 SettingsOnCluster::new(cluster, &view)
             })
             .collect();

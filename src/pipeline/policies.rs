@@ -21,7 +21,7 @@ use apimachinery::GroupKind;
 
 /// What is attached, and what lives on each cluster.
 #[derive(Debug)]
-pub struct Attached<'a> {
+pub(super) struct Attached<'a> {
     /// The hub's policies.
     pub attachments: Attachments<'a>,
     /// Spoke-local policies by cluster.
@@ -35,7 +35,7 @@ pub struct Attached<'a> {
 }
 
 /// Attaches every policy, and reports what meets on one target. On a cluster, what lives there is attached as well.
-pub fn attach<'a>(
+pub(super) fn attach<'a>(
     loaded: &'a Loaded,
     ours: &Ours<'_>,
     grants: &Grants<'a>,
@@ -115,72 +115,71 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
     Some(version.schema.as_ref()?.complete(&object.value).into_owned())
 }
 
-impl<'a> PolicyView<'a> {
-    /// Evaluates what is attached. `clusters` are those of each Gateway of ours, in the order of [`Ours::gateways`]; with
-    /// a `cluster`, only what is placed there, or lives there, counts.
-    pub fn new(
-        attached: Attached<'a>,
-        ours: &Ours<'_>,
-        clusters: &[Vec<String>],
-        cluster: Option<&str>,
-        findings: &mut Findings,
-    ) -> Self {
-        let Attached {
-            attachments,
-            locals,
-            synced,
-            progress,
-            routes,
-        } = attached;
-        let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
-        let wanted = |gateway| match cluster {
-            None => true,
-            Some(cluster) => {
-                let placed = synced
-                    .ours(Node::Gateway(gateway))
-                    .and_then(|index| clusters.get(index));
-                let local = attachments
-                    .topology
-                    .gateway(gateway)
-                    .is_some_and(|gateway| gateway.local);
-                local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
-            }
-        };
-        let effective = EffectivePolicies::of(&attachments, |gateway| {
-            steps.advance(1);
-            wanted(gateway)
-        });
-        let statuses = Statuses::new(&attachments, &effective);
-        outcomes(&attachments, &effective, &statuses, findings);
-        let clusters: Clusters = ours
-            .gateways
-            .iter()
-            .zip(clusters)
-            .map(|(gateway, clusters)| {
-                let here = |name: &&String| cluster.is_none_or(|cluster| *name == cluster);
-                (
-                    gateway.gateway.object.key(),
-                    clusters.iter().filter(here).cloned().collect(),
-                )
-            })
-            .collect();
-        let here = |node: Node, cluster: &str| receives((&attachments, &routes), &clusters, node, cluster);
-        let effects = locals
-            .iter()
-            .map(|(cluster, there)| {
-                let effects = there.effects(&attachments, |node| here(node, cluster));
-                ((*cluster).to_owned(), effects)
-            })
-            .filter(|(_, effects)| !effects.is_empty())
-            .collect();
-        Self {
-            attachments,
-            effective,
-            statuses,
-            clusters,
-            effects,
-            routes,
+/// Evaluates what is attached. `clusters` are those of each Gateway of ours, in the order of [`Ours::gateways`]; with a
+/// `cluster`, only what is placed there, or lives there, counts.
+pub(super) fn evaluate<'a>(
+    attached: &'a Attached<'a>,
+    ours: &Ours<'_>,
+    clusters: &[Vec<String>],
+    cluster: Option<&str>,
+    findings: &mut Findings,
+) -> PolicyView<'a> {
+    let Attached {
+        attachments,
+        locals,
+        synced,
+        progress,
+        routes,
+    } = attached;
+    let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
+    let wanted = |gateway| match cluster {
+        None => true,
+        Some(cluster) => {
+            let placed = synced
+                .ours(Node::Gateway(gateway))
+                .and_then(|index| clusters.get(index));
+            let local = attachments
+                .topology
+                .gateway(gateway)
+                .is_some_and(|gateway| gateway.local);
+            local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
         }
+    };
+    let effective = EffectivePolicies::of(attachments, |gateway| {
+        steps.advance(1);
+        wanted(gateway)
+    });
+    let statuses = Statuses::new(attachments, &effective);
+    outcomes(attachments, &effective, &statuses, findings);
+    let clusters: Clusters = ours
+        .gateways
+        .iter()
+        .zip(clusters)
+        .map(|(gateway, clusters)| {
+            let here = |name: &&String| cluster.is_none_or(|cluster| *name == cluster);
+            (
+                gateway.gateway.object.key(),
+                clusters.iter().filter(here).cloned().collect(),
+            )
+        })
+        .collect();
+    let here = |node: Node, cluster: &str| receives((attachments, routes), &clusters, node, cluster);
+    let effects = locals
+        .iter()
+        .map(|(cluster, there)| {
+            let effects = there.effects(attachments, |node| here(node, cluster));
+            ((*cluster).to_owned(), effects)
+        })
+        .filter(|(_, effects)| !effects.is_empty())
+        .collect();
+    PolicyView {
+        attachments,
+        effective,
+        statuses,
+        clusters,
+        effects,
+        synced,
+        routes,
     }
 }
 

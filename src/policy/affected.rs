@@ -1,5 +1,5 @@
-//! What policies leave on the things that they affect: `<Kind>Affected`, the seed's `effectivePolicy` stanza and
-//! EffectivePolicy documents.
+//! What policies leave on the things that they affect: `<Kind>Affected`, the `effectivePolicy` stanza of
+//! GEP-713's earlier text and EffectivePolicy documents.
 //!
 //! Owns: that, which and what, seen from a target (GEP-713, "Status and the Discoverability Problem").
 //! Flows in: attachments and effective policies. Flows out: serialisable values.
@@ -137,7 +137,8 @@ fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
     class.into_iter().chain(nodes).collect()
 }
 
-/// The seed's `status.effectivePolicy` stanza of a target: its policies of all kinds.
+/// The `status.effectivePolicy` stanza of a target (docs/systems/gep-713.md#what-the-earlier-text-had): its
+/// policies of all kinds.
 #[must_use]
 pub fn effective_policy_stanza(
     attachments: &Attachments<'_>,
@@ -161,9 +162,9 @@ fn reference(attachments: &Attachments<'_>, id: PolicyId) -> Option<Value> {
     }))
 }
 
-/// The seed's EffectivePolicy documents: one per target that a path ends at or leads through, with its name and
-/// namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
-/// which is which.
+/// The EffectivePolicy documents of docs/systems/gep-713.md#what-the-earlier-text-had: one per target that a
+/// path ends at or leads through, with its name and namespace. Each distinct result is an entry of
+/// `policies`; where a target has several of one kind, `paths` says which is which.
 #[must_use]
 pub fn effective_policy_documents(
     attachments: &Attachments<'_>,
@@ -268,7 +269,7 @@ fn document(
     }))
 }
 
-/// `AwesomePolicy` is `awesomePolicy`, as in the seed's sample.
+/// `AwesomePolicy` is `awesomePolicy`, as in the sample of GEP-713's earlier text.
 fn lower_first(kind: &str) -> String {
     let mut characters = kind.chars();
     characters.next().map_or_else(String::new, |first| {
@@ -276,8 +277,8 @@ fn lower_first(kind: &str) -> String {
     })
 }
 
-/// The policy kinds of the input, for the list of extension kinds in a GatewayClass status (the seed, "GatewayClass
-/// status Extension Types listing"): `Kind.group`, sorted.
+/// The policy kinds of the input, for the list of extension kinds in a GatewayClass status
+/// (docs/systems/gep-713.md#what-the-earlier-text-had): `Kind.group`, sorted.
 #[must_use]
 pub fn extension_kinds(attachments: &Attachments<'_>) -> Vec<String> {
     let kinds: BTreeSet<String> = attachments

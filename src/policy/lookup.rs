@@ -1,6 +1,6 @@
 //! Finding things in the topology, and what they are called.
 //!
-//! Owns: lookups by name, objects behind nodes, locators of nodes and paths (design section 10).
+//! Owns: lookups by name, objects behind nodes, locators of nodes and paths (README.md#json).
 //! Flows in: names, nodes. Flows out: numbers, objects, locators.
 //! Must not know: how the topology is linked; policies.
 
@@ -219,7 +219,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// The locator of a node (design section 10).
+    /// The locator of a node (README.md#json).
     #[must_use]
     pub fn locator(&self, node: Node) -> String {
         let mut locator = self

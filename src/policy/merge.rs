@@ -1,7 +1,7 @@
 //! Merging: many policies on one path become one result.
 //!
 //! Owns: None, Atomic and Patch with defaults and overrides (GEP-713, merge strategies), named rules and RFC
-//! 7386, the right fold of today's roles, and the seed's order on one level.
+//! 7386, the right fold of today's roles, and the order of GEP-713's earlier text on one level.
 //! Flows in: layers by level, established first. Flows out: leaves with their sources.
 //! Must not know: objects, statuses.
 
@@ -55,8 +55,8 @@ struct Folding<'p> {
 }
 
 impl Folding<'_> {
-    /// The right fold of spec/policy.md 1.6: the most specific, newest policy first; each further one towards
-    /// the root is established against what has been folded so far.
+    /// The right fold of docs/systems/gep-713.md#the-right-fold: the most specific, newest policy first; each
+    /// further one towards the root is established against what has been folded so far.
     fn by_roles(&mut self, dictates: Dictates, levels: &[&[Entry]]) {
         let mut child = Strategy::Atomic;
         for entry in levels.iter().rev().flat_map(|level| level.iter().rev()) {
@@ -71,8 +71,9 @@ impl Folding<'_> {
         }
     }
 
-    /// One level in the seed's order. On it the oldest wins in defaults and in overrides alike, so its policies
-    /// first become one; the oldest one's strategy counts, against its peers and against what is below.
+    /// One level in the order of docs/systems/gep-713.md#conflicts-in-the-earlier-text. On it the oldest wins
+    /// in defaults and in overrides alike, so its policies first become one; the oldest one's strategy
+    /// counts, against its peers and against what is below.
     fn level_by_seed(&mut self, level: &[Entry]) {
         for side in [Side::Defaults, Side::Overrides] {
             let mut layers = level
@@ -94,7 +95,8 @@ impl Folding<'_> {
         }
     }
 
-    /// Merges an established policy's layer into what has been folded (spec/policy.md 1.5).
+    /// Merges an established policy's layer into what has been folded
+    /// (docs/systems/gep-713.md#merge-strategies).
     fn apply(&mut self, side: Side, strategy: Strategy, established: &Content) {
         match (strategy, side) {
             (Strategy::None | Strategy::Atomic, Side::Defaults) => {

@@ -1,7 +1,7 @@
 //! Policy attachment: who is attached where, who wins, what results, and why.
 //!
 //! Owns: policy kinds and their profiles, the hierarchy, precedence, merging, effective policies with the source
-//! of every field, predicted statuses (design section 7).
+//! of every field, predicted statuses (docs/systems/gep-713.md#status).
 //! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
 //! reach, findings.
 //! Must not know: placements (it takes the clusters of each Gateway as given), works, output.

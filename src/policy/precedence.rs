@@ -1,6 +1,6 @@
 //! Who goes first: age and name, and the names of the rules that decide.
 //!
-//! Owns: the order of policies on one level (spec/policy.md 1.4, R2 and R3; the seed's third and fourth criterion)
+//! Owns: the order of policies on one level (docs/systems/gep-713.md#established-and-challenger)
 //! and [`Rule`], the reason that every decision carries.
 //! Flows in: objects. Flows out: comparisons and reasons.
 //! Must not know: topology.
@@ -25,7 +25,7 @@ pub enum Ages {
 }
 
 /// `metadata.creationTimestamp`, else the annotation `kuadrant.io/origin-creation`, when they count. `None` is
-/// the newest: the policy will be created now (design section 7, Age).
+/// the newest: the policy will be created now (docs/systems/why-we-differ.md#a-policy-without-an-age).
 #[must_use]
 pub fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
     if ages == Ages::Ignore {
@@ -91,7 +91,7 @@ pub struct Standing<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The seed's second criterion.
+    /// The second criterion of GEP-713's earlier text.
     OverridesBeatDefaults,
     /// Between levels, the less specific override.
     LessSpecificOverrides,

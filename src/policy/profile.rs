@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::gateway::GROUP;
 use apimachinery::GroupKind;
 
-/// A level of the hierarchy, least specific first (design section 7, Hierarchy).
+/// A level of the hierarchy, least specific first (GEP-713).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Level {
     /// The GatewayClass.
@@ -244,7 +244,8 @@ impl Profile {
         GroupKind::new(&self.group, &self.kind)
     }
 
-    /// A labelled Direct kind that nobody described: strategy None (design section 7).
+    /// A labelled Direct kind that nobody described: strategy None
+    /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn direct(group: &str, kind: &str) -> Self {
         Self {
@@ -258,7 +259,8 @@ impl Profile {
         }
     }
 
-    /// A labelled Inherited kind that nobody described: field by field, in the seed's order (design section 7).
+    /// A labelled Inherited kind that nobody described: field by field, in the order of the earlier text
+    /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn inherited(group: &str, kind: &str) -> Self {
         Self {

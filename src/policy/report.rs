@@ -1,4 +1,4 @@
-//! The JSON shapes that others rely on: `PolicyReport` (design section 10) and its parts.
+//! The JSON shapes that others rely on: `PolicyReport` (README.md#json) and its parts.
 //!
 //! Owns: serialisable views of effective policies and statuses.
 //! Flows in: attachments, effective policies, statuses, the clusters of each Gateway. Flows out: values for serde.

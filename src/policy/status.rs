@@ -342,8 +342,8 @@ pub fn controller_name(attachments: &Attachments<'_>, gateway: u32) -> String {
         .to_owned()
 }
 
-/// Accepted: True when one target is; else why the first is not (spec/policy.md 2.1). With a Gateway, only the
-/// targets that lead there count.
+/// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
+/// Gateway, only the targets that lead there count.
 fn accepted(
     attachments: &Attachments<'_>,
     id: PolicyId,

@@ -305,7 +305,8 @@ impl<'a> Resolver<'_, 'a> {
         );
     }
 
-    /// An error where only the hub can hold the target, a warning where it may live on spokes (design section 4).
+    /// An error where only the hub can hold the target, a warning where it may live on spokes
+    /// (docs/systems/why-we-differ.md#missing-targets).
     fn not_found(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
         let of_gateway = matches!(
             (declared.group.as_str(), declared.kind.as_str()),

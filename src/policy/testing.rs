@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 pub(crate) use crate::api::fixture::object;
-use crate::diagnostic::{DocumentId, Findings, SourceId};
+use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
 use crate::source::{Document, Room};
 
@@ -132,7 +132,7 @@ impl<'a> Seen<'a> {
         let statuses = super::Statuses::new(&attachments, &effective);
         crate::sync::report_same_target(&attachments, &mut findings);
         super::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
-        findings.finish(&std::collections::BTreeMap::default(), false);
+        findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
         Self {
             attachments,
             effective,

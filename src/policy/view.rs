@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 
 use super::{Attachments, Clusters, EffectivePolicies, Statuses};
-use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::sync::{LocalEffect, Synced, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]
 pub struct PolicyView<'a> {
     /// What is attached where.
-    pub attachments: Attachments<'a>,
+    pub attachments: &'a Attachments<'a>,
     /// What holds on each path.
     pub effective: EffectivePolicies,
     /// What the statuses would say.
@@ -21,6 +21,8 @@ pub struct PolicyView<'a> {
     pub clusters: Clusters,
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: BTreeMap<String, Vec<LocalEffect>>,
+    /// Which kinds go with which Gateway of ours.
+    pub synced: &'a Synced,
     /// The routes that go to spokes.
-    pub routes: SyncedRoutes<'a>,
+    pub routes: &'a SyncedRoutes<'a>,
 }

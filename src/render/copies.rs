@@ -2,7 +2,8 @@
 //!
 //! A shipment may aim at several Gateways, each with clusters of its own. On one cluster its copy keeps the
 //! references to the Gateways that are there, and to the routes that they bring; with one such Gateway it rides in
-//! that Gateway's work, with several, or with `workPer: Object`, in a work of its own (design section 8).
+//! that Gateway's work, with several, or with `workPer: Object`, in a work of its own
+//! (README.md#what-is-rendered).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! Hub objects with what MGC writes back (`hubObjects: Annotated`; hub.md section 2, the RFC).
+//! Hub objects with what MGC writes back (`hubObjects: Annotated`; docs/systems/mgc.md#what-is-written-back,
+//! docs/systems/policy-sync.md#annotations).
 
 use std::collections::BTreeMap;
 

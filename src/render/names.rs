@@ -12,7 +12,7 @@ pub const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
 const MAX_NAMESPACE: usize = 63;
 
 /// Longest work name. The agent's AppliedManifestWork is called `<64 hex digits>-<work name>` and must stay
-/// below 253 characters; design section 8 leaves room.
+/// below 253 characters (docs/systems/ocm-work.md#appliedmanifestwork).
 const MAX_WORK_NAME: usize = 180;
 
 /// Longest value of a label.
@@ -53,8 +53,9 @@ pub fn manifest_key(work_name: &str) -> String {
 
 /// The name of the ManifestWorkReplicaSet in `namespace` that makes the works called `work_name`.
 ///
-/// The hub labels those works with `<namespace>.<name>`, which has to fit a label, and finds the way back at the dot
-/// (OCM work 4): dots become dashes, and what is too long is cut, both with a hash of the whole.
+/// The hub labels those works with `<namespace>.<name>`, which has to fit a label, and finds the way back at
+/// the dot (docs/systems/ocm-work.md#works-of-a-set): dots become dashes, and what is too long is cut, both
+/// with a hash of the whole.
 #[must_use]
 pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
     let limit = MAX_LABEL_VALUE.saturating_sub(namespace.len()).saturating_sub(1);

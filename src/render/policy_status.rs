@@ -1,4 +1,5 @@
-//! Which conditions a policy kind reports, so that feedback asks for what is there (design section 8).
+//! Which conditions a policy kind reports, so that feedback asks for what is there
+//! (README.md#what-is-rendered).
 
 use crate::hub::Hub;
 use apimachinery::GroupKind;
@@ -12,7 +13,8 @@ pub struct PolicyStatus {
     pub outcome: Option<&'static str>,
 }
 
-/// Groups whose policies report in one way: (group, ancestors, outcome). Facts: policy.md section 2.
+/// Groups whose policies report in one way: (group, ancestors, outcome). Facts:
+/// docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status, docs/systems/other-policies.md.
 const GROUPS: &[(&str, bool, Option<&str>)] = &[
     ("extensions.kuadrant.io", false, Some("Enforced")),
     ("gateway.envoyproxy.io", true, None),

@@ -1,4 +1,4 @@
-//! The work `gateway-rbac`: the work agent's right to what is shipped (hub.md section 3.2).
+//! The work `gateway-rbac`: the work agent's right to what is shipped (docs/systems/mgc.md#rbac-work).
 //!
 //! The stock agent may write core kinds; custom resources need a ClusterRole. Current OCM aggregates it by
 //! label, older agents need the binding: both are written.

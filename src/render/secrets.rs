@@ -1,4 +1,4 @@
-//! Secrets that listeners need: left out and reported, or copied (design section 8).
+//! Secrets that listeners need: left out and reported, or copied (README.md#what-is-rendered).
 
 use std::collections::BTreeMap;
 

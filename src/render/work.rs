@@ -38,14 +38,14 @@ pub struct Manifest {
 
 /// A ManifestWork as text, cut in two where the cluster's name goes.
 ///
-/// A thousand clusters share one body: the text is made once and spliced for each (design section 11).
+/// A thousand clusters share one body: the text is made once and spliced for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkText {
     before: String,
     after: String,
     /// Whether Flux would substitute inside it, so that it carries the guard annotation.
     pub guarded: bool,
-    /// OCM's size of the manifests in bytes (work.md section 2).
+    /// OCM's size of the manifests in bytes (docs/systems/ocm-work.md#size).
     pub size: u64,
 }
 
@@ -80,7 +80,8 @@ impl WorkText {
     }
 }
 
-/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise (gitops.md section 2).
+/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise
+/// (docs/systems/gitops.md#flux-substitution).
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use document::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Explanation, PolicyPart,
-    ReachPart, SettingChange, Winner,
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    ReachPart, SettingIfDeleted, Winner,
 };
 
-use super::render_report::Place;
+use super::render_report::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use apimachinery::Identity;
@@ -25,17 +25,17 @@ use crate::policy::{Effective, Node, Path, PathEffective, PolicyId, PolicyView, 
 
 /// Explains an object of the input.
 #[must_use]
-pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> Explanation {
+pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> ObjectExplanation {
     let explainer = Explainer { view, locate };
     let identity = object.identity();
     let policy = view.attachments.find(&identity);
     let node = view.attachments.topology.find(&identity);
     let paths = match (policy, node) {
         (Some(id), _) => explainer.paths_of_policy(id),
-        (None, Some(node)) => view.effective.through(&view.attachments, node),
+        (None, Some(node)) => view.effective.through(view.attachments, node),
         (None, None) => Vec::new(),
     };
-    Explanation {
+    ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
         object: identity.locator(),
@@ -55,9 +55,9 @@ struct Explainer<'e, 'a> {
 }
 
 impl Explainer<'_, '_> {
-    fn place(&self, object: &Object, pointer: &str) -> Option<Place> {
+    fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         let span = self.locate.locate(&object.place(pointer))?;
-        Some(Place {
+        Some(SourceLine {
             path: span.path.to_owned(),
             line: span.line,
         })
@@ -65,7 +65,7 @@ impl Explainer<'_, '_> {
 
     /// The clusters of the Gateways that lead to it.
     fn clusters(&self, policy: Option<PolicyId>, node: Option<Node>, identity: &Identity) -> Vec<String> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let nodes = match policy {
             Some(id) => attachments
                 .policy(id)
@@ -94,13 +94,13 @@ impl Explainer<'_, '_> {
             return None;
         };
         view.routes.get(route)?;
-        let clusters = view.routes.clusters(&view.attachments, &view.clusters, route);
+        let clusters = view.routes.clusters(view.attachments, &view.clusters, route);
         Some(clusters.into_iter().map(str::to_owned).collect())
     }
 
     /// The paths that a policy is on.
     fn paths_of_policy(&self, id: PolicyId) -> Vec<(usize, &PathEffective)> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let Some(policy) = attachments.policy(id) else {
             return Vec::new();
         };
@@ -129,7 +129,7 @@ impl Explainer<'_, '_> {
 
     /// Who took the place of a policy of which nothing holds anywhere.
     fn winners(&self, id: PolicyId) -> Vec<Winner> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let status = self.view.statuses.of(id);
         let by = status
             .filter(|status| status.tally.outcome() == Outcome::Overridden)
@@ -204,7 +204,7 @@ impl Explainer<'_, '_> {
     }
 
     fn loss(&self, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let rule = loss
             .by
             .first()
@@ -236,7 +236,7 @@ impl Explainer<'_, '_> {
             .policy(id)
             .map(crate::policy::attachment::Policy::nodes)
             .unwrap_or_default();
-        let reach = Reach::of(&view.attachments, &view.effective, &view.clusters, id);
+        let reach = Reach::of(view.attachments, &view.effective, &view.clusters, id);
         let locators = |nodes: Vec<Node>| nodes.into_iter().map(|node| topology.locator(node)).collect();
         let effects = view.effects.iter().flat_map(|(cluster, effects)| {
             effects
@@ -284,8 +284,8 @@ impl Explainer<'_, '_> {
     }
 
     fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
-        let mut grouped: BTreeMap<Vec<SettingChange>, Vec<Path>> = BTreeMap::new();
-        for change in without(&self.view.attachments, &self.view.effective, id) {
+        let mut grouped: BTreeMap<Vec<SettingIfDeleted>, Vec<Path>> = BTreeMap::new();
+        for change in without(self.view.attachments, &self.view.effective, id) {
             let changes = self.setting_changes(change.before.as_deref(), change.after.as_deref());
             grouped.entry(changes).or_default().push(change.path);
         }
@@ -299,7 +299,11 @@ impl Explainer<'_, '_> {
             .collect()
     }
 
-    fn setting_changes(&self, before: Option<&Effective>, after: Option<&Effective>) -> Vec<SettingChange> {
+    fn setting_changes(
+        &self,
+        before: Option<&Effective>,
+        after: Option<&Effective>,
+    ) -> Vec<SettingIfDeleted> {
         let content = |effective: Option<&Effective>| {
             effective
                 .map(|effective| Arc::clone(&effective.content))
@@ -312,7 +316,7 @@ impl Explainer<'_, '_> {
             .filter(|name| {
                 before.get(*name).map(|leaf| &leaf.value) != after.get(*name).map(|leaf| &leaf.value)
             })
-            .map(|name| SettingChange {
+            .map(|name| SettingIfDeleted {
                 setting: name.to_string(),
                 before: before.get(name).map(|leaf| leaf.value.to_string()),
                 after: after.get(name).map(|leaf| leaf.value.to_string()),

@@ -76,13 +76,13 @@ struct ObjectReport {
     namespace: String,
     name: String,
     /// Where it came from; none for what is ours.
-    origins: Vec<Place>,
+    origins: Vec<SourceLine>,
 }
 
 /// File and line of an object of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct SourceLine {
     /// Path relative to the root of the input.
     pub path: String,
     /// Line, from 1.
@@ -195,7 +195,7 @@ impl<'a> RenderReport<'a> {
 /// Places of origins, each worked out once: the works of a thousand clusters share theirs.
 struct Places<'a> {
     locate: &'a dyn Locate,
-    known: HashMap<(DocumentId, String), Option<Place>>,
+    known: HashMap<(DocumentId, String), Option<SourceLine>>,
 }
 
 impl Places<'_> {
@@ -213,13 +213,13 @@ impl Places<'_> {
         }
     }
 
-    fn place(&mut self, origin: &Origin) -> Option<Place> {
+    fn place(&mut self, origin: &Origin) -> Option<SourceLine> {
         let locate = self.locate;
         self.known
             .entry((origin.document, origin.pointer.clone()))
             .or_insert_with(|| {
                 let span = locate.locate(&origin.place("", Part::Value))?;
-                Some(Place {
+                Some(SourceLine {
                     path: span.path.to_owned(),
                     line: span.line,
                 })

@@ -1,7 +1,7 @@
 //! Whether the listeners of the spokes will admit the routes that go there.
 //!
 //! Owns: `allowedRoutes` as seen on a spoke, where the Gateway lives in `kuadrant-<namespace>` and the route in its own
-//! namespace (design section 8, Routes), and the labels of Namespaces that selectors ask for.
+//! namespace (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors ask for.
 //! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
 //! Flows out: findings; [`NamespaceLabels`], which have to be shipped for a selector to hold.
 //! Must not know: works.

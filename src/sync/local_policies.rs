@@ -1,7 +1,7 @@
 //! What lives on a spoke beats what is synced to it, rule by rule where the synced policy's strategy merges.
 //!
 //! Owns: the local policies of one cluster by target, taking from a synced policy what they define, and what becomes
-//! of synced policies there (design section 7, Spoke-local policies).
+//! of synced policies there (docs/systems/policy-sync.md#local-policies-win).
 //! Flows in: the objects of a cluster, attachments. Flows out: [`Locals`].
 //! Must not know: works, placements.
 

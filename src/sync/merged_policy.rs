@@ -1,6 +1,6 @@
 //! Several policies on one target become one object: which gives its name, and what its spec says.
 //!
-//! Owns: the mergeable half of the same-target rule (design section 7, Same target).
+//! Owns: the mergeable half of the same-target rule (docs/systems/why-we-differ.md#policies-on-one-target).
 //! Flows in: the policies of one node. Flows out: the name-giver, merged settings, and the spec that holds them.
 //! Must not know: clusters.
 
@@ -50,8 +50,9 @@ fn contest_of_roles<'e>(
     }
 }
 
-/// In the seed's order the oldest wins, and overrides go before defaults, so that even atomic policies of both sides can
-/// hold together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
+/// In the order of docs/systems/gep-713.md#conflicts-in-the-earlier-text the oldest wins, and overrides go
+/// before defaults, so that even atomic policies of both sides can hold together. The oldest gives its name
+/// where its strategy merges, else the oldest that anything is left of.
 fn contest_of_seed<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
     let (oldest, others) = entries.split_first()?;
     if others.is_empty() {
@@ -100,8 +101,9 @@ pub(super) fn contributors(winner: &Entry, content: &Content) -> BTreeSet<Policy
         .collect()
 }
 
-/// The name-giver's spec with the merged settings in its wrapper. In the seed's order defaults and overrides stay apart,
-/// because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
+/// The name-giver's spec with the merged settings in its wrapper. In the order of GEP-713's earlier text
+/// defaults and overrides stay apart, because both may stand in one policy there; a side that the name-giver
+/// lacks brings its strategy along.
 pub(super) fn merged_spec(
     attachments: &Attachments<'_>,
     profile: &Profile,

@@ -1,7 +1,7 @@
 //! What reaches a spoke, and what is withheld and why.
 //!
-//! Owns: the same-target rule of design section 7: the winner alone, one merged policy, or all; and per cluster, what
-//! spoke-local policies take from it.
+//! Owns: the same-target rule of docs/systems/why-we-differ.md#policies-on-one-target: the winner alone, one
+//! merged policy, or all; and per cluster, what spoke-local policies take from it.
 //! Flows in: attachments, the local policies of a cluster. Flows out: [`Decision`]s per Gateway or route.
 //! Must not know: works, names on the spoke, placements.
 

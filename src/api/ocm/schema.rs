@@ -1,9 +1,9 @@
 //! What an API server would refuse of these kinds: their schemas, and the walk that checks an object.
 //!
 //! Owns: types, enums, ranges, formats, required and unknown fields, lists that are maps (facts of OCM's CRDs,
-//! and one more: a negative `numberOfClusters`, on which OCM's scheduler panics; OCM placement 1.2).
-//! Flows in: an object. Flows out: findings, each with the pointer of what is wrong.
-//! Must not know: what the fields mean.
+//! and one more: a negative `numberOfClusters`, on which OCM's scheduler panics;
+//! docs/systems/ocm-placement.md#how-many-clusters). Flows in: an object. Flows out: findings, each with the
+//! pointer of what is wrong. Must not know: what the fields mean.
 
 mod kinds;
 mod text;

@@ -13,7 +13,8 @@ use crate::api::feedback_path::FeedbackPath;
 use crate::diagnostic::Code;
 use apimachinery::Field;
 
-/// Names that the renderer's own feedback rules use (design section 8); OCM refuses a name twice in one rule.
+/// Names that the renderer's own feedback rules use (README.md#what-is-rendered); OCM refuses a name twice in
+/// one rule.
 pub const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "accepted",
     "acceptedReason",

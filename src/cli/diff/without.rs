@@ -3,7 +3,7 @@
 use spokewright::object::Object;
 use spokewright::pipeline::Loaded;
 
-use super::{Stop, usage};
+use super::stop::{Stop, usage};
 use crate::cli::named::named;
 
 /// Takes an object out of the hub, or else off every cluster where it lives, and says what it is called.

@@ -1,4 +1,4 @@
-//! Profiles from the configuration: `profiles` of `spokewright.yaml` (design section 3).
+//! Profiles from the configuration: `profiles` of `spokewright.yaml` (README.md#teaching-a-kind).
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -1,4 +1,4 @@
-//! Envoy Gateway (spec/policy.md section 2.3): the most specific policy replaces the whole, unless it says
+//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces the whole, unless it says
 //! `mergeType` itself.
 
 use crate::policy::profile::{

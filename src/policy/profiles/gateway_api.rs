@@ -1,4 +1,4 @@
-//! Gateway API's own kinds (spec/policy.md section 2.3).
+//! Gateway API's own kinds (docs/systems/gateway-api.md#policy-kinds).
 
 use crate::policy::profile::{Level, Profile, TargetField, service, whole};
 

@@ -1,4 +1,4 @@
-//! GKE (spec/policy.md section 2.3): Direct kinds whose settings stand under `spec.default`.
+//! GKE (docs/systems/other-policies.md#gke): Direct kinds whose settings stand under `spec.default`.
 
 use crate::policy::profile::{AllowedTarget, Level, Profile, TargetField, Wrappers, whole};
 

@@ -1,4 +1,4 @@
-//! Istio (spec/policy.md section 2.3): policies add up; there is never one winner.
+//! Istio (docs/systems/other-policies.md#istio): policies add up; there is never one winner.
 
 use crate::policy::profile::{
     Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, TargetField, Wrappers, service, whole,

@@ -1,4 +1,5 @@
-//! kgateway (spec/policy.md section 2.3): labelled Direct, behaves like Inherited; the more specific wins per field.
+//! kgateway (docs/systems/other-policies.md#kgateway): labelled Direct, behaves like Inherited; the more
+//! specific wins per field.
 
 use crate::policy::profile::{
     AllowedTarget, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,

@@ -1,4 +1,4 @@
-//! Kuadrant (spec/policy.md section 2.1).
+//! Kuadrant (docs/systems/kuadrant.md#policy-kinds).
 
 use crate::policy::profile::{
     Level, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,

@@ -1,4 +1,4 @@
-//! NGINX Gateway Fabric (spec/policy.md section 2.3).
+//! NGINX Gateway Fabric (docs/systems/other-policies.md#nginx-gateway-fabric).
 
 use crate::policy::profile::{
     AllowedTarget, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, whole,

@@ -17,7 +17,8 @@ use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Sever
 /// How many fields an annotation lists at most.
 const LISTED_FIELDS: usize = 10;
 
-/// So many annotations of one severity GitHub shows for a step of a job; the others stand in its log only.
+/// So many annotations of one severity GitHub shows for a step of a job; the others stand in its log only
+/// (docs/systems/gitops.md#github).
 pub const MOST_ON_GITHUB: usize = 10;
 
 /// The differences as findings of the code `diff/changed`: one at the origin of each hub object, and one without

@@ -153,7 +153,7 @@ impl SettingsOnCluster {
 
 /// All paths of a view; `clusters` says where a result of a Gateway holds.
 fn by_path(view: &PolicyView<'_>, mut clusters: impl FnMut(u32, &Effective) -> Arc<Vec<String>>) -> ByPath {
-    let attachments = &view.attachments;
+    let attachments = view.attachments;
     let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
     let mut all = ByPath::new();
     for (kind, path) in view.effective.iter() {
@@ -279,7 +279,7 @@ fn both(before: Option<&Held>, after: Option<&Held>, besides: &BTreeSet<&String>
 
 impl Settings {
     fn new(view: &PolicyView<'_>, profile: &Profile, effective: &Effective) -> Self {
-        let attachments = &view.attachments;
+        let attachments = view.attachments;
         let name = |id: PolicyId| {
             let policy = attachments.policy(id);
             policy.map(|policy| policy.object.key()).unwrap_or_default()

@@ -1,19 +1,16 @@
 //! A [`Graph`] of everything, from evaluated policies.
 //!
 //! Owns: which things become nodes and edges, and the state of a policy in one word.
-//! Flows in: a [`PolicyView`], the hub. Flows out: a [`Graph`] in the order of the topology.
+//! Flows in: a [`PolicyView`]. Flows out: a [`Graph`] in the order of the topology.
 //! Must not know: how graphs are written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Graph, Link, Part, State, Vertex};
-use crate::diagnostic::Findings;
-use crate::hub::{Hub, Ours};
+use super::{Graph, Layer, Link, State, Vertex};
 use crate::policy::node::index;
 use crate::policy::reach::gateways_of;
 use crate::policy::status::PolicyStatus;
 use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView};
-use crate::sync::Synced;
 
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
@@ -21,16 +18,7 @@ const MOST_CLUSTERS: usize = 3;
 impl Graph {
     /// Everything that the view knows. With a `cluster`, which the view is of, what goes there or lives there (a view
     /// does not say so itself where nothing lives); `admits` leaves out clusters, and Gateways that go to none but those.
-    pub fn new(
-        view: &PolicyView<'_>,
-        hub: &Hub,
-        controller_name: &str,
-        cluster: Option<&str>,
-        admits: impl Fn(&str) -> bool,
-    ) -> Self {
-        // What is wrong with classes and Gateways has been said where the view was made.
-        let ours = Ours::new(hub, controller_name, &mut Findings::new());
-        let synced = Synced::new(&view.attachments, &ours);
+    pub fn new(view: &PolicyView<'_>, cluster: Option<&str>, admits: impl Fn(&str) -> bool) -> Self {
         let goes_to = view.attachments.topology.gateways.iter().map(|gateway| {
             if gateway.local {
                 return cluster.into_iter().collect();
@@ -45,7 +33,8 @@ impl Graph {
             view,
             cluster,
             goes_to: goes_to.collect(),
-            synced: synced
+            synced: view
+                .synced
                 .gateways
                 .iter()
                 .map(|(gateway, kinds)| (*gateway, kinds))
@@ -99,7 +88,7 @@ impl Builder<'_, '_> {
             if is_used || (whole && known.gateways.is_empty()) {
                 self.node(
                     Node::Class(class),
-                    Vertex::new(Part::Class, "GatewayClass", known.name),
+                    Vertex::new(Layer::Class, "GatewayClass", known.name),
                 );
             }
         }
@@ -108,7 +97,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let key = known.object.key();
-            let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
+            let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
             } else if !self.synced.contains_key(&gateway) {
@@ -124,7 +113,7 @@ impl Builder<'_, '_> {
         }
         for (set, known) in (0_u32..).zip(&topology.listener_sets) {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Part::ListenerSet, "ListenerSet", known.object.key());
+                let vertex = Vertex::new(Layer::ListenerSet, "ListenerSet", known.object.key());
                 let position = self.node(Node::ListenerSet(set), vertex);
                 self.graph.link(gateway, position, Link::Leads, None);
             }
@@ -133,7 +122,7 @@ impl Builder<'_, '_> {
             for (listener, its) in (0_u32..).zip(&known.listeners) {
                 let owner = its.set.map_or(Node::Gateway(gateway), Node::ListenerSet);
                 if let Some(owner) = self.positions.get(&owner).copied() {
-                    let vertex = Vertex::new(Part::Listener, "listener", its.name);
+                    let vertex = Vertex::new(Layer::Listener, "listener", its.name);
                     let position = self.node(Node::Listener(gateway, listener), vertex);
                     self.graph.link(owner, position, Link::Leads, None);
                 }
@@ -142,7 +131,7 @@ impl Builder<'_, '_> {
         for (route, known) in (0_u32..).zip(&topology.routes) {
             let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if hangs || (whole && known.gateways.is_empty()) {
-                let mut vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                let mut vertex = Vertex::new(Layer::Route, &known.object.kind, known.object.key());
                 let shipped = self.view.routes.get(route).map(|known| &known.parents);
                 let goes = |number: u32| self.goes_to.get(index(number)).is_some_and(|to| !to.is_empty());
                 if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.number))) {
@@ -177,7 +166,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let (state, note) = self.state(id, policy, &nodes, status);
-            let mut vertex = Vertex::new(Part::Policy, &policy.object.kind, policy.object.key());
+            let mut vertex = Vertex::new(Layer::Policy, &policy.object.kind, policy.object.key());
             vertex.state = state;
             vertex.note = note;
             let position = self.graph.add(vertex);
@@ -215,7 +204,7 @@ impl Builder<'_, '_> {
         match node {
             Node::Namespace(namespace) => {
                 let identity = topology.identity(node)?;
-                let position = self.node(node, Vertex::new(Part::Namespace, "Namespace", identity.name));
+                let position = self.node(node, Vertex::new(Layer::Namespace, "Namespace", identity.name));
                 for (gateway, known) in (0_u32..).zip(&topology.gateways) {
                     let drawn = self.positions.get(&Node::Gateway(gateway));
                     if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
@@ -236,7 +225,7 @@ impl Builder<'_, '_> {
                     Some(namespace) => format!("{namespace}/{}", identity.name),
                     None => identity.name.clone(),
                 };
-                let position = self.node(node, Vertex::new(Part::Backend, &identity.group_kind.kind, name));
+                let position = self.node(node, Vertex::new(Layer::Backend, &identity.group_kind.kind, name));
                 let known = topology.backends.get(index(backend))?;
                 for route in &known.routes {
                     if let Some(from) = self.positions.get(&Node::Route(*route)) {
@@ -335,7 +324,7 @@ impl Builder<'_, '_> {
             }
         }
         for (cluster, gateways) in by_cluster {
-            let to = self.graph.add(Vertex::new(Part::Cluster, "cluster", cluster));
+            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
             for from in gateways {
                 self.graph.link(from, to, Link::Leads, None);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, Warnings};
 use crate::hub::{Grants, Hub, Ours};
 use crate::policy::testing::hub;
 use crate::policy::{Attachments, Options};
@@ -62,7 +62,7 @@ fn decided<T>(
     let clusters = vec![vec!["c1".to_owned(), "c2".to_owned()]; ours.gateways.len()];
     routes.report_loose(&ours, &clusters, &mut findings);
     let labels = check_admission(&routes, &attachments, hub, &ours, &clusters, &mut findings);
-    findings.finish(&BTreeMap::default(), false);
+    findings.finish(&BTreeMap::default(), Warnings::Reported);
     look(&routes, &ours, findings, &labels)
 }
 
