@@ -1,7 +1,7 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placing`], [`topology`], [`policy`],
+//! [`diagnostic`], [`progress`], [`object`], [`source`], [`api`], [`hub`], [`placing`], [`topology`], [`policy`],
 //! [`sync`], [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing
 //! else.
 

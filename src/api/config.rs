@@ -26,8 +26,6 @@ use crd_schema::Schema;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "spokewright.yaml";
-/// Its `apiVersion`, and that of every report.
-pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
 /// Its `kind`.
 pub const KIND: &str = "RenderConfig";
 

@@ -8,6 +8,7 @@ use crd_schema::{SchemaProblem, ViolationKind};
 use super::violation;
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
+use crate::object::well_known::POLICY_LABEL;
 
 pub use crd_schema::{Crd, Scope};
 
@@ -15,8 +16,6 @@ pub use crd_schema::{Crd, Scope};
 pub const GROUP: &str = "apiextensions.k8s.io";
 /// Their kind.
 pub const KIND: &str = "CustomResourceDefinition";
-/// The label that marks a CRD as a policy kind (GEP-713's older text, Gateway API's `PolicyLabelKey`).
-pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// What a policy CRD's label says, compared without case. The value is a hint, not a class to trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

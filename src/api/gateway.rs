@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use super::Reading;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
+use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::Field;
 use apimachinery::names::NameRule;
 
 /// The API group of Gateway API.
 pub const GROUP: &str = "gateway.networking.k8s.io";
-
-/// The label by which a Gateway names its Placement (docs/systems/mgc.md#placing-a-gateway).
-pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
 
 /// A GatewayClass.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
+use spokewright::object::well_known::PLACEMENT_LABEL_POINTER;
 use spokewright::output::write_files;
 use spokewright::pipeline::Loaded;
 use spokewright::placing;
@@ -129,7 +130,7 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
                 .unwrap_or_default()
         };
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
-        let placement = text("/metadata/labels/cluster.open-cluster-management.io~1placement");
+        let placement = text(PLACEMENT_LABEL_POINTER);
         let target = decision_file(directory, namespace, placement);
         let found = loaded
             .hub

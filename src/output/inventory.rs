@@ -13,9 +13,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::{Action, InventoryFault, OutputError};
 use super::tree::is_safe_path;
-
 /// What we wrote. Lists every file of ours but itself.
-pub const INVENTORY: &str = ".spokewright-inventory";
+pub use crate::object::well_known::INVENTORY;
 
 /// What we are about to write: stands beside the inventory while a run is under way, or was interrupted.
 pub const PLAN: &str = ".spokewright-inventory.next";

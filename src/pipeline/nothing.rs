@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 
 use super::inputs::Loaded;
-use crate::api::gateway::{GROUP, PLACEMENT_LABEL};
+use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::hub::Ours;
+use crate::object::well_known::PLACEMENT_LABEL;
 
 /// At most so many names in a row.
 const MOST: usize = 5;

@@ -8,7 +8,7 @@ use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use super::policies::{Attached, by_key};
 use crate::api::crd::{self, Crd};
-use crate::api::ocm_work::WorkValidation;
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Objects;
 use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
@@ -220,12 +220,8 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
         }
     }
     let validation = WorkValidation::new();
-    for kind in ["ManifestWork", "ManifestWorkReplicaSet"] {
-        for object in loaded
-            .hub
-            .objects
-            .of_kind("work.open-cluster-management.io", kind)
-        {
+    for kind in [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET] {
+        for object in loaded.hub.objects.of_kind(GROUP, kind) {
             let refusals = validation.check(&object.value).into_iter();
             findings.extend(refusals.map(|refusal| refusal.into_finding(object)));
         }

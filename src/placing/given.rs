@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use crate::api::Reading;
-use crate::api::gateway::PLACEMENT_LABEL;
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
+use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::names::check_cluster_name;
 
 /// All PlacementDecisions, by namespace and placement.

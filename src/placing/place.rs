@@ -10,12 +10,10 @@ use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
 use super::findings::{differs, finding};
 use super::given::GivenDecisions;
 use crate::api::config::PlacementSource;
-use crate::api::gateway::{Gateway, PLACEMENT_LABEL};
+use crate::api::gateway::Gateway;
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
-
-/// The pointer of the placement label inside a Gateway.
-const LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
+use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 
 /// The clusters of each Gateway of ours, sorted; none for one that nobody places.
 ///
@@ -132,7 +130,7 @@ impl Placing<'_> {
         };
         let finding = Finding::new(
             Code::PLACEMENT_NOT_FOUND,
-            gateway.object.place(LABEL_POINTER),
+            gateway.object.place(PLACEMENT_LABEL_POINTER),
             format!("no {missing} in namespace `{namespace}` is for placement `{name}`"),
         )
         .label(format!("needed by {}", gateway.object.identity()));
@@ -178,7 +176,7 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
 fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
     Finding::new(
         Code::PLACEMENT_NO_CLUSTERS,
-        gateway.object.place(LABEL_POINTER),
+        gateway.object.place(PLACEMENT_LABEL_POINTER),
         format!("the decisions for placement `{placement}` name no cluster"),
     )
     .label(format!("{} is placed nowhere", gateway.object.identity()))

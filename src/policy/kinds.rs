@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::options::Options;
 use super::profile::Profile;
 use super::profiles::Profiles;
+use crate::object::well_known::POLICY_LABEL;
 use crate::topology::Sources;
 use apimachinery::GroupKind;
 
@@ -47,6 +48,3 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
         })
         .collect()
 }
-
-/// The label by which a CRD says that its kind is a policy.
-const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";

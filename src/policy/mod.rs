@@ -91,7 +91,7 @@ pub use losses::Loss;
 pub(crate) use merge::merge;
 pub use options::{Interpret, Options};
 pub use policy::Policy;
-pub use precedence::{Ages, ORIGIN_CREATION, Rank, Rule};
+pub use precedence::{Ages, Rank, Rule};
 pub use profile::{
     AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape,
     Strategy, TargetField, Wrappers,

@@ -12,9 +12,7 @@ use serde::Serialize;
 
 use super::layer::Side;
 use crate::object::Object;
-
-/// The age of a policy whose creation the hub knows and a file does not (docs/systems/policy-sync.md#annotations).
-pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
+use crate::object::well_known::ORIGIN_CREATION;
 
 /// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

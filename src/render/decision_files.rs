@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::object::well_known::PLACEMENT_LABEL_POINTER;
+
 /// The path of the file for a Placement. Both names were checked by Kubernetes' rules when they were read.
 #[must_use]
 pub fn decision_file(directory: &Path, namespace: &str, placement: &str) -> PathBuf {
@@ -25,7 +27,7 @@ pub fn decision_files(directory: &Path, objects: &[Value]) -> BTreeMap<PathBuf, 
                 .and_then(Value::as_str)
                 .unwrap_or_default()
         };
-        let placement = text("/metadata/labels/cluster.open-cluster-management.io~1placement");
+        let placement = text(PLACEMENT_LABEL_POINTER);
         let path = decision_file(directory, text("/metadata/namespace"), placement);
         let file = texts.entry(path).or_default();
         if !file.is_empty() {

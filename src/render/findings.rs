@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
+use crate::object::well_known::DOWNSTREAM_PREFIX;
 
 pub(super) fn namespace_too_long(object: &Object) -> Finding {
     let namespace = object.namespace_or_empty();
@@ -9,12 +10,14 @@ pub(super) fn namespace_too_long(object: &Object) -> Finding {
         Code::GATEWAY_INVALID,
         object.place("/metadata/namespace"),
         format!(
-            "{} cannot be placed: `kuadrant-{namespace}` is longer than 63 characters",
+            "{} cannot be placed: `{DOWNSTREAM_PREFIX}{namespace}` is longer than 63 characters",
             object.identity()
         ),
     )
     .label(format!("{} characters", namespace.len()))
-    .note("on the spokes a Gateway lives in `kuadrant-<namespace>`")
+    .note(format!(
+        "on the spokes a Gateway lives in `{DOWNSTREAM_PREFIX}<namespace>`"
+    ))
     .help("move it to a namespace of at most 54 characters")
 }
 

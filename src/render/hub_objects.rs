@@ -6,18 +6,20 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::metadata::{ROUTES_SYNCED, set_metadata};
-use super::names::{WORK_NAME_ANNOTATION, work_name};
+use super::metadata::set_metadata;
+use super::names::work_name;
 use super::variants::{Variant, Variants};
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
+use crate::object::well_known::{
+    CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, HUB_DIRECTORY, POLICIES_SYNCED, ROUTES_SYNCED,
+    WORK_NAME_ANNOTATION,
+};
 use apimachinery::{Field, Identity};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
 const ATTRIBUTE_PREFIX: &str = "kuadrant.io/";
-/// Their prefix on the Gateway.
-const CLUSTER_LABEL_PREFIX: &str = "clusters.kuadrant.io/";
 
 /// Where a copy of a hub object lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,9 +45,6 @@ impl Downstream {
     }
 }
 
-/// Where the copies of a policy are (the RFC).
-const POLICIES_SYNCED: &str = "kuadrant.io/policies-synced";
-
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
 pub(super) fn annotated(
@@ -66,12 +65,7 @@ pub(super) fn annotated(
         let object = placed.gateway.object;
         let mut value = authored(object);
         let clusters = json!(placed.clusters).to_string();
-        set_metadata(
-            &mut value,
-            "annotations",
-            "kuadrant.io/gateway-clusters",
-            &clusters,
-        );
+        set_metadata(&mut value, "annotations", GATEWAY_CLUSTERS, &clusters);
         for cluster in &placed.clusters {
             for (attribute, setting) in attributes(input, cluster) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
@@ -109,7 +103,7 @@ fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
         Code::WORK_NAME_TAKEN,
         object.place("/metadata/name"),
         format!(
-            "{} and {} would share the file `_hub/{name}`",
+            "{} and {} would share the file `{HUB_DIRECTORY}/{name}`",
             object.identity(),
             owner.identity()
         ),

@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 use super::kustomization::kustomization;
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work};
 use super::selection::Selection;
+use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree};
 
-/// The directory of annotated hub objects; no cluster name can begin with `_`.
-const HUB_DIRECTORY: &str = "_hub";
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// A plan as a tree of files, in byte order of their paths.

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-/// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
+use crate::object::well_known::{CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED};
+
+/// Fields of `metadata` that only a live object has (design section 8).
 const LIVE_METADATA: &[&str] = &[
     "uid",
     "resourceVersion",
@@ -27,21 +29,11 @@ const DROPPED_PREFIXES: &[&str] = &[
     "config.kubernetes.io/",
     "internal.config.kubernetes.io/",
     "applyset.kubernetes.io/",
-    "clusters.kuadrant.io/",
+    CLUSTER_LABEL_PREFIX,
 ];
-
-/// Where the copies of a route are: what the RFC's `kuadrant.io/policies-synced` says of a policy.
-pub const ROUTES_SYNCED: &str = "spokewright.dev/routes-synced";
 
 /// Single labels and annotations that are the hub's own state.
-const DROPPED_NAMES: &[&str] = &[
-    "kuadrant.io/gateway-clusters",
-    "kuadrant.io/policies-synced",
-    ROUTES_SYNCED,
-];
-
-/// The creation time on the hub, where it is known (docs/systems/policy-sync.md#annotations).
-pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
+const DROPPED_NAMES: &[&str] = &[GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED];
 
 /// A copy of a whole object without status and hub state, under another name and namespace.
 #[must_use]

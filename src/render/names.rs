@@ -3,9 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use crate::object::Object;
-
-/// The annotation that names the work of an object, where the derived name is taken.
-pub const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
+use crate::object::well_known::WORK_NAME_ANNOTATION;
 
 /// The label of a work that names it, cut to fit.
 pub const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";

@@ -12,7 +12,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apimachinery::pointer;
 use serde_json::json;
 
 use super::input::PlacedGateway;
@@ -21,11 +20,12 @@ use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
 use super::rbac;
 use super::work::{WorkParts, metadata_text, spec_text};
-use crate::api::gateway::PLACEMENT_LABEL;
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
+use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
 use kube_yaml::{KeyOrder, append_entry};
 
 /// Longest name of a ClusterRole.
@@ -169,9 +169,7 @@ fn set_of(
     let name = replica_set_name(namespace, work);
     let (template, size) = spec_text(parts, params, 4);
     let (metadata, _) = metadata_text(parts, &template);
-    let mut text = String::from(
-        "apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\nmetadata:\n",
-    );
+    let mut text = format!("apiVersion: {GROUP}/v1alpha1\nkind: {MANIFEST_WORK_REPLICA_SET}\nmetadata:\n");
     append_entry(&mut text, "name", &json!(name), 2, KeyOrder::Bytes);
     append_entry(&mut text, "namespace", &json!(namespace), 2, KeyOrder::Bytes);
     text.push_str(&metadata);
@@ -219,7 +217,7 @@ fn not_uniform(
         let gateway = placed.gateway.object;
         let (namespace, placement) = placement_of(placed).unwrap_or_default();
         finding = finding.related(
-            gateway.place(&pointer::child("/metadata/labels", PLACEMENT_LABEL)),
+            gateway.place(PLACEMENT_LABEL_POINTER),
             format!("goes where Placement {namespace}/{placement} says"),
         );
     }
@@ -301,7 +299,9 @@ fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {
         Some(owner) => finding.related(owner.place("/metadata/name"), "and this one"),
         None => finding,
     };
-    finding.help("give it another name with the annotation `spokewright.dev/work-name: NAME`")
+    finding.help(format!(
+        "give it another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ))
 }
 
 #[cfg(test)]

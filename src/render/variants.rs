@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::feedback::{asked_paths, policy_paths};
 use super::input::PlacedGateway;
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::metadata::{ORIGIN_CREATION, set_metadata, shipped};
+use super::metadata::{set_metadata, shipped};
 use super::names::downstream_name;
 use super::policy_conditions::PolicyConditions;
 use crate::api::downstream::{POLICY_SYNCED, downstream_namespace};
@@ -25,6 +25,7 @@ use crate::api::params::{Role, WorkPer};
 use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
+use crate::object::well_known::ORIGIN_CREATION;
 use crate::sync::{SyncedObject, SyncedTarget};
 
 /// Whose work carries a variant.

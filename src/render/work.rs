@@ -6,8 +6,9 @@ use super::feedback::manifest_config;
 use super::manifest::Manifest;
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use super::orphaning::delete_option;
-use crate::api::ocm_work::manifest_size;
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
+use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use kube_yaml::{KeyOrder, append_entry, append_item};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
@@ -74,8 +75,7 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
     let (spec, size) = spec_text(parts, params, 2);
     let (metadata, guarded) = metadata_text(parts, &spec);
-    let mut before =
-        String::from("apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n");
+    let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");
     append_entry(&mut before, "name", &json!(parts.name), 2, KeyOrder::Bytes);
     before.push_str("  namespace: ");
     let after = format!("\n{metadata}spec:\n{spec}");
@@ -128,9 +128,9 @@ pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usiz
 pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     let mut annotations = Map::new();
     let mut labels = Map::new();
-    labels.insert("kuadrant.io".to_owned(), json!("managed"));
+    labels.insert(MANAGED_WORK_LABEL.to_owned(), json!(MANAGED));
     if let Some(parent) = &parts.parent {
-        annotations.insert("kuadrant.io/parent".to_owned(), json!(parent));
+        annotations.insert(PARENT_ANNOTATION.to_owned(), json!(parent));
         labels.insert(MANIFEST_KEY_LABEL.to_owned(), json!(manifest_key(&parts.name)));
     }
     let guarded = spec.contains("${");

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::names::WORK_NAME_ANNOTATION;
 use super::rbac;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
+use crate::object::well_known::WORK_NAME_ANNOTATION;
 use apimachinery::names::NameRule;
+use apimachinery::pointer;
 
 /// The names that are taken, and by whom.
 #[derive(Debug, Default)]
@@ -50,7 +51,7 @@ impl<'a> WorkNames<'a> {
 
 fn place(object: &Object) -> crate::diagnostic::Place {
     if object.annotation(WORK_NAME_ANNOTATION).is_some() {
-        object.place("/metadata/annotations/spokewright.dev~1work-name")
+        object.place(&pointer::child("/metadata/annotations", WORK_NAME_ANNOTATION))
     } else {
         object.place("/metadata/name")
     }

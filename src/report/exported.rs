@@ -11,13 +11,10 @@ use serde_json::Value;
 use super::status::WorkState;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
+use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use crate::render::ManifestSummary;
 use apimachinery::Field;
 
-/// What marks a work as one of MGC's or ours (docs/systems/mgc.md#gateway-work).
-const MANAGED_LABEL: (&str, &str) = ("kuadrant.io", "managed");
-/// Names the hub object of a work.
-const PARENT_ANNOTATION: &str = "kuadrant.io/parent";
 /// The work that all Gateways of a cluster share; MGC's carries no label.
 pub(super) const RBAC_WORK: &str = "gateway-rbac";
 
@@ -108,8 +105,9 @@ impl<'w> ExportedWork<'w> {
 
     /// Whether MGC or this crate made it: other works are nobody's business here.
     pub(super) fn is_ours(&self) -> bool {
-        let (label, value) = MANAGED_LABEL;
-        self.object.label(label) == Some(value) || self.parent().is_some() || self.object.name == RBAC_WORK
+        self.object.label(MANAGED_WORK_LABEL) == Some(MANAGED)
+            || self.parent().is_some()
+            || self.object.name == RBAC_WORK
     }
 
     /// `namespace/name` of the hub object that it was made for.

@@ -10,6 +10,7 @@ use apimachinery::pointer;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnostic::API_VERSION;
 use crate::policy::{
     AncestorStatus, Attachments, Clusters, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective,
     PolicyId, PolicyStatus, Rule, Statuses, displacing, flatten,
@@ -302,7 +303,7 @@ impl PolicyReport {
             }
         }
         Self {
-            api_version: "spokewright.dev/v1alpha1",
+            api_version: API_VERSION,
             kind: "PolicyReport",
             effective: effective
                 .iter()

@@ -19,7 +19,6 @@ use crate::policy::{
 };
 use crate::sync::{LocalEffect, SyncedRoutes};
 use crate::topology::Node;
-use apimachinery::pointer;
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
@@ -259,20 +258,20 @@ fn placement_not_found(name: &str) -> String {
     format!(
         " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \
          map[{label}:{name}] error: PlacementDecision \"{name}\" not found",
-        label = crate::api::gateway::PLACEMENT_LABEL
+        label = crate::object::well_known::PLACEMENT_LABEL
     )
 }
 
 /// The Gateways for which `findings` say that nothing decides their placement.
 #[must_use]
 pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
-    let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
+    let label = crate::object::well_known::PLACEMENT_LABEL_POINTER;
     let places: BTreeSet<_> = findings
         .iter()
         .filter(|finding| finding.code == crate::diagnostic::Code::PLACEMENT_NOT_FOUND)
         .map(|finding| &finding.place)
         .collect();
-    let at = |object: &crate::object::Object| object.place(&label);
+    let at = |object: &crate::object::Object| object.place(label);
     ours.gateways
         .iter()
         .filter(|(_, ours)| places.contains(&at(ours.gateway.object)))

@@ -14,11 +14,8 @@ use super::ignored::{Rules, exclusions};
 use super::paths::{show, without_dots};
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
 use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::object::well_known::INVENTORY;
 use crate::progress::Progress;
-
-/// The name of the list of files that an output tree carries. A directory that holds one is output, never
-/// input, whatever it is called.
-pub const INVENTORY_NAME: &str = ".spokewright-inventory";
 
 /// What to read.
 #[derive(Debug, Clone, Default)]
@@ -217,7 +214,7 @@ impl Walk<'_> {
             Err(error) => return self.unreadable(&here.shown, &error),
         };
         // Rendering an output tree again would feed back, wherever it lies; as an input somebody wants to read it.
-        if here.real != root && find(&entries, INVENTORY_NAME).is_some() {
+        if here.real != root && find(&entries, INVENTORY).is_some() {
             return;
         }
         if find(&entries, ".git").is_some() {

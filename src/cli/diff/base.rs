@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted};
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
@@ -183,11 +184,7 @@ fn git_base(_: &Request, revision: &str) -> Result<Base, Stop> {
 /// Says what is wrong with the base. Only that it could not be read whole stops the run.
 pub(super) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Result<(), Stop> {
     let title = input.title();
-    let works = base
-        .loaded
-        .hub
-        .objects
-        .of_kind("work.open-cluster-management.io", "ManifestWork");
+    let works = base.loaded.hub.objects.of_kind(GROUP, MANIFEST_WORK);
     if base.rendered.plan.clusters.is_empty() && !works.is_empty() {
         return Err(usage(
             &format!("`{title}` holds ManifestWorks, but no `{}`", output::INVENTORY),

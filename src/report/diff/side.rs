@@ -7,11 +7,9 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
+use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
-
-/// The pseudo-cluster under which annotated hub objects are compared; no cluster name can begin with `_`.
-pub(super) const HUB: &str = "_hub";
 
 /// Whether this is a cluster, and no directory of hub objects or sets.
 pub(super) fn is_cluster(name: &str) -> bool {
@@ -86,7 +84,7 @@ impl<'a> Side<'a> {
             side.clusters.insert(cluster, works);
         }
         for (file, text) in &plan.hub_objects {
-            side.add_whole(HUB, stem(file), text, &[]);
+            side.add_whole(HUB_DIRECTORY, stem(file), text, &[]);
         }
         side
     }

@@ -1,0 +1,41 @@
+//! Names of labels, annotations, prefixes and files that several rooms know, each once.
+//!
+//! A name that one file alone knows stands there; the groups of Gateway API and of OCM's works stand with their kinds in
+//! `api`, the names of OCM's scheduler in its crate. Must not know: what an object with such a name means.
+
+/// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).
+pub(crate) const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
+
+/// On a Gateway and on a PlacementDecision: the name of a Placement (docs/systems/mgc.md#placing-a-gateway).
+pub(crate) const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
+/// The JSON pointer of [`PLACEMENT_LABEL`].
+pub const PLACEMENT_LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
+
+/// How the namespace of a hub Gateway begins on the spokes (docs/systems/mgc.md#downstream-gateway).
+pub(crate) const DOWNSTREAM_PREFIX: &str = "kuadrant-";
+/// On a work: that MGC, or we, made it. Its value is [`MANAGED`] (docs/systems/mgc.md#gateway-work).
+pub(crate) const MANAGED_WORK_LABEL: &str = "kuadrant.io";
+/// The value of [`MANAGED_WORK_LABEL`].
+pub(crate) const MANAGED: &str = "managed";
+/// On a work: the hub object that it was made for.
+pub(crate) const PARENT_ANNOTATION: &str = "kuadrant.io/parent";
+/// On a hub Gateway: its clusters.
+pub(crate) const GATEWAY_CLUSTERS: &str = "kuadrant.io/gateway-clusters";
+/// On a hub Gateway: how the labels begin that say something about one of its clusters.
+pub(crate) const CLUSTER_LABEL_PREFIX: &str = "clusters.kuadrant.io/";
+
+/// On a hub policy: where its copies are (docs/systems/policy-sync.md#annotations).
+pub(crate) const POLICIES_SYNCED: &str = "kuadrant.io/policies-synced";
+/// On a downstream policy: when the hub's was made (docs/systems/policy-sync.md#annotations).
+pub(crate) const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
+
+/// On a hub route: where its copies are; what [`POLICIES_SYNCED`] says of a policy.
+pub(crate) const ROUTES_SYNCED: &str = "spokewright.dev/routes-synced";
+/// On a hub object: the name of its work, where the derived one is taken.
+pub(crate) const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
+
+/// The list of files that an output tree carries. A directory that holds one is output, never input, whatever it is
+/// called.
+pub const INVENTORY: &str = ".spokewright-inventory";
+/// The directory of annotated hub objects in an output tree; no cluster name can begin with `_`.
+pub(crate) const HUB_DIRECTORY: &str = "_hub";
