@@ -31,7 +31,7 @@ mod inhabited;
 pub mod argocd;
 mod schemas;
 
-pub use crate::policy::PolicyView;
+pub use crate::report::PolicyView;
 pub use analysis::Analysis;
 pub use inhabited::effective_changes;
 pub use inputs::{

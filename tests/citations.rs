@@ -341,10 +341,10 @@ fn is_commit(reference: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `1.30.3`, `v1.6.1`, `v1.0.0-rc.1`.
+/// `1.30.3`, `v1.6.1`, `v1.0.0-rc.1`, `notify-8.2.1`.
 fn is_release(reference: &str) -> bool {
     let numbers = reference
-        .trim_start_matches('v')
+        .trim_start_matches(|letter: char| !letter.is_ascii_digit())
         .split('-')
         .next()
         .unwrap_or_default();

@@ -16,12 +16,13 @@ mod status;
 mod tests;
 
 pub use file::{UpdateStrategy, WorkPer, json_schema};
-pub use resources::{Feedback, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup, SyncedResource};
+pub use resources::{
+    Feedback, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup, Role, SyncedResource,
+};
 pub use status::InvalidParameters;
 
 use serde_json::Value;
 
-use self::resources::Role;
 use crate::api::reading;
 use crate::api::schema::{Schema, Violation, ViolationKind};
 use crate::diagnostic::{Code, Finding, Part, Place};
@@ -62,6 +63,14 @@ pub struct Params {
 }
 
 impl Params {
+    /// The entry of `policiesToSync` for policies of this group and kind.
+    #[must_use]
+    pub fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
+        self.policies_to_sync
+            .iter()
+            .find(|resource| resource.group == group && resource.kind == kind)
+    }
+
     /// The entry of `resourcesToSync` for routes of this group and kind.
     #[must_use]
     pub fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {

@@ -4,7 +4,7 @@ use clap::Args;
 use spokewright::diagnostic::{Findings, nearest};
 use spokewright::object::Object;
 use spokewright::pipeline::{Analysis, Loaded};
-use spokewright::policy::{OnClusters, PolicyReport};
+use spokewright::report::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};
 
 use super::named::named;

@@ -7,7 +7,7 @@ use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Locate as _};
 use spokewright::hub::Hub;
 use spokewright::pipeline::{self, Analysis, Loaded, Request};
-use spokewright::policy::affected::effective_policy_documents;
+use spokewright::policy::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 
 use super::next;

@@ -16,6 +16,7 @@ mod place;
 
 mod finding;
 
+mod broken;
 mod findings;
 mod nearest;
 
@@ -43,6 +44,7 @@ mod format;
 mod fixture;
 
 pub use brief::Brief;
+pub(crate) use broken::broken;
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label};
 pub use findings::{Findings, SeverityOverride, Warnings};

@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 use super::inputs::Loaded;
 use super::policies::{Attached, attach, evaluate};
 use crate::diagnostic::{Code, Findings};
-use crate::hub::{Grants, Ours};
+use crate::hub::{Grants, OurGatewayId, Ours, Table};
 use crate::placing;
-use crate::policy::PolicyView;
 use crate::progress::Stage;
-use crate::report::placements_not_found;
+use crate::report::{PolicyView, placements_not_found};
 
 /// What of an input is ours, and where it goes: the same from wherever its policies are looked at.
 #[derive(Debug)]
@@ -21,10 +20,10 @@ pub(super) struct Placed<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) ours: Ours<'a>,
     pub(super) grants: Grants<'a>,
-    /// The clusters of each Gateway, in the order of [`Ours::gateways`].
-    pub(super) clusters: Vec<Vec<String>>,
-    /// Gateways, by the same order, whose placement nobody has heard of.
-    pub(super) not_found: BTreeSet<usize>,
+    /// The clusters of each Gateway.
+    pub(super) clusters: Table<OurGatewayId, Vec<String>>,
+    /// Gateways whose placement nobody has heard of.
+    pub(super) not_found: BTreeSet<OurGatewayId>,
 }
 
 impl<'a> Placed<'a> {
@@ -58,7 +57,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
+fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Vec<String>> {
     let _placing = loaded.progress.begin(Stage::Placing);
     let inventory = placing::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
@@ -121,7 +120,7 @@ impl<'a> Analysis<'a> {
         let hub = &self.placed.loaded.hub;
         let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
         let managed = managed.iter().map(|object| object.name.as_str());
-        let placed = self.placed.clusters.iter().flatten().map(String::as_str);
+        let placed = self.placed.clusters.rows().iter().flatten().map(String::as_str);
         let inhabited = hub.spokes.keys().map(String::as_str);
         managed.chain(placed).chain(inhabited).collect()
     }

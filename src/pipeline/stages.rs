@@ -3,20 +3,18 @@
 //! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
-use std::collections::BTreeSet;
-
 use super::analysis::{Analysis, Placed};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
-use super::policies::{Attached, receives};
+use super::policies::{Attached, by_key};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Objects, Ours};
-use crate::policy::PolicyView;
-use crate::policy::{Clusters, Node};
+use crate::hub::Objects;
 use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
-use crate::report::{Aggregated, Aggregation, ObjectStatus, Prediction, StatusGroup, WithheldPolicy};
-use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
+use crate::report::{
+    Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
+};
+use crate::sync::{SyncedObjects, Syncing, Withheld, check_admission, report_not_synced, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -129,9 +127,9 @@ fn plan(
         ..
     } = placed;
     let hub = &loaded.hub;
-    report_unsynced(
+    report_not_synced(
         &attached.attachments,
-        &attached.synced,
+        &attached.kinds,
         &attached.routes,
         hub,
         ours,
@@ -146,37 +144,29 @@ fn plan(
         clusters,
         findings,
     );
-    let placed: Vec<bool> = clusters.iter().map(|clusters| !clusters.is_empty()).collect();
-    report_unused(&attached.attachments, &attached.synced, &placed, findings);
+    report_unused(&attached.attachments, &attached.kinds, clusters, findings);
 
-    let gateways: Vec<PlacedGateway<'_>> = ours
-        .gateways
-        .iter()
-        .zip(clusters)
-        .map(|(gateway, clusters)| PlacedGateway {
-            gateway: &gateway.gateway,
-            params: &gateway.params,
-            clusters: clusters.clone(),
-        })
-        .collect();
-    let consignments = consign(attached, ours, clusters);
-    let shipments = Shipment::all(
-        &consignments.shipped,
-        &attached.attachments,
-        (&attached.synced, &attached.routes),
+    let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
+        gateway: &gateway.gateway,
+        params: &gateway.params,
+        clusters: clusters.get(id).clone(),
+    });
+    let by_key = by_key(ours, clusters);
+    let synced = SyncedObjects::new(Syncing {
+        attachments: &attached.attachments,
+        kinds: &attached.kinds,
+        routes: &attached.routes,
+        locals: &attached.locals,
         ours,
-    );
-    let withheld_objects: Vec<_> = consignments
-        .withheld
-        .iter()
-        .filter_map(|withheld| attached.attachments.policy(withheld.policy))
-        .map(|policy| policy.object)
-        .collect();
+        clusters: &by_key,
+    });
+    let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
+    let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {
         hub,
         grants,
         gateways: &gateways,
-        shipments: &shipments,
+        synced: &synced.objects,
         withheld: &withheld_objects,
         namespace_labels: &namespace_labels,
         settings: Settings {
@@ -202,10 +192,10 @@ fn plan(
     if is_empty && empty == EmptyResult::Refused && !explained {
         findings.push(nothing_rendered(loaded, ours, &all_clusters));
     }
-    let withheld = consignments
+    let withheld = synced
         .withheld
         .iter()
-        .filter_map(|entry| WithheldPolicy::new(entry, &attached.attachments))
+        .map(|entry| WithheldPolicy::new(entry, &attached.attachments))
         .collect();
     Rendered {
         plan,
@@ -244,37 +234,6 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     // For what they report: statuses have no findings of their own.
     analysis.policies(findings);
     findings.extend(unknown_spokes(loaded, &rendered));
-}
-
-/// What goes with each Gateway of ours.
-fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>]) -> Consignments<'a> {
-    let by_key: Clusters = ours
-        .gateways
-        .iter()
-        .zip(clusters)
-        .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
-        .collect();
-    let nodes: Vec<(Node, &BTreeSet<usize>)> = attached
-        .synced
-        .gateways
-        .iter()
-        .flat_map(|(gateway, kinds)| {
-            attached
-                .attachments
-                .topology
-                .nodes_of_gateway(*gateway)
-                .into_iter()
-                .map(move |node| (node, kinds))
-        })
-        .collect();
-    let of_routes = attached.routes.nodes(&attached.attachments, &attached.synced);
-    let nodes = nodes
-        .into_iter()
-        .chain(of_routes.iter().map(|(node, kinds)| (*node, kinds.as_ref())));
-    Consignments::new(&attached.attachments, nodes, &attached.locals, |node, cluster| {
-        let known = (&attached.attachments, &attached.routes);
-        receives(known, &by_key, node, cluster)
-    })
 }
 
 fn is_definition_of(object: &crate::object::Object, crd: &crate::api::crd::Crd) -> bool {

@@ -19,11 +19,12 @@ use super::predicted::class_status;
 use super::status::{ObjectStatus, StatusGroup, WorkState};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
-use crate::hub::{Hub, Objects, Ours};
+use crate::hub::{Hub, Objects, OurGatewayId, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Condition, Outcome, PolicyId};
-use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_status};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_conditions};
 use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::topology::RouteId;
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -90,10 +91,10 @@ pub struct WorkProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Subject {
     /// Position in [`Ours::gateways`].
-    Gateway(usize),
+    Gateway(OurGatewayId),
     Policy(PolicyId),
     /// Number in the topology.
-    Route(u32),
+    Route(RouteId),
 }
 
 impl Aggregation<'_, '_> {
@@ -120,8 +121,8 @@ impl Aggregation<'_, '_> {
             .problems
             .sort_by(|a, b| (&a.cluster, &a.work).cmp(&(&b.cluster, &b.work)));
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
-        for (position, ours) in self.ours.gateways.iter().enumerate() {
-            let instances = instances.get(&Subject::Gateway(position));
+        for (id, ours) in self.ours.gateways.iter() {
+            let instances = instances.get(&Subject::Gateway(id));
             let class = self.ours.classes.get(ours.gateway.class_name);
             if let Some(class) = class {
                 let instances = instances.map(Vec::as_slice).unwrap_or_default();
@@ -178,14 +179,11 @@ impl Aggregation<'_, '_> {
     /// Gateways and policies by where they stand in the input: that is how the plan knows them.
     fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
         let at = |object: &'_ Object| object.origin.document;
-        let gateways = self.ours.gateways.iter().enumerate().map(|(position, ours)| {
+        let gateways = self.ours.gateways.iter().map(|(id, ours)| {
             let object = ours.gateway.object;
-            (
-                (at(object), object.origin.pointer.as_str()),
-                Subject::Gateway(position),
-            )
+            ((at(object), object.origin.pointer.as_str()), Subject::Gateway(id))
         });
-        let policies = self.attachments.ids().zip(&self.attachments.policies);
+        let policies = self.attachments.policies.iter();
         let policies = policies.map(|(id, policy)| {
             let object = policy.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
@@ -266,7 +264,7 @@ impl Aggregation<'_, '_> {
             }
         }
         let mut statuses = Vec::new();
-        for (id, policy) in self.attachments.ids().zip(&self.attachments.policies) {
+        for (id, policy) in self.attachments.policies.iter() {
             let instances = instances.get(&Subject::Policy(id)).map(Vec::as_slice);
             let overridden = overridden.get(&id).filter(|_| self.is_synced(policy.object));
             if instances.is_none() && overridden.is_none() {
@@ -274,7 +272,7 @@ impl Aggregation<'_, '_> {
             }
             let instances = instances.unwrap_or_default();
             let overridden = overridden.map(Vec::as_slice).unwrap_or_default();
-            let outcome = policy_status(&policy.object.group_kind(), self.hub).outcome;
+            let outcome = policy_conditions(&policy.object.group_kind(), self.hub).outcome;
             let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
             for kind in ["Accepted", "Enforced", "Programmed"] {

@@ -8,10 +8,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::explain::{ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart};
+use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::SourceLine;
 use crate::diagnostic::{and_more, counted, fitting_names, one_line};
-use crate::policy::PolicyReport;
-use crate::policy::report::EffectiveEntry;
 
 /// At most so many paths with one result are listed, the rest is counted.
 const MOST_PATHS: usize = 8;

@@ -10,7 +10,11 @@ mod render_report;
 // Placements.
 mod placement;
 
-// Policies: one object in words, all of them as a picture.
+// Policies: all that was decided, one object in words, all of them as a picture.
+mod policy_view;
+
+mod policies;
+
 mod explain;
 mod explain_text;
 mod graph;
@@ -38,6 +42,8 @@ pub use explain::{
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
+pub use policies::{EffectiveEntry, OnClusters, PolicyEntry, PolicyReport};
+pub use policy_view::PolicyView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
 pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};

@@ -7,15 +7,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::policies::PolicyEntry;
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
-use crate::hub::{Objects, OurClass, Ours};
-use crate::policy::affected::{affected, affecting, effective_policy_stanza, extension_kinds};
-use crate::policy::report::PolicyEntry;
-use crate::policy::{Attachments, Clusters, Condition, EffectivePolicies, Node, PolicyId, Statuses};
+use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
+use crate::policy::{
+    Attachments, Clusters, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
+    effective_policy_stanza, extension_kinds,
+};
 use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::topology::Node;
 use apimachinery::pointer;
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
@@ -29,9 +32,9 @@ pub(crate) struct Prediction<'p, 'a> {
     /// What is ours.
     pub ours: &'p Ours<'a>,
     /// The clusters of each Gateway, in the order of [`Ours::gateways`].
-    pub clusters: &'p [Vec<String>],
+    pub clusters: &'p Table<OurGatewayId, Vec<String>>,
     /// Gateways, by the same order, whose placement nobody has heard of.
-    pub not_found: &'p BTreeSet<usize>,
+    pub not_found: &'p BTreeSet<OurGatewayId>,
     /// What is attached where.
     pub attachments: &'p Attachments<'a>,
     /// What holds on each path.
@@ -68,15 +71,15 @@ impl Prediction<'_, '_> {
     /// Our Gateways, those of a class with unusable parameters included
     /// (docs/systems/mgc.md#gateway-conditions).
     fn gateways(&self) -> Vec<ObjectStatus> {
-        let ours = self.ours.gateways.iter().zip(self.clusters).enumerate();
+        let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
-            .filter_map(|(position, (ours, clusters))| {
+            .filter_map(|(id, ours)| {
                 let class = self.ours.classes.get(ours.gateway.class_name)?;
                 Some(gateway_status(
                     &ours.gateway,
                     class,
-                    clusters,
-                    self.not_found.contains(&position),
+                    self.clusters.get(id),
+                    self.not_found.contains(&id),
                 ))
             })
             .collect();
@@ -141,12 +144,11 @@ impl Prediction<'_, '_> {
             // A route can be another route's backend, and is a route all the same.
             Node::Backend(_) | Node::Port(..) => {
                 let identity = self.attachments.topology.identity(node);
-                let kind = identity.map(|identity| identity.group_kind);
-                match kind {
-                    Some(kind) if self.attachments.topology.is_route(&kind.group, &kind.kind) => {
-                        StatusGroup::Route
-                    }
-                    _ => StatusGroup::Other,
+                let kind = identity.group_kind;
+                if self.attachments.topology.is_route(&kind.group, &kind.kind) {
+                    StatusGroup::Route
+                } else {
+                    StatusGroup::Other
                 }
             }
         }
@@ -261,9 +263,9 @@ fn placement_not_found(name: &str) -> String {
     )
 }
 
-/// The Gateways for which `findings` say that nothing decides their placement: positions in [`Ours::gateways`].
+/// The Gateways for which `findings` say that nothing decides their placement.
 #[must_use]
-pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
+pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
     let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()
@@ -273,8 +275,7 @@ pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTre
     let at = |object: &crate::object::Object| object.place(&label);
     ours.gateways
         .iter()
-        .enumerate()
         .filter(|(_, ours)| places.contains(&at(ours.gateway.object)))
-        .map(|(position, _)| position)
+        .map(|(id, _)| id)
         .collect()
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate,
 use crate::object::Origin;
 use crate::policy::Attachments;
 use crate::render::{ManifestSummary, Plan, ReplicaSet};
-use crate::sync::WithheldFrom;
+use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
 #[derive(Debug, Serialize)]
@@ -114,15 +114,15 @@ pub struct WithheldPolicy {
 impl WithheldPolicy {
     /// The report's entry for one decision.
     #[must_use]
-    pub fn new(withheld: &WithheldFrom<'_>, attachments: &Attachments<'_>) -> Option<Self> {
-        Some(Self {
-            policy: attachments.policy(withheld.policy)?.object.identity().locator(),
+    pub fn new(withheld: &Withheld<'_>, attachments: &Attachments<'_>) -> Self {
+        Self {
+            policy: attachments.policy(withheld.policy).object.identity().locator(),
             target: attachments.topology.locator(withheld.node),
             cluster: withheld.cluster.clone(),
             winner: withheld.winner.identity().locator(),
             rule: withheld.rule.name(),
             because: withheld.rule.because(),
-        })
+        }
     }
 }
 

@@ -6,9 +6,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::policy::Condition;
-use crate::policy::report::OnCluster;
-use crate::policy::status::AncestorStatus;
+use super::policies::OnCluster;
+use crate::policy::{AncestorStatus, Condition};
 
 /// What the status of one hub object, or of one section of it, would say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

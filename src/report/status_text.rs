@@ -6,11 +6,11 @@
 use std::fmt::Write as _;
 
 use super::aggregate::WorkSummary;
+use super::policies::OnCluster;
 use super::status::{ObjectStatus, StatusGroup, WorkState};
 use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, and_more, counted, row, wrapped_hanging};
 use crate::policy::Condition;
-use crate::policy::report::OnCluster;
 
 /// What stands before a line that belongs to the row above.
 const INDENT: &str = "    ";

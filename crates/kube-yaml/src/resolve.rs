@@ -1,6 +1,6 @@
 //! What the text of a scalar means: null, a boolean, a number or a string.
 //!
-//! Owns: the words of yaml.md 2, and the tags. Flows in: the text of one scalar, and its tag. Flows out: the scalar.
+//! Owns: the words and number forms of docs/systems/kubernetes.md#scalars, and the tags. Flows in: the text of one scalar, and its tag. Flows out: the scalar.
 //! Must not know: where it stands in the document, what it is in JSON.
 
 use std::borrow::Cow;

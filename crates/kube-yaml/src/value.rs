@@ -45,7 +45,7 @@ impl Scalar<'_> {
         })
     }
 
-    /// The text of the scalar as a key (yaml.md 3); floats in 32-bit precision.
+    /// The text of the scalar as a key (docs/systems/kubernetes.md#keys); floats in 32-bit precision.
     ///
     /// # Errors
     /// null, and integers above i64, are no keys.
@@ -69,7 +69,8 @@ impl Scalar<'_> {
     }
 }
 
-/// A float as the hop through JSON leaves it: integral values below 1e21 are integers (yaml.md 2).
+/// A float as the hop through JSON leaves it: integral values below 1e21 are integers
+/// (docs/systems/kubernetes.md#numbers-after-json).
 pub(super) fn float_value(float: f64) -> Option<Value> {
     let is_integral = float.trunc() == float && float.abs() < 1e21;
     if is_integral && !(float == 0.0 && float.is_sign_negative()) {

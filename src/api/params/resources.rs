@@ -56,12 +56,12 @@ pub trait ResourceCatalog {
 }
 
 /// What the objects of a listed resource have to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// In `policiesToSync`: they name a target.
-    Policy,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
     /// In `resourcesToSync`: they name parents.
     Route,
+    /// In `policiesToSync`: they name a target.
+    Policy,
 }
 
 /// A resource to sync.

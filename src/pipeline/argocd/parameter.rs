@@ -22,7 +22,7 @@ impl Shape {
 }
 
 /// Every parameter: the configuration's fields and the options that an Application may set
-/// (docs/systems/gitops.md#plugin-parameters).
+/// (README.md#argo-cd).
 pub const PARAMETERS: [(&str, Shape); 10] = [
     ("allow-empty", Shape::Text),
     ("clusters", Shape::Text),

@@ -2,9 +2,10 @@
 //! specific wins per field.
 
 use crate::policy::profile::{
-    AllowedTarget, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,
-    service, whole,
+    AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, service,
+    whole,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "gateway.kgateway.dev";
 
@@ -33,6 +34,6 @@ fn kind(kind: &str, targets: &[AllowedTarget], ends: &[Level]) -> Profile {
         .targets(targets)
         .wrapped(Wrappers::Bare, None)
         .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-        .same_target(SameTarget::Merge, Precedence::Seed)
+        .same_target(SameTarget::Merge, Precedence::OldestWins)
         .ends(ends)
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::render_report::SourceLine;
-use crate::policy::status::Condition;
+use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]

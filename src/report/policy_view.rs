@@ -1,12 +1,12 @@
 //! All that is decided about the policies of one input, for reports.
 //!
-//! Owns: the bundle. Flows in and out: what the other rooms of this module decided. Must not know: how it was made, or how
+//! Owns: the bundle. Flows in and out: what `policy` and `sync` decided. Must not know: how it was made, or how
 //! it is shown.
 
 use std::collections::BTreeMap;
 
-use super::{Attachments, Clusters, EffectivePolicies, Statuses};
-use crate::sync::{LocalEffect, Synced, SyncedRoutes};
+use crate::policy::{Attachments, Clusters, EffectivePolicies, Statuses};
+use crate::sync::{LocalEffect, SyncedKinds, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct PolicyView<'a> {
     /// What spoke-local policies do to synced ones, by cluster.
     pub effects: BTreeMap<String, Vec<LocalEffect>>,
     /// Which kinds go with which Gateway of ours.
-    pub synced: &'a Synced,
+    pub kinds: &'a SyncedKinds,
     /// The routes that go to spokes.
     pub routes: &'a SyncedRoutes<'a>,
 }

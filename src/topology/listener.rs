@@ -1,10 +1,12 @@
-//! A listener of the topology: which routes it takes.
+//! A listener: which routes it takes.
 //!
 //! Owns: sectionName, port, hostname and kind of a parentRef against a listener. Flows in: listeners as read.
-//! Flows out: [`ListenerNode`]. Must not know: other listeners, namespaces' labels.
+//! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
 
+use super::hostname_intersection::hostnames_meet;
+use super::ids::ListenerSetId;
 use crate::api::gateway::Listener;
-use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, hostnames_meet, is_route};
+use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
 use crate::object::Object;
 
 /// A listener.
@@ -13,7 +15,7 @@ pub struct ListenerNode<'a> {
     /// Its name.
     pub name: &'a str,
     /// The ListenerSet that it comes from.
-    pub set: Option<u32>,
+    pub set: Option<ListenerSetId>,
     hostname: Option<&'a str>,
     port: Option<i64>,
     admission: Admission,
@@ -21,7 +23,7 @@ pub struct ListenerNode<'a> {
 
 impl<'a> ListenerNode<'a> {
     /// A listener as read; `set`: the ListenerSet that it comes from.
-    pub(crate) fn new(listener: &Listener<'a>, set: Option<u32>) -> Self {
+    pub(super) fn new(listener: &Listener<'a>, set: Option<ListenerSetId>) -> Self {
         Self {
             name: listener.name,
             set,

@@ -6,7 +6,7 @@ use apimachinery::GroupKind;
 
 /// Where the conditions of a kind stand, and which one says that the policy took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PolicyStatus {
+pub struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
     /// `Enforced` or `Programmed`, where the kind has one of them.
@@ -28,9 +28,9 @@ const GROUPS: &[(&str, bool, Option<&str>)] = &[
 
 /// The status of a kind: built in; else what its CRD has; else what GEP-713 asks of a policy.
 #[must_use]
-pub fn policy_status(kind: &GroupKind, hub: &Hub) -> PolicyStatus {
+pub fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
     if let Some((_, ancestors, outcome)) = GROUPS.iter().find(|(group, ..)| *group == kind.group) {
-        return PolicyStatus {
+        return PolicyConditions {
             ancestors: *ancestors,
             outcome: *outcome,
         };
@@ -39,7 +39,7 @@ pub fn policy_status(kind: &GroupKind, hub: &Hub) -> PolicyStatus {
     let ancestors = schemas
         .filter_map(|version| version.schema.as_ref())
         .any(|schema| schema.has_field(&["status", "ancestors"]));
-    PolicyStatus {
+    PolicyConditions {
         ancestors,
         outcome: (!ancestors).then_some("Programmed"),
     }

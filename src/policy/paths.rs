@@ -1,6 +1,6 @@
-//! Walking the paths of one Gateway for one policy kind.
+//! The paths below one Gateway for one policy kind, and what holds on each.
 //!
-//! Owns: which paths there are (down to where the profile says, sections only where they matter), and folding each
+//! Owns: which paths there are (down to where the profile says, sections only where they matter), and merging each
 //! distinct chain of policies once.
 //! Flows in: attachments. Flows out: [`PathEffective`]s.
 //! Must not know: other Gateways, statuses.
@@ -8,19 +8,23 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::attachment::{Attachments, PolicyId};
-use super::effective::{Effective, Loss, PathEffective};
-use super::merge::{self, Entry, starting_with};
-use super::node::{Node, Path, index, number};
-use super::profile::{Class, Level, MergeUnit, Paths, Profile, SameTarget};
-use super::settings::Content;
-use super::topology::{GatewayNode, RouteNode, Topology};
+use super::attachment::Attachments;
+use super::direct_inherited::counts;
+use super::effective::{Effective, PathEffective};
+use super::ids::{KindId, PolicyId};
+use super::layer::Entry;
+use super::losses::note_losses;
+use super::merge::merge;
+use super::profile::{Class, Paths, Profile, SameTarget};
+use crate::topology::{
+    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Topology,
+};
 
 /// The accepted policies on nodes, with those nodes exchanged that a policy would leave if it were deleted.
 #[derive(Debug, Clone, Copy)]
-pub struct Lists<'l, 'a> {
+struct Lists<'l, 'a> {
     attachments: &'l Attachments<'a>,
-    kind: usize,
+    kind: KindId,
     exchanged: Option<&'l BTreeMap<Node, Vec<Entry>>>,
 }
 
@@ -35,16 +39,13 @@ impl<'l> Lists<'l, '_> {
 
 /// The paths of one kind below one Gateway, with some nodes' policies exchanged.
 #[must_use]
-pub fn on_gateway(
+pub(super) fn on_gateway(
     attachments: &Attachments<'_>,
-    kind: usize,
-    gateway: u32,
+    kind: KindId,
+    gateway: GatewayId,
     exchanged: Option<&BTreeMap<Node, Vec<Entry>>>,
 ) -> Vec<PathEffective> {
-    let (Some(kind_of), Some(node)) = (attachments.kinds.get(kind), attachments.topology.gateway(gateway))
-    else {
-        return Vec::new();
-    };
+    let kind_of = attachments.kinds.get(kind);
     let lists = Lists {
         attachments,
         kind,
@@ -54,8 +55,8 @@ pub fn on_gateway(
         profile: &kind_of.profile,
         topology: &attachments.topology,
         lists,
-        number: gateway,
-        gateway: node,
+        id: gateway,
+        gateway: attachments.topology.gateways.get(gateway),
         known: HashMap::new(),
         found: Vec::new(),
     };
@@ -72,7 +73,7 @@ struct Walk<'l, 'a> {
     profile: &'l Profile,
     topology: &'l Topology<'a>,
     lists: Lists<'l, 'a>,
-    number: u32,
+    id: GatewayId,
     gateway: &'l GatewayNode<'a>,
     known: HashMap<Vec<(Level, Node)>, Arc<Effective>>,
     found: Vec<PathEffective>,
@@ -95,34 +96,30 @@ impl<'l> Walk<'l, '_> {
         let head = [
             self.stop(Level::GatewayClass, Node::Class(self.gateway.class)),
             self.stop(Level::GatewayNamespace, Node::Namespace(self.gateway.namespace)),
-            self.stop(Level::Gateway, Node::Gateway(self.number)),
+            self.stop(Level::Gateway, Node::Gateway(self.id)),
         ];
-        let path = Path::gateway(self.number);
+        let path = Path::gateway(self.id);
         if self.ends(Level::Gateway) {
             self.emit(path, &head);
         }
-        let listeners: Vec<[Stop<'l>; 2]> = self
+        // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
+        let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = self
             .gateway
             .listeners
             .iter()
-            .enumerate()
-            .map(|(position, listener)| {
-                let set = listener.set.map_or(
-                    (Level::Listener, Node::Gateway(self.number), Default::default()),
-                    |set| self.stop(Level::Listener, Node::ListenerSet(set)),
-                );
-                [
-                    set,
-                    self.stop(Level::Listener, Node::Listener(self.number, number(position))),
-                ]
+            .map(|listener| {
+                let set = self.topology.listeners.get(*listener).set;
+                let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));
+                let own = self.stop(Level::Listener, Node::Listener(self.id, *listener));
+                (*listener, set.into_iter().chain([own]).collect())
             })
             .collect();
-        let named = |stops: &[Stop<'l>; 2]| stops.iter().any(|(_, _, entries)| !entries.is_empty());
+        let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
         let also_below_gateway = self.ends(Level::Gateway);
-        for (position, stops) in listeners.iter().enumerate() {
+        for (listener, stops) in &listeners {
             if self.ends(Level::Listener) || (also_below_gateway && named(stops)) {
                 let path = Path {
-                    listener: Some(number(position)),
+                    listener: Some(*listener),
                     ..path
                 };
                 self.emit(path, &join(&head, stops));
@@ -135,15 +132,14 @@ impl<'l> Walk<'l, '_> {
             return;
         }
         let inherited = self.profile.class == Class::Inherited;
-        let split = self.every_level() || (inherited && listeners.iter().any(named));
+        // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
+        let split = self.every_level() || (inherited && listeners.values().any(named));
         for (listener, route) in self.routes(split) {
-            let Some(node) = self.topology.route(route) else {
-                continue;
-            };
+            let node = self.topology.routes.get(route);
             if !self.profile.concerns_route(&node.object.kind) {
                 continue;
             }
-            let stops = listener.and_then(|listener| listeners.get(index(listener)));
+            let stops = listener.and_then(|listener| listeners.get(&listener));
             let above = match stops {
                 Some(stops) => join(&head, stops),
                 None => head.to_vec(),
@@ -158,19 +154,19 @@ impl<'l> Walk<'l, '_> {
     }
 
     /// The routes of the Gateway: per listener, or each once.
-    fn routes(&self, split: bool) -> Vec<(Option<u32>, u32)> {
+    fn routes(&self, split: bool) -> Vec<(Option<ListenerId>, RouteId)> {
         let attached = self.gateway.attached.iter();
         if split {
             attached
                 .map(|(listener, route)| (Some(*listener), *route))
                 .collect()
         } else {
-            let routes: BTreeSet<u32> = attached.map(|(_, route)| *route).collect();
+            let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
             routes.into_iter().map(|route| (None, route)).collect()
         }
     }
 
-    fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: u32, above: &[Stop<'l>]) {
+    fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
         let own = [
             self.stop(Level::RouteNamespace, Node::Namespace(node.namespace)),
             self.stop(Level::Route, Node::Route(route)),
@@ -179,17 +175,19 @@ impl<'l> Walk<'l, '_> {
         if self.ends(Level::Route) {
             self.emit(path, &above);
         }
-        let rules: Vec<Stop<'l>> = (0..number(node.rules.len()))
-            .map(|rule| self.stop(Level::Rule, Node::Rule(route, rule)))
+        let rules: Vec<Stop<'l>> = node
+            .rules
+            .iter()
+            .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
             .collect();
         let named = |(_, _, entries): &Stop<'l>| !entries.is_empty();
         if self.ends(Level::Rule) {
-            for (position, stop) in rules.iter().enumerate() {
+            for (rule, stop) in node.rules.iter().zip(&rules) {
                 let matters =
                     self.profile.class == Class::Inherited || !self.ends(Level::Route) || named(stop);
                 if matters {
                     let path = Path {
-                        rule: Some(number(position)),
+                        rule: Some(*rule),
                         ..path
                     };
                     self.emit(path, &join(&above, &[*stop]));
@@ -201,19 +199,20 @@ impl<'l> Walk<'l, '_> {
         }
         let split = self.every_level() || (self.profile.class == Class::Inherited && rules.iter().any(named));
         if split {
-            for (position, (rule, stop)) in node.rules.iter().zip(&rules).enumerate() {
+            for (rule, stop) in node.rules.iter().zip(&rules) {
                 let path = Path {
-                    rule: Some(number(position)),
+                    rule: Some(*rule),
                     ..path
                 };
                 let above = join(&above, &[*stop]);
-                for backend in &rule.backends {
+                for backend in &self.topology.rules.get(*rule).backends {
                     self.backend(path, *backend, &above);
                 }
             }
         } else {
             let mut seen = BTreeSet::new();
-            for backend in node.rules.iter().flat_map(|rule| &rule.backends) {
+            let rules = node.rules.iter().map(|rule| self.topology.rules.get(*rule));
+            for backend in rules.flat_map(|rule| &rule.backends) {
                 if seen.insert(*backend) {
                     self.backend(path, *backend, &above);
                 }
@@ -221,26 +220,22 @@ impl<'l> Walk<'l, '_> {
         }
     }
 
-    fn backend(&mut self, path: Path, backend: u32, above: &[Stop<'l>]) {
+    fn backend(&mut self, path: Path, backend: BackendId, above: &[Stop<'l>]) {
         let path = Path {
             backend: Some(backend),
             ..path
         };
         let above = join(above, &[self.stop(Level::Backend, Node::Backend(backend))]);
-        let count = self
-            .topology
-            .backends
-            .get(index(backend))
-            .map_or(0, |backend| number(backend.ports.len()));
-        let whole = self.ends(Level::Backend) || count == 0;
-        if whole {
+        let ports = &self.topology.backends.get(backend).ports;
+        // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
+        if self.ends(Level::Backend) || ports.is_empty() {
             self.emit(path, &above);
         }
-        for port in 0..count {
-            let stop = self.stop(Level::Port, Node::Port(backend, port));
+        for port in ports {
+            let stop = self.stop(Level::Port, Node::Port(backend, *port));
             if self.ends(Level::Port) || !stop.2.is_empty() {
                 let path = Path {
-                    port: Some(port),
+                    port: Some(*port),
                     ..path
                 };
                 self.emit(path, &join(&above, &[stop]));
@@ -248,18 +243,19 @@ impl<'l> Walk<'l, '_> {
         }
     }
 
-    /// Adds a path if any policy is on it. A Direct policy counts only where the path ends at its own target or
-    /// a section of it.
+    /// Adds a path if any policy counts on it.
     fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
         let end = path.end();
-        let direct = self.profile.class == Class::Direct;
-        let counts = |(level, _, entries): &&Stop<'l>| {
-            !entries.is_empty() && (!direct || owner_of(*level) == owner_of(end))
-        };
-        let occupied: Vec<&Stop<'l>> = stops.iter().filter(counts).collect();
+        let class = self.profile.class;
+        let occupied: Vec<&Stop<'l>> = stops
+            .iter()
+            .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
+            .collect();
         if occupied.is_empty() {
             return;
         }
+        // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of
+        // their own.
         let key: Vec<(Level, Node)> = occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
@@ -270,16 +266,6 @@ impl<'l> Walk<'l, '_> {
             }
         };
         self.found.push(PathEffective { path, effective });
-    }
-}
-
-/// The whole object that a level belongs to, as its most specific whole level.
-const fn owner_of(level: Level) -> Level {
-    match level {
-        Level::GatewayClass | Level::GatewayNamespace | Level::Gateway | Level::Listener => Level::Gateway,
-        Level::RouteNamespace => Level::RouteNamespace,
-        Level::Route | Level::Rule => Level::Route,
-        Level::Backend | Level::Port => Level::Backend,
     }
 }
 
@@ -294,7 +280,7 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 
 fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
     let levels: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
-    let content = merge::fold(profile, &levels, &|id| attachments.locator(id));
+    let content = merge(profile, &levels, &|id| attachments.locator(id));
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
@@ -312,48 +298,5 @@ fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]
         content,
         chain,
         losses,
-    }
-}
-
-/// What of a policy does not hold, and whose took its place: what stands under the same name now, else all that
-/// holds there instead (a whole was dropped; `fixtures/policy/40-*`).
-fn note_losses(profile: &Profile, entry: &Entry, content: &Content, losses: &mut Vec<Loss>) {
-    let by_name = matches!(profile.unit, MergeUnit::Rules(_));
-    let keys: BTreeSet<&Arc<str>> = entry
-        .layers
-        .iter()
-        .flat_map(|layer| layer.content.keys())
-        .collect();
-    for key in keys {
-        let mut by: BTreeSet<PolicyId> = BTreeSet::new();
-        match content.get(key) {
-            Some(leaf) if leaf.policy == entry.policy => continue,
-            Some(leaf) => {
-                by.insert(leaf.policy);
-            }
-            None if by_name => {}
-            None => {
-                let below = format!("{key}/");
-                by.extend(starting_with(content, &below).map(|(_, leaf)| leaf.policy));
-                let empty = entry.layers.iter().filter_map(|layer| layer.content.get(key));
-                if !by.is_empty() && empty.clone().all(|leaf| leaf.value.is_object()) {
-                    continue;
-                }
-                for (position, _) in key.match_indices('/').skip(1) {
-                    let above = key.get(..position).and_then(|above| content.get(above));
-                    by.extend(above.map(|leaf| leaf.policy));
-                }
-            }
-        }
-        by.remove(&entry.policy);
-        if by.is_empty() {
-            let others = content.values().map(|leaf| leaf.policy);
-            by.extend(others.filter(|other| *other != entry.policy));
-        }
-        losses.push(Loss {
-            policy: entry.policy,
-            key: Arc::clone(key),
-            by: by.into_iter().collect(),
-        });
     }
 }

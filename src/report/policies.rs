@@ -1,4 +1,4 @@
-//! The JSON shapes that others rely on: `PolicyReport` (README.md#json) and its parts.
+//! What policies come to, as JSON: `PolicyReport` and its parts (README.md#json).
 //!
 //! Owns: serialisable views of effective policies and statuses.
 //! Flows in: attachments, effective policies, statuses, the clusters of each Gateway. Flows out: values for serde.
@@ -6,21 +6,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sync::LocalEffect;
 use apimachinery::pointer;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::attachment::{Attachments, PolicyId};
-use super::effective::{EffectivePolicies, PathEffective};
-use super::findings::displacing;
-use super::leaves::flatten;
-use super::node::number;
-use super::precedence::Rule;
-use super::profile::Level;
-use super::profile::MergeUnit;
-use super::reach::Clusters;
-use super::status::{AncestorStatus, Condition, PolicyStatus, Statuses};
+use crate::policy::{
+    AncestorStatus, Attachments, Clusters, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective,
+    PolicyId, PolicyStatus, Rule, Statuses, displacing, flatten,
+};
+use crate::sync::LocalEffect;
+use crate::topology::{GatewayId, Level, Node};
 
 /// `policies -o json`.
 #[derive(Debug, Clone, Serialize)]
@@ -67,10 +62,8 @@ pub struct OnClusters<'c> {
 
 impl OnClusters<'_> {
     /// Whether a Gateway is to be spoken of.
-    fn admits(&self, attachments: &Attachments<'_>, gateway: u32) -> bool {
-        let Some(gateway) = attachments.topology.gateway(gateway) else {
-            return false;
-        };
+    fn admits(&self, attachments: &Attachments<'_>, gateway: GatewayId) -> bool {
+        let gateway = attachments.topology.gateways.get(gateway);
         let placed = || {
             self.clusters?
                 .get(&gateway.object.key())
@@ -108,8 +101,8 @@ pub struct EffectiveEntry {
 impl EffectiveEntry {
     /// The entry of a path.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>, kind: usize, path: &PathEffective) -> Option<Self> {
-        let profile = &attachments.kinds.get(kind)?.profile;
+    pub fn new(attachments: &Attachments<'_>, kind: KindId, path: &PathEffective) -> Self {
+        let profile = &attachments.kinds.get(kind).profile;
         let effective = &path.effective;
         let locator = |id: PolicyId| attachments.locator(id).to_string();
         let spec = effective.spec(profile);
@@ -123,7 +116,7 @@ impl EffectiveEntry {
             }
         }
         let policies: BTreeSet<String> = effective.sources().into_iter().map(locator).collect();
-        Some(Self {
+        Self {
             kind: profile.kind.clone(),
             group: profile.group.clone(),
             path: attachments.topology.path_locators(&path.path),
@@ -142,7 +135,7 @@ impl EffectiveEntry {
             source_policies: policies.into_iter().collect(),
             spec,
             sources,
-        })
+        }
     }
 }
 
@@ -229,7 +222,7 @@ impl PolicyEntry {
         let names: BTreeSet<String> = status
             .gateways
             .iter()
-            .filter_map(|gateway| attachments.topology.gateway(*gateway))
+            .map(|gateway| attachments.topology.gateways.get(*gateway))
             .filter_map(|gateway| clusters?.get(&gateway.object.key()))
             .flatten()
             .cloned()
@@ -278,11 +271,9 @@ fn decisions(
     if status.tally.lost {
         against.extend(displacing(attachments, effective, id));
     }
-    if let Some(policy) = attachments.policy(id) {
-        for node in policy.nodes() {
-            let by = attachments.conflicted_by(id, node);
-            against.extend(by.and_then(|by| Some((by, attachments.rule_on_one_node(by, id)?))));
-        }
+    for node in attachments.policy(id).nodes() {
+        let by = attachments.conflicted_by(id, node);
+        against.extend(by.map(|by| (by, attachments.rule_on_one_node(by, id))));
     }
     let entries: BTreeSet<DecisionEntry> = against
         .into_iter()
@@ -315,14 +306,14 @@ impl PolicyReport {
             kind: "PolicyReport",
             effective: effective
                 .iter()
-                .filter_map(|(kind, path)| EffectiveEntry::new(attachments, kind, path))
+                .map(|(kind, path)| EffectiveEntry::new(attachments, kind, path))
                 .collect(),
             without_paths: without_paths(attachments, effective, clusters),
             policies: statuses
                 .iter()
                 .filter(|(id, status)| {
-                    let lives_there = attachments.policy(*id).is_some_and(|policy| policy.local);
-                    let admits = |gateway: &u32| clusters.admits(attachments, *gateway);
+                    let lives_there = attachments.policy(*id).local;
+                    let admits = |gateway: &GatewayId| clusters.admits(attachments, *gateway);
                     !clusters.one || lives_there || status.gateways.iter().any(admits)
                 })
                 .map(|(id, status)| {
@@ -336,14 +327,14 @@ impl PolicyReport {
 
 /// Gateways with policies of a kind and no path of it.
 #[must_use]
-pub fn without_paths(
+fn without_paths(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
     clusters: OnClusters<'_>,
 ) -> Vec<WithoutPaths> {
     let mut found = Vec::new();
-    for (position, kind) in attachments.kinds.iter().enumerate() {
-        for gateway in 0..number(attachments.topology.gateways.len()) {
+    for (position, kind) in attachments.kinds.iter() {
+        for gateway in attachments.topology.gateways.ids() {
             if !effective.on(position, gateway).is_empty() || !clusters.admits(attachments, gateway) {
                 continue;
             }
@@ -357,7 +348,7 @@ pub fn without_paths(
                 found.push(WithoutPaths {
                     kind: kind.profile.kind.clone(),
                     group: kind.profile.group.clone(),
-                    gateway: attachments.topology.locator(super::node::Node::Gateway(gateway)),
+                    gateway: attachments.topology.locator(Node::Gateway(gateway)),
                     policies: policies.into_iter().collect(),
                     ends: kind.profile.ends.last().copied().unwrap_or(Level::Gateway).name(),
                 });

@@ -1,118 +1,46 @@
-//! Policies and the Gateways of ours: kinds that a class does not sync, policies of synced kinds on Gateways of
-//! another class, and policies whose Gateways nobody receives.
+//! Policies that are not synced: of kinds that a class does not sync, of synced kinds on Gateways of another class, on
+//! what stays on the hub, and on Gateways that nobody receives.
 //!
-//! Owns: these findings, and which kinds each Gateway of ours syncs ([`Synced`]).
-//! Flows in: attachments, our classes and Gateways. Flows out: findings, kinds.
+//! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
 //! Must not know: clusters beyond whether a Gateway has any; works.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::routes::{SyncedRoute, SyncedRoutes};
-use crate::api::params::Params;
+use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Hub, Ours};
-use crate::policy::attachment::{Attachments, Policy};
-use crate::policy::node::Node;
-use crate::policy::reach::gateways_of;
-use crate::policy::targets::{Declared, Target};
-
-/// Which policy kinds go where: for each Gateway of ours its number in the topology, and the positions of the kinds
-/// that its class asks for.
-#[derive(Debug, Default)]
-pub struct Synced {
-    /// In the order of [`Ours::gateways`].
-    pub gateways: Vec<(u32, BTreeSet<usize>)>,
-    ours: BTreeMap<u32, usize>,
-}
-
-impl Synced {
-    /// Matches our Gateways with the topology.
-    #[must_use]
-    pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
-        let mut synced = Self::default();
-        let numbers: BTreeMap<String, u32> = (0_u32..)
-            .zip(&attachments.topology.gateways)
-            .filter(|(_, gateway)| !gateway.local)
-            .map(|(number, gateway)| (gateway.object.key(), number))
-            .collect();
-        for (index, gateway) in ours.gateways.iter().enumerate() {
-            let number = numbers
-                .get(&gateway.gateway.object.key())
-                .copied()
-                .unwrap_or(u32::MAX);
-            synced.ours.insert(number, index);
-            synced
-                .gateways
-                .push((number, kinds_of(attachments, &gateway.params)));
-        }
-        synced
-    }
-
-    /// The position in [`Ours::gateways`] of the Gateway that a node belongs to; `None` for other nodes and Gateways.
-    #[must_use]
-    pub fn ours(&self, node: Node) -> Option<usize> {
-        match node {
-            Node::Gateway(gateway) | Node::Listener(gateway, _) => self.ours.get(&gateway).copied(),
-            _ => None,
-        }
-    }
-
-    /// Whether policies of a kind go with a Gateway (a position in [`Ours::gateways`]).
-    #[must_use]
-    pub fn syncs(&self, gateway: usize, kind: usize) -> bool {
-        self.gateways
-            .get(gateway)
-            .is_some_and(|(_, kinds)| kinds.contains(&kind))
-    }
-
-    fn any(&self, kind: usize) -> bool {
-        self.gateways.iter().any(|(_, kinds)| kinds.contains(&kind))
-    }
-}
-
-/// The kinds that a class asks for.
-fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<usize> {
-    attachments
-        .kinds
-        .iter()
-        .enumerate()
-        .filter(|(_, kind)| {
-            params.policies_to_sync.iter().any(|resource| {
-                (&resource.group, &resource.kind) == (&kind.profile.group, &kind.profile.kind)
-            })
-        })
-        .map(|(position, _)| position)
-        .collect()
-}
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::policy::{Attachments, Declared, Policy, Target};
+use crate::topology::{GatewayId, Node, RouteId};
 
 /// Reports policies on a Gateway of ours whose class does not sync their kind, and policies of synced kinds on a
 /// Gateway of another class.
-pub fn report_unsynced(
+pub(crate) fn report_not_synced(
     attachments: &Attachments<'_>,
-    synced: &Synced,
+    kinds: &SyncedKinds,
     routes: &SyncedRoutes<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
     findings: &mut Findings,
 ) {
-    for policy in &attachments.policies {
+    for policy in attachments.policies.rows() {
         for declared in &policy.targets {
             let Target::Attached(node) = declared.target else {
                 continue;
             };
             let (Node::Gateway(number) | Node::Listener(number, _)) = node else {
                 findings.extend(match of_route(node).and_then(|route| routes.get(route)) {
-                    Some(route) => on_synced_route(policy, declared, route, synced, (hub, ours)),
-                    None => target_stays(attachments, policy, declared, node, synced),
+                    Some(route) => on_synced_route(policy, declared, route, kinds, (hub, ours)),
+                    None => target_stays(attachments, policy, declared, node, kinds),
                 });
                 continue;
             };
-            match synced.ours(node) {
-                Some(gateway) if !synced.syncs(gateway, policy.kind) => {
+            match kinds.gateway(node) {
+                Some(gateway) if !kinds.syncs(gateway, policy.kind) => {
                     findings.extend(not_synced(policy, declared, gateway, hub, ours));
                 }
                 Some(_) => {}
-                None if synced.any(policy.kind) => {
+                None if kinds.any(policy.kind) => {
                     findings.extend(other_class(attachments, policy, declared, number, ours));
                 }
                 None => {}
@@ -127,13 +55,13 @@ fn target_stays(
     policy: &Policy<'_>,
     declared: &Declared,
     node: Node,
-    synced: &Synced,
+    kinds: &SyncedKinds,
 ) -> Option<Finding> {
-    let gateways = gateways_of(&attachments.topology, node);
+    let gateways = attachments.topology.gateways_of(node);
     let behind_ours = gateways
         .into_iter()
-        .filter_map(|gateway| synced.ours(Node::Gateway(gateway)))
-        .any(|gateway| synced.syncs(gateway, policy.kind));
+        .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
+        .any(|gateway| kinds.syncs(gateway, policy.kind));
     let object = policy.object;
     (behind_ours && !policy.local).then(|| {
         Finding::new(
@@ -153,7 +81,7 @@ fn target_stays(
 }
 
 /// The route that a node is, or is a rule of.
-const fn of_route(node: Node) -> Option<u32> {
+const fn of_route(node: Node) -> Option<RouteId> {
     match node {
         Node::Route(route) | Node::Rule(route, _) => Some(route),
         _ => None,
@@ -165,11 +93,11 @@ fn on_synced_route(
     policy: &Policy<'_>,
     declared: &Declared,
     route: &SyncedRoute<'_>,
-    synced: &Synced,
+    kinds: &SyncedKinds,
     (hub, ours): (&Hub, &Ours<'_>),
 ) -> Option<Finding> {
     let gateways = route.gateways();
-    let is_synced = gateways.iter().any(|gateway| synced.syncs(*gateway, policy.kind));
+    let is_synced = gateways.iter().any(|gateway| kinds.syncs(*gateway, policy.kind));
     let first = gateways.first().copied()?;
     if is_synced || policy.local {
         return None;
@@ -180,11 +108,11 @@ fn on_synced_route(
 fn not_synced(
     policy: &Policy<'_>,
     declared: &Declared,
-    gateway: usize,
+    gateway: OurGatewayId,
     hub: &Hub,
     ours: &Ours<'_>,
 ) -> Option<Finding> {
-    let gateway = &ours.gateways.get(gateway)?.gateway;
+    let gateway = &ours.gateways.get(gateway).gateway;
     let object = policy.object;
     let version = &object.api_version;
     let plural = hub.kinds.kind(&version.group, &object.kind)?.plural.to_string();
@@ -208,10 +136,10 @@ fn other_class(
     attachments: &Attachments<'_>,
     policy: &Policy<'_>,
     declared: &Declared,
-    gateway: u32,
+    gateway: GatewayId,
     ours: &Ours<'_>,
 ) -> Option<Finding> {
-    let gateway = attachments.topology.gateway(gateway)?.object;
+    let gateway = attachments.topology.gateways.get(gateway).object;
     let class = gateway.root().get("spec").get("gatewayClassName");
     let name = class.str().unwrap_or_default();
     // A broken Gateway, or one whose class has unusable parameters, is a finding of its own.
@@ -234,23 +162,23 @@ fn other_class(
     )
 }
 
-/// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives. `placed` says which
-/// Gateways of [`Ours::gateways`] go anywhere.
-pub fn report_unused(
+/// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives; `clusters` are
+/// those of each.
+pub(crate) fn report_unused(
     attachments: &Attachments<'_>,
-    synced: &Synced,
-    placed: &[bool],
+    kinds: &SyncedKinds,
+    clusters: &Table<OurGatewayId, Vec<String>>,
     findings: &mut Findings,
 ) {
-    for policy in &attachments.policies {
-        let reached: BTreeSet<usize> = policy
+    for policy in attachments.policies.rows() {
+        let reached: BTreeSet<OurGatewayId> = policy
             .nodes()
             .into_iter()
-            .flat_map(|node| gateways_of(&attachments.topology, node))
-            .filter_map(|gateway| synced.ours(Node::Gateway(gateway)))
-            .filter(|gateway| synced.syncs(*gateway, policy.kind))
+            .flat_map(|node| attachments.topology.gateways_of(node))
+            .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
+            .filter(|gateway| kinds.syncs(*gateway, policy.kind))
             .collect();
-        let goes_anywhere = |gateway: &usize| placed.get(*gateway).copied().unwrap_or(false);
+        let goes_anywhere = |gateway: &OurGatewayId| !clusters.get(*gateway).is_empty();
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }

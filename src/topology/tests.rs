@@ -1,6 +1,6 @@
 //! Routes on listeners.
 
-use super::super::testing::{Seen, hub};
+use crate::policy::testing::{Seen, hub};
 
 fn gateway(listeners: &str) -> String {
     format!(
@@ -20,10 +20,10 @@ fn route(kind: &str, namespace: &str, spec: &str) -> String {
 fn taken_by(text: &str) -> Vec<String> {
     let hub = hub(text, &[]);
     let seen = Seen::hub(&hub);
-    let gateway = &seen.attachments.topology.gateways[0];
-    let attached = gateway.attached.iter();
+    let topology = &seen.attachments.topology;
+    let attached = topology.gateways.rows()[0].attached.iter();
     attached
-        .map(|(listener, _)| gateway.listeners[*listener as usize].name.to_owned())
+        .map(|(listener, _)| topology.listeners.get(*listener).name.to_owned())
         .collect()
 }
 
@@ -153,7 +153,7 @@ fn a_circle_of_parents_is_a_finding_on_each_of_its_routes_only() {
             .all(|message| message.ends_with("is, through its parents, its own parent"))
     );
     assert_eq!(
-        seen.attachments.topology.gateways[0].attached.len(),
+        seen.attachments.topology.gateways.rows()[0].attached.len(),
         1,
         "the rest still hangs on the Gateway"
     );

@@ -1,15 +1,16 @@
 //! Parents of routes that lead nowhere: missing Gateways and listeners, and routes that are each other's parents.
 //!
-//! Owns: the findings about parentRefs. Flows in: routes and the topology. Flows out: findings.
+//! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
 //! Must not know: policies.
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::node::index;
-use super::topology::Topology;
+use super::hierarchy::Topology;
+use super::ids::RouteId;
 use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::Table;
 
 /// Parents of a hub route that are Gateways or listeners and not in the input.
 pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findings: &mut Findings) {
@@ -20,10 +21,7 @@ pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findin
         .filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway"))
     {
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-        let found = topology
-            .find_gateway(namespace, parent.name, false)
-            .and_then(|gateway| topology.gateway(gateway));
-        let Some(gateway) = found else {
+        let Some(gateway) = topology.find_gateway(namespace, parent.name, false) else {
             findings.push(
                 Finding::new(
                     Code::ROUTE_PARENT_NOT_FOUND,
@@ -35,7 +33,14 @@ pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findin
             );
             continue;
         };
-        let own = || gateway.listeners.iter().filter(|listener| listener.set.is_none());
+        let gateway = topology.gateways.get(gateway);
+        let listeners = || {
+            gateway
+                .listeners
+                .iter()
+                .map(|listener| topology.listeners.get(*listener))
+        };
+        let own = || listeners().filter(|listener| listener.set.is_none());
         if let Some(section) = parent.section_name
             && !own().any(|listener| listener.name == section)
         {
@@ -55,9 +60,13 @@ pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findin
 
 /// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such
 /// child, leaves the circles and the ways between them: linear.
-pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findings: &mut Findings) {
-    let mut edges: Vec<(usize, usize, &ParentRef<'_>)> = Vec::new();
-    for (child, route) in routes.iter().enumerate() {
+pub(super) fn parent_cycles(
+    topology: &Topology<'_>,
+    routes: &Table<RouteId, Route<'_>>,
+    findings: &mut Findings,
+) {
+    let mut edges: Vec<Edge<'_>> = Vec::new();
+    for (child, route) in routes.iter() {
         for parent in &route.parents {
             if !topology.is_route(parent.group, parent.kind) {
                 continue;
@@ -65,11 +74,11 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findi
             let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
             let kind = (parent.group, parent.kind);
             if let Some(found) = topology.find_route(kind, namespace, parent.name, false) {
-                edges.push((child, index(found), parent));
+                edges.push((child, found, parent));
             }
         }
     }
-    let mut alive: BTreeSet<usize> = edges
+    let mut alive: BTreeSet<RouteId> = edges
         .iter()
         .flat_map(|(child, parent, _)| [*child, *parent])
         .collect();
@@ -77,12 +86,10 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findi
         peel(&mut alive, &edges, upwards);
     }
     for (child, parent, reference) in edges {
-        let (Some(route), true) = (
-            routes.get(child),
-            alive.contains(&child) && alive.contains(&parent),
-        ) else {
+        if !alive.contains(&child) || !alive.contains(&parent) {
             continue;
-        };
+        }
+        let route = routes.get(child);
         findings.push(
             Finding::new(
                 Code::ROUTE_PARENT_CYCLE,
@@ -98,16 +105,19 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, routes: &[Route<'_>], findi
     }
 }
 
-fn peel(alive: &mut BTreeSet<usize>, edges: &[(usize, usize, &ParentRef<'_>)], upwards: bool) {
-    let ends = |edge: &(usize, usize, &ParentRef<'_>)| {
+/// A route, the route that is its parent, and the reference that says so.
+type Edge<'e> = (RouteId, RouteId, &'e ParentRef<'e>);
+
+fn peel(alive: &mut BTreeSet<RouteId>, edges: &[Edge<'_>], upwards: bool) {
+    let ends = |edge: &Edge<'_>| {
         if upwards {
             (edge.0, edge.1)
         } else {
             (edge.1, edge.0)
         }
     };
-    let mut out: HashMap<usize, usize> = HashMap::new();
-    let mut into: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut out: HashMap<RouteId, usize> = HashMap::new();
+    let mut into: HashMap<RouteId, Vec<RouteId>> = HashMap::new();
     for edge in edges {
         let (from, to) = ends(edge);
         if alive.contains(&from) && alive.contains(&to) {
@@ -115,7 +125,7 @@ fn peel(alive: &mut BTreeSet<usize>, edges: &[(usize, usize, &ParentRef<'_>)], u
             into.entry(to).or_default().push(from);
         }
     }
-    let mut free: Vec<usize> = alive
+    let mut free: Vec<RouteId> = alive
         .iter()
         .copied()
         .filter(|node| !out.contains_key(node))

@@ -1,55 +1,58 @@
 //! The names of the things that a policy can be attached to, and of the ways that lead to them.
 //!
 //! Owns: [`Node`] and [`Path`], both small and cheap to copy.
-//! Flows in: numbers handed out by `topology`. Flows out: the same.
+//! Flows in: numbers handed out by the hierarchy. Flows out: the same.
 //! Must not know: what stands behind a number.
 
-use super::profile::Level;
+use super::ids::{
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+};
+use super::level::Level;
 
-/// One thing of the topology, by its number there.
+/// One thing of the hierarchy. A section carries its owner, so that nodes sort by owner first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
     /// A GatewayClass.
-    Class(u32),
+    Class(ClassId),
     /// A Namespace.
-    Namespace(u32),
+    Namespace(NamespaceId),
     /// A Gateway.
-    Gateway(u32),
+    Gateway(GatewayId),
     /// A ListenerSet.
-    ListenerSet(u32),
-    /// A listener: Gateway, position.
-    Listener(u32, u32),
+    ListenerSet(ListenerSetId),
+    /// A listener of a Gateway, or of one of its ListenerSets.
+    Listener(GatewayId, ListenerId),
     /// A route.
-    Route(u32),
-    /// A rule: route, position.
-    Rule(u32, u32),
+    Route(RouteId),
+    /// A rule of a route.
+    Rule(RouteId, RuleId),
     /// A backend.
-    Backend(u32),
-    /// A port: backend, position.
-    Port(u32, u32),
+    Backend(BackendId),
+    /// A port of a backend.
+    Port(BackendId, PortId),
 }
 
 /// A way from a GatewayClass down to where an effective policy holds. Levels that do not matter are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {
     /// The Gateway; its class and Namespace follow from it.
-    pub gateway: u32,
-    /// Position of the listener in the Gateway.
-    pub listener: Option<u32>,
+    pub gateway: GatewayId,
+    /// The listener.
+    pub listener: Option<ListenerId>,
     /// The route.
-    pub route: Option<u32>,
-    /// Position of the rule in the route.
-    pub rule: Option<u32>,
+    pub route: Option<RouteId>,
+    /// The rule of the route.
+    pub rule: Option<RuleId>,
     /// The backend.
-    pub backend: Option<u32>,
-    /// Position of the port in the backend.
-    pub port: Option<u32>,
+    pub backend: Option<BackendId>,
+    /// The port of the backend.
+    pub port: Option<PortId>,
 }
 
 impl Path {
     /// The path that ends at the Gateway.
     #[must_use]
-    pub const fn gateway(gateway: u32) -> Self {
+    pub const fn gateway(gateway: GatewayId) -> Self {
         Self {
             gateway,
             listener: None,
@@ -109,17 +112,4 @@ impl Path {
             (None, _, None, _, None) => Node::Gateway(self.gateway),
         }
     }
-}
-
-/// A position or a number of a node from an index. The input would have to be far beyond any limit to overflow;
-/// then the node is simply not found.
-#[must_use]
-pub fn number(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
-}
-
-/// The index that a number stands for.
-#[must_use]
-pub const fn index(number: u32) -> usize {
-    number as usize
 }
