@@ -8,8 +8,6 @@
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 
-mod broken;
-
 // What a finding is.
 mod severity;
 
@@ -18,6 +16,7 @@ mod place;
 
 mod finding;
 
+mod broken;
 mod findings;
 mod nearest;
 

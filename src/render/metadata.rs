@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::object::well_known::{CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED};
 
-/// Fields of `metadata` that only a live object has (design section 8).
+/// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
 const LIVE_METADATA: &[&str] = &[
     "uid",
     "resourceVersion",
