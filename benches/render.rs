@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use spokewright::diagnostic::Findings;
 use spokewright::output::{self, Options};
-use spokewright::pipeline::{Detail, Request, load, render, render_with_policies};
+use spokewright::pipeline::{Analysis, EmptyResult, Request, load};
 use spokewright::render::Layout;
 use spokewright::report::diff::{
     BothSides, DEFAULT_BUDGET, DiffReport, EffectiveSettings, Side, Titles, compare, markdown,
@@ -55,7 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (loaded, reading) = timed(|| load(&request));
     let mut findings = Findings::new();
-    let (rendered, rendering) = timed(|| render(&loaded, false, Detail::Plan, &mut findings));
+    let (rendered, rendering) =
+        timed(|| Analysis::new(&loaded, &mut findings).render(EmptyResult::Refused, &mut findings));
     loaded.finish(&mut findings);
     if findings.has_errors() {
         return Err(format!("{findings:?}").into());
@@ -196,8 +197,11 @@ fn change_one_line(hub: &Path, changed: &Path) -> Result<(), Box<dyn Error>> {
 fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<String, Box<dyn Error>> {
     let evaluate = |request: &Request| {
         let loaded = load(request);
-        let (rendered, view) = render_with_policies(&loaded, true, &mut Findings::new());
-        let effective = EffectiveSettings::new(&view, |_| true);
+        let mut findings = Findings::new();
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
+        let effective = EffectiveSettings::new(&analysis.policies(&mut findings), |_| true);
+        drop(analysis);
         (loaded, rendered, effective)
     };
     let report =

@@ -1,8 +1,9 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placing`], [`policy`], [`sync`],
-//! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
+//! [`diagnostic`], [`progress`], [`source`], [`object`], [`api`], [`hub`], [`placing`], [`topology`], [`policy`],
+//! [`sync`], [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing
+//! else.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
 #![cfg_attr(
@@ -33,3 +34,4 @@ pub mod render;
 pub mod report;
 pub mod source;
 pub mod sync;
+pub mod topology;

@@ -6,30 +6,36 @@
 //!
 //! ```no_run
 //! use spokewright::diagnostic::Findings;
-//! use spokewright::pipeline::{Detail, Request, load, render};
+//! use spokewright::pipeline::{Analysis, EmptyResult, Request, load};
 //!
 //! let loaded = load(&Request { paths: vec!["hub".into()], ..Request::default() });
 //! let mut findings = Findings::new();
-//! let rendered = render(&loaded, false, Detail::Plan, &mut findings);
+//! let analysis = Analysis::new(&loaded, &mut findings);
+//! let rendered = analysis.render(EmptyResult::Refused, &mut findings);
 //! loaded.finish(&mut findings);
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
-pub mod argocd;
-mod inhabited;
 mod inputs;
-mod nothing;
+
 mod policies;
-mod schemas;
+
+mod analysis;
+
+mod nothing;
 mod stages;
 
-pub use crate::policy::PolicyView;
+mod inhabited;
+
+// Other ways to say what to render, and what may be said.
+pub mod argocd;
+mod schemas;
+
+pub use crate::report::PolicyView;
+pub use analysis::Analysis;
 pub use inhabited::effective_changes;
 pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
 };
 pub use schemas::{schema_documents, schema_text};
-pub use stages::{
-    Detail, Predicted, Rendered, aggregate, check, known_clusters, policies, policies_on, predict, render,
-    render_with_policies,
-};
+pub use stages::{EmptyResult, Rendered, check};

@@ -127,14 +127,18 @@ impl File {
     }
 
     fn of_text(path: &str, text: &str) -> Self {
-        let is_rust = path.ends_with(".rs");
+        let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
         let mut file = Self {
             path: path.to_owned(),
             runs: vec![Vec::new()],
             links: Vec::new(),
         };
         for (number, line) in (1..).zip(text.lines()) {
-            let cited = if is_rust { comment(line) } else { Some(line) };
+            let cited = if ending == Some("rs") {
+                comment(line)
+            } else {
+                Some(line)
+            };
             let words = cited.unwrap_or_default().split_whitespace();
             let words: Vec<_> = words.map(|word| (number, bare(word).to_owned())).collect();
             match file.runs.last_mut() {
@@ -142,7 +146,7 @@ impl File {
                 _ => file.runs.push(Vec::new()),
             }
         }
-        if path.ends_with(".md") {
+        if ending == Some("md") {
             file.links = outside_code(text)
                 .flat_map(|(number, line)| links(number, line))
                 .collect();
@@ -165,7 +169,7 @@ fn comment(line: &str) -> Option<&str> {
     let start = code
         .match_indices("//")
         .map(|(start, _)| start)
-        .find(|start| code[..*start].matches('"').count() % 2 == 0)?;
+        .find(|start| code[..*start].matches('"').count().is_multiple_of(2))?;
     Some(line[start..].trim_start_matches(['/', '!']))
 }
 
@@ -262,7 +266,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
             .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter))
             .map(|letter| if letter == ' ' { '-' } else { letter })
             .collect();
-        let slug = (0..)
+        let slug = (0..=taken.len())
             .map(|number| {
                 if number == 0 {
                     slug.clone()
@@ -337,10 +341,10 @@ fn is_commit(reference: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `1.30.3`, `v1.6.1`, `v1.0.0-rc.1`.
+/// `1.30.3`, `v1.6.1`, `v1.0.0-rc.1`, `notify-8.2.1`.
 fn is_release(reference: &str) -> bool {
     let numbers = reference
-        .trim_start_matches('v')
+        .trim_start_matches(|letter: char| !letter.is_ascii_digit())
         .split('-')
         .next()
         .unwrap_or_default();

@@ -6,9 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use spokewright::diagnostic::{DocumentId, Findings, SourceId};
 use spokewright::hub::{self, Grants, Hub};
-use spokewright::policy::{
-    Attachments, EffectivePolicies, OnClusters, Options, PolicyReport, ProfileEntry, Profiles, Statuses,
-};
+use spokewright::policy::{Attachments, EffectivePolicies, Options, ProfileEntry, Profiles, Statuses};
+use spokewright::report::{OnClusters, PolicyReport};
 use spokewright::source::{Document, Room};
 
 fn documents(text: &str) -> Vec<Value> {
@@ -57,7 +56,7 @@ fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
     let statuses = Statuses::new(&attachments, &effective);
     let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
     let mut report = serde_json::to_value(report).expect("a report is JSON");
-    report["affected"] = spokewright::policy::affected::affected(&attachments, &effective)
+    report["affected"] = spokewright::policy::affected(&attachments, &effective)
         .into_iter()
         .map(|affected| json!({"target": affected.target, "policies": affected.policies}))
         .collect();
@@ -354,7 +353,7 @@ fn case_44() {
     let (hub, expected) = case("44-policy-machinery-house-json-merge-patch");
     let entry: ProfileEntry = serde_json::from_value(json!({
         "group": "colors.example.com", "kind": "ColorPolicy", "class": "Inherited",
-        "targetFields": ["targetRef"], "precedence": "Roles", "strategy": "Patch", "ends": ["Rule"],
+        "targetFields": ["targetRef"], "precedence": "EstablishedChallenger", "strategy": "Patch", "ends": ["Rule"],
     }))
     .expect("an entry");
     let mut profiles = Profiles::built_in();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use spokewright::diagnostic::Findings;
 use spokewright::output::{self, Options};
-use spokewright::pipeline::{Detail, Loaded, Request, load, policies, render};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Rendered, Request, load};
 use spokewright::progress::{Observer, Progress, Stage};
 use spokewright::render::Layout;
 
@@ -76,6 +76,11 @@ impl Recorder {
     }
 }
 
+fn render(loaded: &Loaded) -> Rendered {
+    let mut findings = Findings::new();
+    Analysis::new(loaded, &mut findings).render(EmptyResult::Refused, &mut findings)
+}
+
 fn fleet(recorder: &Arc<Recorder>) -> Loaded {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/fleet");
     load(&Request {
@@ -95,7 +100,10 @@ fn a_rendering_tells_its_stages_in_order() {
     );
     // All but the configuration, which says what the others are.
     assert_eq!(recorder.done(Stage::Reading), [loaded.sources.files().len() - 1]);
-    let rendered = render(&loaded, false, Detail::Full, &mut Findings::new());
+    let mut findings = Findings::new();
+    let analysis = Analysis::new(&loaded, &mut findings);
+    let rendered = analysis.render(EmptyResult::Refused, &mut findings);
+    let _ = analysis.statuses(&analysis.policies(&mut findings));
     assert_eq!(recorder.done(Stage::Rendering), [2], "two Gateways");
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("rendered");
@@ -140,7 +148,8 @@ fn a_rendering_tells_its_stages_in_order() {
 fn a_report_on_policies_tells_its_stages_in_order() {
     let recorder = Arc::new(Recorder::default());
     let loaded = fleet(&recorder);
-    let _ = policies(&loaded, &mut Findings::new());
+    let mut findings = Findings::new();
+    let _ = Analysis::of_policies(&loaded, None, &mut findings).policies(&mut findings);
     let stages = recorder.stages();
     assert_eq!(
         stages.split_at(3).1,
@@ -152,7 +161,7 @@ fn a_report_on_policies_tells_its_stages_in_order() {
 fn a_run_that_fails_half_way_ends_its_stage() {
     let recorder = Arc::new(Recorder::default());
     let loaded = fleet(&recorder);
-    let rendered = render(&loaded, false, Detail::Plan, &mut Findings::new());
+    let rendered = render(&loaded);
     let scratch = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(scratch.path().join("eu-1/gateway-rbac.yaml")).unwrap();
     let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());

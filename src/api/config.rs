@@ -4,7 +4,7 @@
 //! configuration, findings at its fields. Must not know: command-line options (they win, in `cli`), or what
 //! the profiles of policy kinds mean.
 //!
-//! Design section 3.
+//! What users may write: README.md#configuration.
 
 mod file;
 

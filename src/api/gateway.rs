@@ -11,7 +11,7 @@ use apimachinery::names::NameRule;
 /// The API group of Gateway API.
 pub const GROUP: &str = "gateway.networking.k8s.io";
 
-/// The label by which a Gateway names its Placement (hub.md section 5).
+/// The label by which a Gateway names its Placement (docs/systems/mgc.md#placing-a-gateway).
 pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
 
 /// A GatewayClass.
@@ -72,7 +72,8 @@ pub struct Gateway<'a> {
     pub class_name: &'a str,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener<'a>>,
-    /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none (hub.md section 5).
+    /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
+    /// (docs/systems/mgc.md#placing-a-gateway).
     pub placement: Option<&'a str>,
 }
 

@@ -8,6 +8,7 @@
 
 pub mod config;
 pub mod crd;
+pub mod downstream;
 pub mod feedback_path;
 mod fields;
 pub mod gateway;
@@ -18,7 +19,6 @@ pub mod policy;
 mod reading;
 pub mod route;
 mod structural;
-pub mod synced;
 pub(crate) mod violation;
 
 pub use fields::Reading;

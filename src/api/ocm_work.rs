@@ -5,7 +5,8 @@
 //! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out:
 //! [`Refusal`]s in OCM's words, findings. Must not know: how works are made.
 //!
-//! Rules and messages: OCM work 1, 2 and 4. The executor's SubjectAccessReview needs a hub and is left out.
+//! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview needs a hub and is left
+//! out.
 
 mod schema;
 mod size;
@@ -31,12 +32,15 @@ pub const GROUP: &str = "work.open-cluster-management.io";
 pub const MANIFEST_WORK: &str = "ManifestWork";
 /// The kind from which the hub makes a work for each cluster of a Placement.
 pub const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
-/// The label of a work that the hub made from a set: `<namespace>.<name>` of the set (OCM work 4).
+/// The label of a work that the hub made from a set: `<namespace>.<name>` of the set
+/// (docs/systems/ocm-work.md#works-of-a-set).
 pub const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
-/// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes (OCM work 2).
+/// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes
+/// (docs/systems/ocm-work.md#size).
 pub const WEBHOOK_LIMIT: u64 = 500 * 1024;
 
-/// Whether the work agent applied an object: its AppliedManifestWork then owns it (OCM work 3).
+/// Whether the work agent applied an object: its AppliedManifestWork then owns it
+/// (docs/systems/ocm-work.md#appliedmanifestwork).
 #[must_use]
 pub fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
@@ -220,7 +224,8 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
         refusal.help = Some("split the work".to_owned());
         refusals.push(refusal);
     }
-    // apiVersion, kind, namespace, name; a missing namespace equals an empty one (OCM work 2).
+    // apiVersion, kind, namespace, name; a missing namespace equals an empty one
+    // (docs/systems/ocm-work.md#validation).
     let mut seen: HashMap<[&str; 4], usize> = HashMap::with_capacity(values.len());
     for (index, manifest) in manifests.items().enumerate() {
         let text = |field: Field<'_>| field.str().map(str::to_owned);

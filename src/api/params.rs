@@ -5,7 +5,8 @@
 //! [`ResourceCatalog`]. Flows out: [`Params`], findings, the predicted failure.
 //! Must not know: Gateways, placement, or where ConfigMaps and CRDs are kept.
 //!
-//! Design section 5; hub 1.2 and 1.3.
+//! What users may write: README.md#gatewayclass-parameters. What MGC read and said:
+//! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.
 
 mod file;
 mod resources;
@@ -15,12 +16,13 @@ mod status;
 mod tests;
 
 pub use file::{UpdateStrategy, WorkPer, json_schema};
-pub use resources::{Feedback, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup, SyncedResource};
+pub use resources::{
+    Feedback, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup, Role, SyncedResource,
+};
 pub use status::InvalidParameters;
 
 use serde_json::Value;
 
-use self::resources::Role;
 use crate::api::reading;
 use crate::api::violation;
 use crate::diagnostic::{Code, Finding, Part, Place};
@@ -30,9 +32,10 @@ use apimachinery::names::NameRule;
 use apimachinery::pointer::dotted;
 use crd_schema::{Schema, Violation};
 
-/// The controller whose GatewayClasses are ours unless the configuration says otherwise (hub 1.1).
+/// The controller whose GatewayClasses are ours unless the configuration says otherwise
+/// (docs/systems/mgc.md#gatewayclass).
 pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
-/// The only class name that MGC supported (hub 1.1).
+/// The only class name that MGC supported (docs/systems/mgc.md#gatewayclass).
 pub const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
 /// The key of the parameters in the ConfigMap's data.
 pub const PARAMS_KEY: &str = "params";
@@ -61,6 +64,14 @@ pub struct Params {
 }
 
 impl Params {
+    /// The entry of `policiesToSync` for policies of this group and kind.
+    #[must_use]
+    pub fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
+        self.policies_to_sync
+            .iter()
+            .find(|resource| resource.group == group && resource.kind == kind)
+    }
+
     /// The entry of `resourcesToSync` for routes of this group and kind.
     #[must_use]
     pub fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {

@@ -178,20 +178,21 @@ fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<B
 /// The ports of a Service by the names that a policy's sectionName uses: the port's name, or its number where
 /// it has none (a Service with a single port need not name it).
 #[must_use]
-pub fn service_ports(object: &Object) -> Vec<(String, Option<i64>)> {
+pub(crate) fn service_ports(object: &Object) -> Vec<String> {
     let ports = object.root().get("spec").get("ports");
     ports
         .items()
-        .filter_map(|port| {
-            let number = port.get("port").integer().ok().flatten();
-            let name = port
-                .get("name")
-                .str()
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned);
-            name.or_else(|| number.map(|number| number.to_string()))
-                .map(|name| (name, number))
-        })
+        .filter_map(
+            |port| match port.get("name").str().filter(|name| !name.is_empty()) {
+                Some(name) => Some(name.to_owned()),
+                None => port
+                    .get("port")
+                    .integer()
+                    .ok()
+                    .flatten()
+                    .map(|number| number.to_string()),
+            },
+        )
         .collect()
 }
 
@@ -286,26 +287,10 @@ impl Admission {
         self.lists_kinds
     }
 
-    /// The group and kind of the routes that are admitted; `None`: any.
-    #[must_use]
-    pub fn kinds(&self) -> Option<&[(String, String)]> {
-        self.kinds.as_deref()
-    }
-
     /// Which namespaces routes may come from.
     #[must_use]
     pub const fn namespaces(&self) -> &AdmittedNamespaces {
         &self.namespaces
-    }
-
-    /// Whether routes of `namespace` are admitted by a listener whose Gateway lives in `own`.
-    pub fn admits_namespace<'l>(
-        &self,
-        own: &str,
-        namespace: &str,
-        label: impl Fn(&str) -> Option<&'l str>,
-    ) -> bool {
-        self.namespaces.admits(own, namespace, label)
     }
 }
 
@@ -326,43 +311,13 @@ fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
     )
 }
 
-/// Whether a listener's hostname and a route's hostnames have a host in common. None on either side is any.
-///
-/// ```
-/// use spokewright::api::route::hostnames_meet;
-/// assert!(hostnames_meet(Some("*.example.com"), &["shop.example.com"]));
-/// assert!(!hostnames_meet(Some("*.example.com"), &["example.com"]));
-/// assert!(hostnames_meet(Some("a.b.example.com"), &["*.example.com"]));
-/// ```
-#[must_use]
-pub fn hostnames_meet(listener: Option<&str>, route: &[&str]) -> bool {
-    let Some(listener) = listener else { return true };
-    route.is_empty() || route.iter().any(|hostname| two_meet(listener, hostname))
-}
-
-/// A wildcard stands for one or more whole labels at the front (Gateway API, `Hostname`).
-fn two_meet(one: &str, other: &str) -> bool {
-    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
-    match (one.strip_prefix('*'), other.strip_prefix('*')) {
-        (None, None) => one == other,
-        (Some(suffix), None) => under(&other, suffix),
-        (None, Some(suffix)) => under(&one, suffix),
-        (Some(a), Some(b)) => a.ends_with(b) || b.ends_with(a),
-    }
-}
-
-/// Whether `host` is at least one label longer than `suffix`, which begins with a dot.
-fn under(host: &str, suffix: &str) -> bool {
-    suffix.is_empty() || (host.len() > suffix.len() && host.ends_with(suffix))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
     fn object(value: serde_json::Value) -> Object {
-        crate::policy::testing::object(value)
+        crate::api::fixture::object(value)
     }
 
     #[test]
@@ -385,16 +340,6 @@ mod tests {
     }
 
     #[test]
-    fn a_wildcard_does_not_match_its_own_parent_domain() {
-        assert!(!hostnames_meet(Some("example.com"), &["*.example.com"]));
-        assert!(hostnames_meet(Some("*.example.com"), &["*.b.example.com"]));
-        assert!(!hostnames_meet(Some("*.example.com"), &["*.example.org"]));
-        assert!(!hostnames_meet(Some("*.example.com"), &["badexample.com"]));
-        assert!(hostnames_meet(None, &["x.org"]));
-        assert!(hostnames_meet(Some("x.org"), &[]));
-    }
-
-    #[test]
     fn an_http_listener_takes_no_tcp_routes_and_only_its_own_namespace() {
         let gateway = object(
             json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
@@ -406,7 +351,7 @@ mod tests {
         let admission = Admission::read(&gateway.listeners[0]);
         assert!(admission.admits_kind(GROUP, "HTTPRoute"));
         assert!(!admission.admits_kind(GROUP, "TCPRoute"));
-        assert!(admission.admits_namespace("a", "a", |_| None));
-        assert!(!admission.admits_namespace("a", "b", |_| None));
+        assert!(admission.namespaces().admits("a", "a", |_| None));
+        assert!(!admission.namespaces().admits("a", "b", |_| None));
     }
 }

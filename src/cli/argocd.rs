@@ -4,17 +4,17 @@ use std::io::{self, Write};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use spokewright::diagnostic::{Brief, Findings};
+use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
-use spokewright::pipeline::argocd::{Parameters, announcements, boundary, plugin_yaml};
-use spokewright::pipeline::{self, Request};
-use spokewright::render::Layout;
+use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
+use spokewright::pipeline::{self, Analysis, Request};
 use spokewright::source::Sources;
 
 use super::show;
 use super::status::Status;
 
-/// What Argo CD's components send each other in one message, unless configured otherwise (gitops.md 1.5).
+/// What Argo CD's components send each other in one message, unless configured otherwise
+/// (docs/systems/gitops.md#plugin-output).
 const MESSAGE_LIMIT: usize = 100 * 1024 * 1024;
 
 const AFTER_HELP: &str = "\
@@ -55,11 +55,11 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Argocd {
     #[command(subcommand)]
-    command: Part,
+    command: PluginCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Part {
+enum PluginCommand {
     /// Render the current directory to stdout, with parameters from ARGOCD_APP_PARAMETERS
     #[command(after_help = GENERATE_HELP)]
     Generate,
@@ -78,9 +78,13 @@ enum Part {
 impl Argocd {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         match self.command {
-            Part::Generate => generate(),
-            Part::Parameters => parameters(),
-            Part::Plugin { discover } => print(&plugin_yaml(discover)),
+            PluginCommand::Generate => generate(),
+            PluginCommand::Parameters => parameters(),
+            PluginCommand::Plugin { discover } => print(&plugin_yaml(if discover {
+                Discovery::ByConfiguration
+            } else {
+                Discovery::Off
+            })),
         }
     }
 }
@@ -97,12 +101,8 @@ fn generate() -> anyhow::Result<Status> {
     let rendered = if findings.has_errors() {
         None
     } else {
-        Some(pipeline::render(
-            &loaded,
-            parameters.allow_empty,
-            pipeline::Detail::Plan,
-            &mut findings,
-        ))
+        let analysis = Analysis::new(&loaded, &mut findings);
+        Some(analysis.render(parameters.empty, &mut findings))
     };
     loaded.finish(&mut findings);
     say(&Brief::default().render(&findings, &loaded.sources));
@@ -110,7 +110,7 @@ fn generate() -> anyhow::Result<Status> {
     let Some(rendered) = rendered.filter(|_| status == Status::Done) else {
         return Ok(status);
     };
-    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let layout = rendered.layout(&loaded);
     let mut stdout = Counted {
         sink: io::stdout().lock(),
         bytes: 0,
@@ -134,7 +134,7 @@ fn parameters() -> anyhow::Result<Status> {
         ..Request::default()
     };
     let config = pipeline::configuration(&request, &mut sources, &mut findings);
-    findings.finish(&config.findings, false);
+    findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
         Status::Done => print(&show::json(&announcements(&config))),

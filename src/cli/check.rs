@@ -51,7 +51,7 @@ impl Check {
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
-        // For this command the findings are the data (design section 3).
+        // For this command the findings are the data (README.md#exit-statuses).
         let text = show::text(
             &findings,
             &loaded.sources,

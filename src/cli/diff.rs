@@ -1,6 +1,7 @@
 //! `spokewright diff`: what a change of the input does to every cluster.
 
 mod base;
+mod stop;
 mod without;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -10,17 +11,18 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
 use spokewright::output;
-use spokewright::pipeline::{self, Loaded, Request};
+use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
 };
 use spokewright::source::Sources;
 
-use base::{Base, Evaluated, Input};
+use base::{Base, Evaluated, Input, find_base, judge_base};
+use stop::Stop;
 use without::remove;
 
-use super::options::{ReadOptions, WorkKindOption};
+use super::options::{ReadOptions, WorkKindOption, empty_result};
 use super::show;
 use super::status::Status;
 
@@ -96,14 +98,6 @@ enum Form {
     Github,
 }
 
-/// Why the command stops before it compares.
-enum Stop {
-    /// Everything was said.
-    Said(Status),
-    /// stdout is gone.
-    Failed(anyhow::Error),
-}
-
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
@@ -120,7 +114,7 @@ impl Diff {
     }
 
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
-        match self.find_base(request)? {
+        match find_base(self.base.as_deref(), request, &self.options)? {
             Base::Tree(path) => self.against_tree(request, &path),
             Base::Input(input) => self.against_input(request, &input),
         }
@@ -138,7 +132,7 @@ impl Diff {
             None => self.evaluate(request)?,
         };
         self.judge(&new)?;
-        self.judge_base(input, &base)?;
+        judge_base(input, &base, self.options.speech)?;
         let changes = self.effective_changes(&mut base, &mut new);
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let mut old = Side::of_plan(&base.rendered.plan);
@@ -191,7 +185,7 @@ impl Diff {
         self.judge(&with)?;
         let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
-        let mut without = Evaluated::new(loaded, true);
+        let mut without = Evaluated::new(loaded, EmptyResult::Allowed);
         let changes = self.effective_changes(&mut with, &mut without);
         let titles = Titles {
             command: self.command("--without", object),
@@ -220,7 +214,7 @@ impl Diff {
 
     fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
         let loaded = self.options.load(request).map_err(Stop::Failed)?;
-        Ok(Evaluated::new(loaded, self.allow_empty))
+        Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
     }
 
     fn effective_changes(&self, old: &mut Evaluated, new: &mut Evaluated) -> Vec<EffectiveChange> {
@@ -323,16 +317,8 @@ impl Diff {
     }
 
     fn say(&self, text: &str) {
-        if self.options.speech.is_calm() {
-            show::line(text);
-        }
+        show::note(text, self.options.speech);
     }
-}
-
-fn usage(message: &str, help: &str) -> Stop {
-    show::line(&format!("error: {message}"));
-    show::line(&format!("help: {help}"));
-    Stop::Said(Status::Usage)
 }
 
 fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {

@@ -6,7 +6,7 @@ use spokewright::report::Graph;
 
 use super::next;
 use super::options::ReadOptions;
-use super::policies::evaluate;
+use super::policies::analyse;
 use super::reporting::finish;
 use super::show;
 use super::status::Status;
@@ -57,19 +57,10 @@ impl GraphCommand {
         let loaded = self.options.load(&self.options.request()?)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let view = match evaluate(&loaded, self.cluster.as_deref(), &mut findings) {
-            Ok(view) => view,
-            Err(status) => return Ok(status),
-        };
-        let admits = |cluster: &str| loaded.admits(cluster);
         let cluster = self.cluster.as_deref();
-        let mut graph = Graph::new(
-            &view,
-            &loaded.hub,
-            &loaded.config.controller_name,
-            cluster,
-            admits,
-        );
+        let analysis = analyse(&loaded, cluster, &mut findings)?;
+        let view = analysis.policies(&mut findings);
+        let mut graph = Graph::new(&view, cluster, |cluster| loaded.admits(cluster));
         let everything = graph.nodes();
         if !self.all && graph.collapse() {
             show::calm(

@@ -1,4 +1,7 @@
 //! Options that every reading command has.
+//!
+//! Owns: these options and what the library calls them. Flows in: arguments, standard input. Flows out: a
+//! [`Request`]. Must not know: what a command does with it.
 
 use std::io::Read as _;
 #[cfg(feature = "git")]
@@ -8,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::api::config::{PlacementMode, PlacementSource};
-use spokewright::pipeline::{self, Loaded, Request};
+use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::render;
 #[cfg(feature = "git")]
 use spokewright::source::{IndexError, IndexTree};
@@ -178,7 +181,7 @@ impl ReadOptions {
                 derive_availability_taints: self.derive_availability_taints,
             },
             now: self.now,
-            deny_warnings: self.speech.deny.is_some(),
+            warnings: self.speech.warnings(),
             progress: super::progress::progress(self.speech),
             ..Request::default()
         })
@@ -235,6 +238,15 @@ impl ReadOptions {
             Inputs::WorkTree => "work tree",
             Inputs::GitIndex => "index",
         }
+    }
+}
+
+/// What `--allow-empty` says.
+pub(crate) const fn empty_result(allow_empty: bool) -> EmptyResult {
+    if allow_empty {
+        EmptyResult::Allowed
+    } else {
+        EmptyResult::Refused
     }
 }
 

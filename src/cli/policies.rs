@@ -3,8 +3,8 @@
 use clap::Args;
 use spokewright::diagnostic::{Findings, nearest};
 use spokewright::object::Object;
-use spokewright::pipeline::{self, Loaded, PolicyView};
-use spokewright::policy::{OnClusters, PolicyReport};
+use spokewright::pipeline::{Analysis, Loaded};
+use spokewright::report::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};
 
 use super::named::named;
@@ -12,7 +12,7 @@ use super::next;
 use super::options::ReadOptions;
 use super::reporting::{Reporting, finish};
 use super::show;
-use super::status::Status;
+use super::status::{Refusal, Status};
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
@@ -36,7 +36,7 @@ pub(crate) struct Policies {
     options: ReadOptions,
 
     #[command(flatten)]
-    report: Report,
+    report: ReportOptions,
 }
 
 /// Say which policies affect an object, from which file and line
@@ -51,11 +51,11 @@ pub(crate) struct Explain {
     options: ReadOptions,
 
     #[command(flatten)]
-    report: Report,
+    report: ReportOptions,
 }
 
 #[derive(Debug, Args)]
-struct Report {
+struct ReportOptions {
     /// As seen on one cluster: with what already lives there
     #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
     cluster: Option<String>,
@@ -69,16 +69,14 @@ impl Policies {
         let loaded = self.options.load(&self.options.request()?)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let view = match evaluate(&loaded, self.report.cluster.as_deref(), &mut findings) {
-            Ok(view) => view,
-            Err(status) => return Ok(status),
-        };
+        let analysis = analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?;
+        let view = analysis.policies(&mut findings);
         let on = OnClusters {
             clusters: Some(&view.clusters),
             effects: Some(&view.effects),
             one: self.report.cluster.is_some(),
         };
-        let report = PolicyReport::new(&view.attachments, &view.effective, &view.statuses, on);
+        let report = PolicyReport::new(view.attachments, &view.effective, &view.statuses, on);
         let data = self
             .report
             .reporting
@@ -97,10 +95,8 @@ impl Explain {
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();
-        let view = match evaluate(&loaded, cluster, &mut findings) {
-            Ok(view) => view,
-            Err(status) => return Ok(status),
-        };
+        let analysis = analyse(&loaded, cluster, &mut findings)?;
+        let view = analysis.policies(&mut findings);
         let local = cluster.and_then(|cluster| loaded.hub.spokes.get(cluster));
         let objects: Vec<&Object> = loaded
             .hub
@@ -126,29 +122,27 @@ impl Explain {
     }
 }
 
-pub(super) fn evaluate<'a>(
+/// The input as reports about its policies see it, from one cluster or from the hub; refused where nobody knows the
+/// cluster.
+pub(super) fn analyse<'a>(
     loaded: &'a Loaded,
     cluster: Option<&'a str>,
     findings: &mut Findings,
-) -> Result<PolicyView<'a>, Status> {
-    let view = match cluster {
-        None => pipeline::policies(loaded, findings),
-        Some(cluster) => {
-            let view = pipeline::policies_on(loaded, cluster, findings);
-            if !pipeline::known_clusters(loaded, &view).contains(cluster) {
-                let whole = pipeline::policies(loaded, &mut Findings::new());
-                let known = pipeline::known_clusters(loaded, &whole);
-                show::line(&format!("error: nothing goes to a cluster `{cluster}`"));
-                let near = nearest(cluster, known.iter().map(String::as_str));
-                let all: Vec<&str> = known.iter().map(String::as_str).collect();
-                show::line(&near.map_or_else(
-                    || format!("help: the clusters are: {}", all.join(", ")),
-                    |near| format!("help: did you mean `{near}`?"),
-                ));
-                return Err(Status::Usage);
-            }
-            view
-        }
+) -> Result<Analysis<'a>, Refusal> {
+    let analysis = Analysis::of_policies(loaded, cluster, findings);
+    let known = analysis.known_clusters();
+    let Some(unknown) = cluster.filter(|cluster| !known.contains(cluster)) else {
+        drop(known);
+        return Ok(analysis);
     };
-    Ok(view)
+    let near = nearest(unknown, known.iter().copied());
+    let all: Vec<&str> = known.iter().copied().collect();
+    Err(Refusal::new(
+        Status::Usage,
+        &format!("nothing goes to a cluster `{unknown}`"),
+        &near.map_or_else(
+            || format!("the clusters are: {}", all.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        ),
+    ))
 }

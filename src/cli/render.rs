@@ -8,12 +8,12 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted};
 use spokewright::output::{self, ChangeKind, Options, Summary};
-use spokewright::pipeline::{self, Detail, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Rendered, Request};
 use spokewright::render::{Layout, Shard};
 use spokewright::report::RenderReport;
 
 use super::next;
-use super::options::{ReadOptions, WorkKindOption};
+use super::options::{ReadOptions, WorkKindOption, empty_result};
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -111,12 +111,13 @@ impl Render {
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let detail = if self.report.is_some() {
-            Detail::Full
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let rendered = analysis.render(empty_result(self.allow_empty), &mut findings);
+        let statuses = if self.report.is_some() {
+            analysis.statuses(&analysis.policies(&mut findings))
         } else {
-            Detail::Plan
+            Vec::new()
         };
-        let rendered = pipeline::render(&loaded, self.allow_empty, detail, &mut findings);
         loaded.finish(&mut findings);
 
         let sources = &loaded.sources;
@@ -124,7 +125,7 @@ impl Render {
             let relative = sources.root_relative();
             let report = RenderReport::new(
                 &rendered.plan,
-                &rendered.statuses,
+                &statuses,
                 &rendered.withheld,
                 &findings,
                 &relative,
@@ -138,11 +139,7 @@ impl Render {
             return Ok(Status::of(&findings));
         }
         show::findings(&findings, sources, self.options.speech);
-        let layout = Layout::of_part(
-            &rendered.plan,
-            rendered.all_clusters.clone(),
-            loaded.selection.clone(),
-        );
+        let layout = rendered.layout(&loaded);
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             output::stream(&layout, &mut stdout).context("cannot write to stdout")?;

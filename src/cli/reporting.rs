@@ -1,4 +1,7 @@
 //! The form of a report on stdout: what commands have in common whose result is data.
+//!
+//! Owns: the forms, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`].
+//! Must not know: what a report says.
 
 use std::io::Write as _;
 
@@ -13,7 +16,7 @@ use super::status::Status;
 
 /// Form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ReportFormat {
     /// For people
     Text,
     /// JSON
@@ -34,16 +37,16 @@ pub(crate) struct Reporting {
         default_value = "text",
         help_heading = "Output"
     )]
-    pub(crate) output: Format,
+    pub(crate) output: ReportFormat,
 }
 
 impl Reporting {
     /// A report in the chosen form; `text` makes the one for people.
     pub(crate) fn write<T: serde::Serialize>(&self, report: &T, text: impl FnOnce(&T) -> String) -> String {
         match self.output {
-            Format::Text => text(report),
-            Format::Json => show::json(report),
-            Format::Yaml => serde_json::to_value(report)
+            ReportFormat::Text => text(report),
+            ReportFormat::Json => show::json(report),
+            ReportFormat::Yaml => serde_json::to_value(report)
                 .map(|value| kube_yaml::write_document(&value))
                 .unwrap_or_default(),
         }

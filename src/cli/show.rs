@@ -1,4 +1,7 @@
 //! Showing things: findings in the chosen form, lines on stderr, colours only where they are wanted.
+//!
+//! Owns: what is wrapped, what is coloured, what silence leaves out. Flows in: findings, lines. Flows out: text on
+//! stderr. Must not know: why something is said.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -33,6 +36,13 @@ pub(crate) fn error(error: &anyhow::Error) -> Status {
 pub(crate) fn calm(text: &str, speech: Speech) {
     if speech.is_calm() {
         wrapping(text);
+    }
+}
+
+/// A line about what is going on, in the same cases; as it is, because it may hold a command.
+pub(crate) fn note(text: &str, speech: Speech) {
+    if speech.is_calm() {
+        line(text);
     }
 }
 
@@ -105,7 +115,8 @@ pub(crate) fn json(report: &impl serde::Serialize) -> String {
     text
 }
 
-/// Whether to colour (gitops.md section 6): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the terminal.
+/// Whether to colour (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
+/// terminal.
 pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match choice {

@@ -4,6 +4,7 @@
 //! Must not know: what is said.
 
 use clap::{Args, ValueEnum};
+use spokewright::diagnostic::Warnings;
 
 /// How findings are shown.
 #[derive(Debug, Clone, Copy, Args)]
@@ -72,6 +73,14 @@ pub(crate) enum Color {
 }
 
 impl Speech {
+    /// What `--deny` says of warnings.
+    pub(crate) const fn warnings(self) -> Warnings {
+        match self.deny {
+            Some(Deny::Warnings) => Warnings::Denied,
+            None => Warnings::Reported,
+        }
+    }
+
     /// Whether calm lines are wanted: by people only, and not when they asked for silence.
     pub(crate) fn is_calm(self) -> bool {
         !self.quiet && self.message_format == MessageFormat::Human

@@ -1,4 +1,7 @@
-//! Exit statuses (design section 3): stable, because scripts test them.
+//! Exit statuses (README.md#exit-statuses): stable, because scripts test them.
+//!
+//! Owns: the numbers, and what ends a run before it began ([`Refusal`]). Flows in: findings, errors. Flows out: a
+//! [`Status`]. Must not know: commands.
 
 use std::io::ErrorKind;
 

@@ -6,13 +6,13 @@ use clap::Args;
 use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Locate as _};
 use spokewright::hub::Hub;
-use spokewright::pipeline::{self, Loaded, Request};
-use spokewright::policy::affected::effective_policy_documents;
+use spokewright::pipeline::{self, Analysis, Loaded, Request};
+use spokewright::policy::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 
 use super::next;
 use super::options::{ReadOptions, read_stdin};
-use super::reporting::{Format, Reporting, finish};
+use super::reporting::{ReportFormat, Reporting, finish};
 use super::show;
 use super::status::Status;
 
@@ -75,19 +75,21 @@ impl StatusCommand {
         findings: &mut Findings,
     ) -> anyhow::Result<(Loaded, String, bool)> {
         let loaded = self.options.load(request)?;
-        let predicted = pipeline::predict(&loaded, findings);
-        let has_none = predicted.statuses.is_empty();
-        let data = if self.reporting.output == Format::Yaml {
-            let view = &predicted.view;
-            let documents = effective_policy_documents(&view.attachments, &view.effective);
+        let analysis = Analysis::new(&loaded, findings);
+        let view = analysis.policies(findings);
+        let statuses = analysis.statuses(&view);
+        let has_none = statuses.is_empty();
+        let data = if self.reporting.output == ReportFormat::Yaml {
+            let documents = effective_policy_documents(view.attachments, &view.effective);
             let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
             texts.join("---\n")
         } else {
-            let report = StatusReport::predicted(&predicted.statuses);
+            let report = StatusReport::predicted(&statuses);
             self.reporting
                 .write(&report, |report| status_text(report, width()))
         };
-        drop(predicted);
+        drop(view);
+        drop(analysis);
         Ok((loaded, data, has_none))
     }
 
@@ -107,7 +109,7 @@ impl StatusCommand {
             return Ok((loaded, String::new()));
         }
         self.say_what_was_skipped(&exported, &loaded, path);
-        let aggregated = pipeline::aggregate(&loaded, &exported.objects, findings);
+        let aggregated = Analysis::new(&loaded, findings).aggregate(&exported.objects, findings);
         let report = StatusReport::aggregated(&aggregated);
         let data = self
             .reporting

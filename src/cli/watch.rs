@@ -147,7 +147,8 @@ mod events {
         /// Looks at the input, watching each of its directories before the look, so that nothing is missed.
         pub(super) fn follow(&mut self, request: &Request) -> Result<Watched, Refusal> {
             let mut input = pipeline::watched(request);
-            // All of them anew: one may bear the name of another that was moved away.
+            // All of them anew: a watch follows the directory, not its name (inotify(7)), and one may by now bear the
+            // name of another that was moved away.
             let before = std::mem::take(&mut self.watched);
             for _ in 0..MOST_LOOKS {
                 if !self.add(&input)? {
@@ -170,6 +171,8 @@ mod events {
                     continue;
                 }
                 any = true;
+                // Not the roots recursively: that would spend the system's few watches on the output, on `.git` and
+                // on whatever is ignored. The look says which directories are walked; those are followed.
                 match self.watcher.watch(directory, RecursiveMode::NonRecursive) {
                     Err(error) if !is_gone(&error) => return Err(refuse(&error)),
                     _ => {}
@@ -191,7 +194,8 @@ mod events {
                 match event {
                     Ok(Ok(event)) => {
                         let concerns = event.paths.iter().any(|path| input.concerns(path));
-                        // Without paths: some were lost.
+                        // Without paths, or with the flag: the queue was full and some were lost (inotify(7),
+                        // IN_Q_OVERFLOW). A look finds out what they would have said.
                         if concerns || event.paths.is_empty() || event.need_rescan() {
                             burst.event(start.elapsed());
                         }
@@ -209,7 +213,9 @@ mod events {
         }
     }
 
-    /// Whether a file may be another one after it. Reading is the most frequent event, most of it our own.
+    /// Whether a file may be another one after it. Reading is the most frequent event, most of it our own: notify 8.2
+    /// asks inotify for each opening (`WatchMask::OPEN` in its `src/inotify.rs`), so that without this every look would
+    /// be the reason for the next.
     fn may_change(kind: EventKind) -> bool {
         match kind {
             EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

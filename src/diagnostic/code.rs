@@ -1,4 +1,7 @@
 //! The stable list of finding codes: name, default severity, what it means.
+//!
+//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: who
+//! finds it.
 
 use std::fmt;
 
@@ -145,7 +148,7 @@ impl Code {
         self.0.split_once('/').map_or(self.0, |(group, _)| group)
     }
 
-    /// Exit status: the input has errors (design section 3).
+    /// Exit status: the input has errors (README.md#exit-statuses).
     pub const EXIT_INVALID: u8 = 3;
     /// Exit status: a conflict or a placement could not be resolved.
     pub const EXIT_UNRESOLVED: u8 = 4;
@@ -153,7 +156,7 @@ impl Code {
     pub const EXIT_FAILED: u8 = 5;
 
     /// The exit status of an error with this code, also where it is a warning that `--deny warnings` made an
-    /// error (design section 3).
+    /// error (README.md#exit-statuses).
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {

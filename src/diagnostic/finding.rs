@@ -1,26 +1,8 @@
 //! One finding: what is wrong, where, why, and what to type next.
+//!
+//! Owns: its parts. Flows in: words of a stage. Flows out: a [`Finding`]. Must not know: how it is shown.
 
-use super::{Code, Place};
-
-/// How bad a finding is. An error stops anything from being written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Nothing is written; exit status 3 or 4, as the code says.
-    Error,
-    /// Reported; the run goes on.
-    Warning,
-}
-
-impl Severity {
-    /// The word in every output format: `error` or `warning`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
-    }
-}
+use super::{Code, Place, Severity};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +23,7 @@ pub struct Label {
 /// assert_eq!(finding.code.name(), "empty/nothing-rendered");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The stable code, such as `policy/target-not-found`.
     pub code: Code,
@@ -108,7 +91,7 @@ impl Finding {
     }
 
     /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a
-    /// rule of design section 4 says so: `policy/target-not-found` on a route.
+    /// rule of README.md#findings says so: `policy/target-not-found` on a route.
     #[must_use]
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

@@ -1,4 +1,7 @@
 //! The collector that all stages fill: one run reports all that is wrong, in a stable order.
+//!
+//! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
+//! sorted, and the exit status that they ask for. Must not know: forms.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +14,16 @@ pub enum SeverityOverride {
     Severity(Severity),
     /// Do not report it.
     Off,
+}
+
+/// Whether a run with warnings succeeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Warnings {
+    /// They are reported, and that is all.
+    #[default]
+    Reported,
+    /// Each counts as an error: `--deny warnings`.
+    Denied,
 }
 
 /// All findings of a run.
@@ -64,12 +77,12 @@ impl Findings {
         self.found.iter()
     }
 
-    /// Applies the configured severities and `--deny warnings`, drops repeats, and sorts by place, then code,
+    /// Applies the configured severities and what is said of `warnings`, drops repeats, and sorts by place, then code,
     /// then message, so that the order depends on neither threads nor the order of the stages.
     ///
     /// An override of a code that is not [configurable](Code::is_configurable) has no effect.
     /// [`Findings::order_by_position`] then brings them into reading order.
-    pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, deny_warnings: bool) {
+    pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
         self.found.retain_mut(|finding| {
             match overrides
                 .get(&finding.code)
@@ -79,7 +92,7 @@ impl Findings {
                 Some(SeverityOverride::Severity(severity)) => finding.severity = *severity,
                 None => {}
             }
-            if deny_warnings {
+            if warnings == Warnings::Denied {
                 finding.severity = Severity::Error;
             }
             true
@@ -118,8 +131,8 @@ impl Findings {
         }
     }
 
-    /// The exit status that these findings ask for (design section 3): 0 without an error; of several, 5 before
-    /// 3 before 4.
+    /// The exit status that these findings ask for (README.md#exit-statuses): 0 without an error; of several,
+    /// 5 before 3 before 4.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
         let rank = |status: &u8| match *status {
@@ -186,8 +199,12 @@ mod tests {
     use super::super::{DocumentId, SourceId};
     use super::*;
 
-    fn finished(mut findings: Findings, overrides: &[(Code, SeverityOverride)], deny: bool) -> Findings {
-        findings.finish(&overrides.iter().copied().collect(), deny);
+    fn finished(
+        mut findings: Findings,
+        overrides: &[(Code, SeverityOverride)],
+        warnings: Warnings,
+    ) -> Findings {
+        findings.finish(&overrides.iter().copied().collect(), warnings);
         findings
     }
 
@@ -201,13 +218,17 @@ mod tests {
     fn an_override_changes_or_drops_a_code() {
         let warning = SeverityOverride::Severity(Severity::Warning);
         let code = Code::POLICY_TARGET_NOT_FOUND;
-        let findings = finished(one(code), &[(code, warning)], false);
+        let findings = finished(one(code), &[(code, warning)], Warnings::Reported);
         assert_eq!(findings.summary().to_string(), "1 warning");
         assert_eq!(findings.exit_status(), 0);
-        assert!(finished(one(code), &[(code, SeverityOverride::Off)], false).is_empty());
+        assert!(finished(one(code), &[(code, SeverityOverride::Off)], Warnings::Reported).is_empty());
         assert!(
-            finished(one(Code::POLICY_UNUSED), &[(code, SeverityOverride::Off)], false)
-                .count(Severity::Warning)
+            finished(
+                one(Code::POLICY_UNUSED),
+                &[(code, SeverityOverride::Off)],
+                Warnings::Reported
+            )
+            .count(Severity::Warning)
                 == 1
         );
     }
@@ -220,7 +241,7 @@ mod tests {
         ] {
             for code in [Code::YAML_SYNTAX, Code::OUTPUT_EDITED, Code::OBJECT_INVALID_NAME] {
                 assert!(
-                    finished(one(code), &[(code, change)], false).has_errors(),
+                    finished(one(code), &[(code, change)], Warnings::Reported).has_errors(),
                     "{}",
                     code.name()
                 );
@@ -232,14 +253,14 @@ mod tests {
     fn denied_warnings_are_errors_also_when_an_override_made_them_warnings() {
         let warning = SeverityOverride::Severity(Severity::Warning);
         let code = Code::SECRET_ENCRYPTED;
-        assert!(finished(one(code), &[(code, warning)], true).has_errors());
-        assert!(finished(one(code), &[(code, SeverityOverride::Off)], true).is_empty());
+        assert!(finished(one(code), &[(code, warning)], Warnings::Denied).has_errors());
+        assert!(finished(one(code), &[(code, SeverityOverride::Off)], Warnings::Denied).is_empty());
         assert_eq!(
-            finished(one(Code::POLICY_SAME_TARGET), &[], true).exit_status(),
+            finished(one(Code::POLICY_SAME_TARGET), &[], Warnings::Denied).exit_status(),
             4
         );
         assert_eq!(
-            finished(one(Code::POLICY_SAME_TARGET), &[], false).exit_status(),
+            finished(one(Code::POLICY_SAME_TARGET), &[], Warnings::Reported).exit_status(),
             0
         );
     }
@@ -314,12 +335,12 @@ mod tests {
         fn the_result_never_depends_on_the_order_of_arrival_and_has_no_repeats(
             (arrived, shuffled) in prop::collection::vec(any_finding(), 0..20)
                 .prop_flat_map(|findings| (Just(findings.clone()), Just(findings).prop_shuffle())),
-            deny in any::<bool>(),
+            warnings in prop::sample::select(vec![Warnings::Reported, Warnings::Denied]),
         ) {
             let finish = |arrived: Vec<Finding>| {
                 let mut findings = Findings::new();
                 findings.extend(arrived);
-                finished(findings, &[(Code::SECRET_NOT_FOUND, SeverityOverride::Off)], deny)
+                finished(findings, &[(Code::SECRET_NOT_FOUND, SeverityOverride::Off)], warnings)
                     .into_iter()
                     .collect::<Vec<_>>()
             };

@@ -13,7 +13,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::text::wrapped_hanging;
 use super::visible::{Excerpt, columns, one_line};
-use super::{Finding, Findings, Locate, Place, Severity, Span, Summary};
+use super::{Finding, FindingCounts, Findings, Locate, Place, Severity, Span};
 
 /// Longest message, label, note, path or help line shown, in characters: any of them may quote the input.
 const LONGEST_TEXT: usize = 1000;
@@ -52,8 +52,8 @@ impl Human {
     #[must_use]
     pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
         let mut text = String::new();
-        let mut shown = Summary::default();
-        let mut hidden = Summary::default();
+        let mut shown = FindingCounts::default();
+        let mut hidden = FindingCounts::default();
         for finding in findings {
             let count = shown.of(finding.severity);
             if self.limit.is_some_and(|limit| *count >= limit) {
@@ -64,20 +64,13 @@ impl Human {
                 text.push('\n');
             }
         }
-        if hidden != Summary::default() {
+        if hidden != FindingCounts::default() {
             let _ = writeln!(text, "... and {}", hidden.more());
         }
         text
     }
 
-    /// One finding with its snippets, without a blank line after it.
-    #[must_use]
-    pub fn render_one(&self, finding: &Finding, locate: &dyn Locate) -> String {
-        let mut text = String::new();
-        self.one(&mut text, finding, locate);
-        text
-    }
-
+    /// Appends one finding with its snippets, without a blank line after it.
     fn one(&self, text: &mut String, finding: &Finding, locate: &dyn Locate) {
         let palette = Palette::new(self.colour, finding.severity);
         let spans = std::iter::once(&finding.place)

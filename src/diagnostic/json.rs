@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::position::{Location, resolve};
 use super::{Finding, Findings, Locate, Place};
 
-/// Version of every JSON document that spokewright prints (design section 10).
+/// Version of every JSON document that spokewright prints (README.md#json).
 pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
 
 /// The document of `--message-format json`.

@@ -8,30 +8,47 @@
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 
-mod brief;
+mod broken;
+
+// What a finding is.
+mod severity;
+
 mod code;
-mod finding;
-mod findings;
-mod format;
-pub mod github;
-mod human;
-mod json;
-pub mod junit;
-mod nearest;
 mod place;
-mod position;
-mod sarif;
-mod summary;
-mod text;
+
+mod finding;
+
+mod findings;
+mod nearest;
+
+// Words, and text that cannot harm a terminal.
 mod visible;
+
+mod text;
+
+mod position;
+mod summary;
+
+// The forms.
+mod human;
+
+pub mod github;
+pub mod junit;
+mod sarif;
+
+mod brief;
+mod json;
+
+mod format;
 
 #[cfg(test)]
 mod fixture;
 
 pub use brief::Brief;
+pub(crate) use broken::broken;
 pub use code::{CODES, Code};
-pub use finding::{Finding, Label, Severity};
-pub use findings::{Findings, SeverityOverride};
+pub use finding::{Finding, Label};
+pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::Format;
 pub use human::Human;
 pub use json::{API_VERSION, FindingEntry, FindingList, Position, RelatedEntry};
@@ -39,10 +56,9 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
-pub use summary::Summary;
-pub use text::{
-    GAP, and_more, counted, first_items, first_names, fitting_names, plural, row, shell_word, wrapped,
-    wrapped_hanging,
-};
+pub use severity::Severity;
+pub use summary::FindingCounts;
+pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
+pub use text::{counted, first_items, shell_word, wrapped, wrapped_hanging};
 pub(crate) use visible::json_escaped;
 pub use visible::one_line;

@@ -1,4 +1,7 @@
 //! The nearest known name for a misspelled one.
+//!
+//! Owns: how near is near enough. Flows in: a name, known ones. Flows out: one of them, or none. Must not know:
+//! what is named.
 
 use strsim::damerau_levenshtein;
 

@@ -1,4 +1,7 @@
 //! Where a finding is: symbolic while the pipeline runs, resolved to lines only when something is printed.
+//!
+//! Owns: [`Place`], and what resolves it ([`Locate`]). Flows in: nothing. Flows out: these types. Must not know:
+//! files.
 
 /// Index of an input file in the order of its path (the `source` module hands them out).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,8 @@
 //! Flows out: `serde::Serialize` values.
 //!
 //! GitHub refuses a whole log when one result has no location, so what concerns the run as a whole is a
-//! notification of the invocation (SARIF 2.1.0, 3.20.21) and no result.
+//! notification of the invocation (section 3.20.21 of
+//! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and no result.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,6 @@
 //! How many errors and warnings there are, for the closing line of a run.
+//!
+//! Owns: that line. Flows in: findings. Flows out: [`FindingCounts`]. Must not know: which findings.
 
 use std::fmt;
 
@@ -7,14 +9,14 @@ use super::{Findings, Severity};
 
 /// Counts of findings; prints as `2 errors, 1 warning`, and as `no findings` when there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Summary {
+pub struct FindingCounts {
     /// Findings that stop anything from being written.
     pub errors: usize,
     /// Findings that do not.
     pub warnings: usize,
 }
 
-impl Summary {
+impl FindingCounts {
     /// The count of one severity.
     pub(super) fn of(&mut self, severity: Severity) -> &mut usize {
         match severity {
@@ -38,7 +40,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for FindingCounts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::default() {
             formatter.write_str("no findings")
@@ -51,8 +53,8 @@ impl fmt::Display for Summary {
 impl Findings {
     /// How many errors and warnings there are.
     #[must_use]
-    pub fn summary(&self) -> Summary {
-        Summary {
+    pub fn summary(&self) -> FindingCounts {
+        FindingCounts {
             errors: self.count(Severity::Error),
             warnings: self.count(Severity::Warning),
         }

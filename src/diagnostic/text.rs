@@ -9,7 +9,7 @@ use std::fmt::Display;
 use super::visible::columns;
 
 /// What stands between two columns of a table.
-pub const GAP: &str = "  ";
+pub(crate) const GAP: &str = "  ";
 
 /// A number and its noun: `1 file`, `3 files`, `2 policies`. `noun` is singular, and may have an adjective before it.
 ///
@@ -31,7 +31,7 @@ pub fn counted(count: impl Display, noun: &str) -> String {
 
 /// The plural of a noun or of the name of a kind: `files`, `policies`, `GatewayClasses`.
 #[must_use]
-pub fn plural(noun: &str) -> String {
+pub(crate) fn plural(noun: &str) -> String {
     match noun.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
         _ if noun.ends_with('s') => format!("{noun}es"),
@@ -41,7 +41,7 @@ pub fn plural(noun: &str) -> String {
 
 /// `and 3 more paths`, with an empty noun `and 3 more`; `None` where nothing is left out.
 #[must_use]
-pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
+pub(crate) fn and_more(left_out: usize, noun: &str) -> Option<String> {
     match (left_out, noun) {
         (0, _) => None,
         (_, "") => Some(format!("and {left_out} more")),
@@ -50,15 +50,8 @@ pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
 }
 
 /// The first `most` names, and how many more there are: `a, b and 3 more`.
-///
-/// ```
-/// use spokewright::diagnostic::first_names;
-///
-/// assert_eq!(first_names(["a", "b"], 2), "a, b");
-/// assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
-/// ```
 #[must_use]
-pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+pub(crate) fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
     let (shown, left_out) = split(names, most);
     match and_more(left_out, "") {
         Some(more) => format!("{} {more}", shown.join(", ")),
@@ -82,7 +75,7 @@ fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec
 
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one always stands.
 #[must_use]
-pub fn fitting_names(names: &[impl AsRef<str>], room: usize) -> String {
+pub(crate) fn fitting_names(names: &[impl AsRef<str>], room: usize) -> String {
     let whole = names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     if whole.chars().count() <= room {
         return whole;
@@ -109,7 +102,7 @@ pub fn fitting_names(names: &[impl AsRef<str>], room: usize) -> String {
 
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.
 #[must_use]
-pub fn row(cells: &[&str], widths: &[usize]) -> String {
+pub(crate) fn row(cells: &[&str], widths: &[usize]) -> String {
     let mut line = String::new();
     for (number, cell) in cells.iter().enumerate() {
         if number > 0 {
@@ -250,6 +243,8 @@ mod tests {
         assert_eq!(and_more(2, "path").as_deref(), Some("and 2 more paths"));
         assert_eq!(first_items(["a (new)", "b", "c"], 2), "a (new), b, and 1 more");
         assert_eq!(first_names([""; 0], 2), "");
+        assert_eq!(first_names(["a", "b"], 2), "a, b");
+        assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(fitting_names(&["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
         assert_eq!(fitting_names(&["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
         assert_eq!(fitting_names(&["eu-1", "eu-2"], 1), "eu-1, +1 more");

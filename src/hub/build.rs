@@ -81,7 +81,7 @@ struct Drafts {
 }
 
 impl Drafts {
-    /// Takes lists apart and leaves out what is no Kubernetes object (design section 4).
+    /// Takes lists apart and leaves out what is no Kubernetes object (README.md#what-is-read).
     fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room, findings: &mut Findings) {
         let text = |key: &str| {
             value

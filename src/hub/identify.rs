@@ -10,7 +10,7 @@ use crate::object::Object;
 use apimachinery::names::{InvalidName, NameRule, check_namespace};
 use apimachinery::{ApiVersion, Field};
 
-/// Files for tools are no hub objects (design section 4).
+/// Files for tools are no hub objects (README.md#what-is-read).
 pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
     match (api_version.group.as_str(), kind) {
         ("kustomize.config.k8s.io" | "spokewright.dev", _) | ("argoproj.io", "ConfigManagementPlugin") => {
@@ -125,7 +125,7 @@ pub(super) fn settle_namespace(
                 .help("add `namespace`, or pass `--namespace NS` for all objects that name none")
             })
         }
-        // A kind that nobody knows is namespaced when it names a namespace (design section 4).
+        // A kind that nobody knows is namespaced when it names a namespace (README.md#what-is-read).
         _ => None,
     }
 }

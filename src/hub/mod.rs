@@ -12,8 +12,11 @@ mod identify;
 mod index;
 pub mod kinds;
 mod ours;
+mod table;
 
 pub use build::{Options, build};
 pub use grants::Grants;
 pub use index::{Hub, Objects};
-pub use ours::{OurClass, OurGateway, Ours};
+pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
+pub(crate) use table::row_ids;
+pub use table::{RowId, Table};

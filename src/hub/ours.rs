@@ -1,14 +1,20 @@
 //! Our GatewayClasses with their parameters, and the Gateways that belong to them.
 //!
-//! A class is ours when `spec.controllerName` is the configured one (design section 5); classes of other
-//! controllers, and their Gateways, are never rendered.
+//! A class is ours when `spec.controllerName` is the configured one (README.md#gatewayclass-parameters);
+//! classes of other controllers, and their Gateways, are never rendered.
 
 use std::collections::BTreeMap;
 
 use super::Hub;
+use super::table::{Table, row_ids};
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
 use crate::diagnostic::{Code, Finding, Findings, nearest};
+
+row_ids! {
+    /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
+    OurGatewayId,
+}
 
 /// A GatewayClass of ours.
 #[derive(Debug, Clone)]
@@ -34,8 +40,8 @@ pub struct Ours<'a> {
     /// Our classes by name.
     pub classes: BTreeMap<&'a str, OurClass<'a>>,
     /// Our Gateways, by namespace and name.
-    pub gateways: Vec<OurGateway<'a>>,
-    by_key: BTreeMap<(&'a str, &'a str), usize>,
+    pub gateways: Table<OurGatewayId, OurGateway<'a>>,
+    by_key: BTreeMap<(&'a str, &'a str), OurGatewayId>,
 }
 
 impl<'a> Ours<'a> {
@@ -62,9 +68,9 @@ impl<'a> Ours<'a> {
                     params: Ok(params), ..
                 }) => {
                     let params = params.clone();
+                    let id = ours.gateways.push(OurGateway { gateway, params });
                     ours.by_key
-                        .insert((object.namespace_or_empty(), &object.name), ours.gateways.len());
-                    ours.gateways.push(OurGateway { gateway, params });
+                        .insert((object.namespace_or_empty(), &object.name), id);
                 }
                 Some(_) => {}
                 None if known.contains(&gateway.class_name) => {}
@@ -74,9 +80,9 @@ impl<'a> Ours<'a> {
         ours
     }
 
-    /// The position in [`Ours::gateways`] of the Gateway with this namespace and name.
+    /// Our Gateway with this namespace and name.
     #[must_use]
-    pub fn gateway(&self, namespace: &str, name: &str) -> Option<usize> {
+    pub(crate) fn find(&self, namespace: &str, name: &str) -> Option<OurGatewayId> {
         self.by_key.get(&(namespace, name)).copied()
     }
 }

@@ -14,7 +14,7 @@ pub enum FileKind {
 
 /// The wanted files, in strictly ascending byte order of their paths.
 ///
-/// A tree of 100,000 files is never held in memory (design section 11): the engine asks for one file at a time,
+/// A tree of 100,000 files is never held in memory: the engine asks for one file at a time,
 /// from any thread, at most twice in a run (to compare, and to write where it differs), and both times the bytes
 /// must be the same.
 ///

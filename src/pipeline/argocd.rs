@@ -6,17 +6,19 @@
 //! Flows in: texts of the environment, the configuration. Flows out: a [`Request`], findings, JSON values.
 //! Must not know: the environment itself, or what Argo CD does with the objects.
 //!
-//! gitops.md 1.2 to 1.4: a parameter is a string, an array of strings or a map of strings; `PARAM_*` variables can
-//! collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
+//! docs/systems/gitops.md#plugin-parameters: a parameter is a string, an array of strings or a map of
+//! strings; `PARAM_*` variables can collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
 
 mod announcement;
+mod parameter;
 mod plugin;
 
 #[cfg(test)]
 mod tests;
 
 pub use announcement::announcements;
-pub use plugin::plugin_yaml;
+pub use parameter::{PARAMETERS, Shape};
+pub use plugin::{Discovery, plugin_yaml};
 
 use std::path::{Path, PathBuf};
 
@@ -25,42 +27,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::inputs::Request;
+use super::stages::EmptyResult;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::render::WorkKind;
-
-/// What a parameter holds, in Argo CD's words: its `collectionType`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// One string.
-    Text,
-    /// A list of strings.
-    List,
-}
-
-impl Shape {
-    /// The key of the value in `ARGOCD_APP_PARAMETERS`.
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Text => "string",
-            Self::List => "array",
-        }
-    }
-}
-
-/// Every parameter: the configuration's fields and the options that an Application may set (design section 9).
-pub const PARAMETERS: [(&str, Shape); 10] = [
-    ("allow-empty", Shape::Text),
-    ("clusters", Shape::Text),
-    ("hub", Shape::List),
-    ("hubObjects", Shape::Text),
-    ("now", Shape::Text),
-    ("placement.mode", Shape::Text),
-    ("placement.source", Shape::Text),
-    ("secrets", Shape::Text),
-    ("spokes", Shape::Text),
-    ("work-kind", Shape::Text),
-];
 
 /// What an Application says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,7 +52,7 @@ pub struct Parameters {
     /// Only these clusters.
     pub clusters: Option<String>,
     /// Whether an empty result is meant.
-    pub allow_empty: bool,
+    pub empty: EmptyResult,
     /// What carries the works.
     pub work_kind: WorkKind,
 }
@@ -149,7 +119,7 @@ impl Parameters {
 
     fn set(&mut self, given: &Given<'_>) -> Result<(), Box<Finding>> {
         match given.name {
-            "allow-empty" => self.allow_empty = given.flag()?,
+            "allow-empty" => self.empty = given.empty_result()?,
             "clusters" => self.clusters = Some(given.glob()?),
             "hub" => self.hub = Some(given.paths()?),
             "hubObjects" => self.hub_objects = Some(given.choice(&["None", "Annotated"])?),
@@ -273,10 +243,10 @@ impl<'a> Given<'a> {
         })
     }
 
-    fn flag(&self) -> Result<bool, Box<Finding>> {
+    fn empty_result(&self) -> Result<EmptyResult, Box<Finding>> {
         match self.text()? {
-            "true" => Ok(true),
-            "false" => Ok(false),
+            "true" => Ok(EmptyResult::Allowed),
+            "false" => Ok(EmptyResult::Refused),
             other => Err(self.not_among(other, &["true", "false"])),
         }
     }

@@ -1,11 +1,14 @@
 //! Clusters on which something lives already: what is effective there is not what the hub alone says.
+//!
+//! Owns: which clusters are looked at one by one, and how many. Flows in: two sides of `diff`. Flows out: effective
+//! changes. Must not know: how they are shown.
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+use super::analysis::Placed;
 use super::inputs::Loaded;
-use super::stages::policies_on;
 use crate::diagnostic::Findings;
 use crate::hub::Objects;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingsOnCluster};
@@ -27,10 +30,13 @@ pub fn effective_changes(
         return (changes, left_out);
     }
     for (loaded, settings) in [(old.0, &mut *old.1), (new.0, &mut *new.1)] {
+        // What is wrong with this side has been said where it was rendered.
+        let placed = Placed::new(loaded, &mut Findings::new());
         let seen: Vec<SettingsOnCluster> = clusters
             .par_iter()
             .map(|cluster| {
-                let view = policies_on(loaded, cluster, &mut Findings::new());
+                let attached = placed.attach(Some(cluster), &mut Findings::new());
+                let view = placed.evaluate(&attached, Some(cluster), &mut Findings::new());
                 SettingsOnCluster::new(cluster, &view)
             })
             .collect();

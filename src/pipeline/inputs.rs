@@ -1,4 +1,10 @@
 //! Where configuration, input and output are, and reading them.
+//!
+//! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out:
+//! [`Loaded`] input with all that is wrong so far. Must not know: what is made of it.
+//!
+//! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out: [`Loaded`]
+//! input with all that is wrong so far. Must not know: what is made of it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +13,7 @@ use globset::{Glob, GlobMatcher};
 use ocm_placement::{self as placement, Inventory, Mode};
 
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride};
+use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::output::same_or_inside;
 use crate::progress::Progress;
@@ -56,7 +62,7 @@ pub struct Request {
     /// `--now`: the only clock.
     pub now: Option<jiff::Timestamp>,
     /// `--deny warnings`.
-    pub deny_warnings: bool,
+    pub warnings: Warnings,
     /// `--output`; `-` is a stream and no directory.
     pub output: Option<PathBuf>,
     /// Files and directories that are no input although they may lie inside: exported works.
@@ -91,14 +97,14 @@ pub struct Loaded {
     /// Whether the result is one stream, and no part of a directory.
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
-    deny_warnings: bool,
+    warnings: Warnings,
 }
 
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities, and sorts by position.
     pub fn finish(&self, findings: &mut Findings) {
         findings.extend(self.findings.clone());
-        findings.finish(&self.overrides, self.deny_warnings);
+        findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
     }
 
@@ -238,7 +244,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
         work_kind: request.work_kind,
         is_stream: is_stream(request),
-        deny_warnings: request.deny_warnings,
+        warnings: request.warnings,
     }
 }
 
@@ -378,7 +384,7 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output that would be read again as input, or that would overwrite it (design section 9).
+/// An output that would be read again as input, or that would overwrite it (README.md#the-output).
 fn check_output(
     request: &Request,
     output: &Path,

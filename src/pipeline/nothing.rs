@@ -1,5 +1,8 @@
 //! What to say when nothing is rendered: which link of the chain from files to clusters is missing, and what adds it.
 //!
+//! Owns: these words. Flows in: the input, what of it is ours. Flows out: one finding. Must not know: how anything
+//! is rendered.
+//!
 //! It is the first error of many a beginner. So the help names the one thing to do next, in words to type.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,7 @@
 //! Policies of one input: attached for rendering, and evaluated for reports.
+//!
+//! Owns: the order of these stages, and what the configuration says of them. Flows in: the input, what of it is
+//! ours. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,26 +11,24 @@ use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{DocumentId, Findings, SourceId};
-use crate::hub::{Grants, Hub, Ours};
+use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::findings::outcomes;
-use crate::policy::reach::gateways_of;
-use crate::policy::{
-    Ages, Attachments, Clusters, EffectivePolicies, Node, Options, PolicyView, Profiles, Statuses,
-};
+use crate::policy::{Ages, Attachments, Clusters, EffectivePolicies, Options, Profiles, Statuses, outcomes};
 use crate::progress::{Progress, Stage};
-use crate::sync::{Locals, Synced, SyncedRoutes, report_local_conflicts, report_same_target};
+use crate::report::PolicyView;
+use crate::sync::{LocalPolicies, SyncedKinds, SyncedRoutes, report_local_conflicts, report_same_target};
+use crate::topology::Node;
 use apimachinery::GroupKind;
 
 /// What is attached, and what lives on each cluster.
 #[derive(Debug)]
-pub struct Attached<'a> {
+pub(super) struct Attached<'a> {
     /// The hub's policies.
     pub attachments: Attachments<'a>,
     /// Spoke-local policies by cluster.
-    pub locals: BTreeMap<&'a str, Locals<'a>>,
+    pub locals: BTreeMap<&'a str, LocalPolicies<'a>>,
     /// Which kinds go with which Gateway of ours.
-    pub synced: Synced,
+    pub kinds: SyncedKinds,
     /// Who hears how far their evaluation is.
     progress: &'a Progress,
     /// The routes that go with them.
@@ -35,7 +36,7 @@ pub struct Attached<'a> {
 }
 
 /// Attaches every policy, and reports what meets on one target. On a cluster, what lives there is attached as well.
-pub fn attach<'a>(
+pub(super) fn attach<'a>(
     loaded: &'a Loaded,
     ours: &Ours<'_>,
     grants: &Grants<'a>,
@@ -66,16 +67,16 @@ pub fn attach<'a>(
     report_same_target(&attachments, findings);
     let mut locals = BTreeMap::new();
     for (cluster, objects) in hub.spokes.iter().filter(|_| local.is_none()) {
-        let there = Locals::read(&attachments, cluster, objects, &options, findings);
+        let there = LocalPolicies::read(&attachments, cluster, objects, &options, findings);
         report_local_conflicts(&attachments, &there, findings);
         locals.insert(cluster.as_str(), there);
     }
-    let synced = Synced::new(&attachments, ours);
-    let routes = SyncedRoutes::new(&attachments, &synced, ours);
+    let kinds = SyncedKinds::new(&attachments, ours);
+    let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     Attached {
         attachments,
         locals,
-        synced,
+        kinds,
         progress: &loaded.progress,
         routes,
     }
@@ -102,7 +103,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         source: SourceId(0),
         index: 0,
     };
-    crate::policy::profiles::configure(&mut profiles, &loaded.config.profiles, document, findings);
+    crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
     profiles
 }
 
@@ -115,93 +116,69 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
     Some(version.schema.as_ref()?.defaulted(&object.value).into_owned())
 }
 
-impl<'a> PolicyView<'a> {
-    /// Evaluates what is attached. `clusters` are those of each Gateway of ours, in the order of [`Ours::gateways`]; with
-    /// a `cluster`, only what is placed there, or lives there, counts.
-    pub fn new(
-        attached: Attached<'a>,
-        ours: &Ours<'_>,
-        clusters: &[Vec<String>],
-        cluster: Option<&str>,
-        findings: &mut Findings,
-    ) -> Self {
-        let Attached {
-            attachments,
-            locals,
-            synced,
-            progress,
-            routes,
-        } = attached;
-        let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
-        let wanted = |gateway| match cluster {
-            None => true,
-            Some(cluster) => {
-                let placed = synced
-                    .ours(Node::Gateway(gateway))
-                    .and_then(|index| clusters.get(index));
-                let local = attachments
-                    .topology
-                    .gateway(gateway)
-                    .is_some_and(|gateway| gateway.local);
-                local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
-            }
-        };
-        let effective = EffectivePolicies::of(&attachments, |gateway| {
-            steps.advance(1);
-            wanted(gateway)
-        });
-        let statuses = Statuses::new(&attachments, &effective);
-        outcomes(&attachments, &effective, &statuses, findings);
-        let clusters: Clusters = ours
-            .gateways
-            .iter()
-            .zip(clusters)
-            .map(|(gateway, clusters)| {
-                let here = |name: &&String| cluster.is_none_or(|cluster| *name == cluster);
-                (
-                    gateway.gateway.object.key(),
-                    clusters.iter().filter(here).cloned().collect(),
-                )
-            })
-            .collect();
-        let here = |node: Node, cluster: &str| receives((&attachments, &routes), &clusters, node, cluster);
-        let effects = locals
-            .iter()
-            .map(|(cluster, there)| {
-                let effects = there.effects(&attachments, |node| here(node, cluster));
-                ((*cluster).to_owned(), effects)
-            })
-            .filter(|(_, effects)| !effects.is_empty())
-            .collect();
-        Self {
-            attachments,
-            effective,
-            statuses,
-            clusters,
-            effects,
-            routes,
+/// Evaluates what is attached. `clusters` are those of each Gateway of ours; with a `cluster`, only what is placed there,
+/// or lives there, counts.
+pub(super) fn evaluate<'a>(
+    attached: &'a Attached<'a>,
+    ours: &Ours<'_>,
+    clusters: &Table<OurGatewayId, Vec<String>>,
+    cluster: Option<&str>,
+    findings: &mut Findings,
+) -> PolicyView<'a> {
+    let Attached {
+        attachments,
+        locals,
+        kinds,
+        progress,
+        routes,
+    } = attached;
+    let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
+    let wanted = |gateway| match cluster {
+        None => true,
+        Some(cluster) => {
+            let placed = kinds
+                .gateway(Node::Gateway(gateway))
+                .map(|gateway| clusters.get(gateway));
+            let local = attachments.topology.gateways.get(gateway).local;
+            local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
         }
+    };
+    let effective = EffectivePolicies::of(attachments, |gateway| {
+        steps.advance(1);
+        wanted(gateway)
+    });
+    let statuses = Statuses::new(attachments, &effective);
+    outcomes(attachments, &effective, &statuses, findings);
+    let mut clusters = by_key(ours, clusters);
+    if let Some(cluster) = cluster {
+        for names in clusters.values_mut() {
+            names.retain(|name| name == cluster);
+        }
+    }
+    let here = |node: Node, cluster: &str| routes.reach(attachments, &clusters, node, cluster);
+    let effects = locals
+        .iter()
+        .map(|(cluster, there)| {
+            let effects = there.effects(attachments, |node| here(node, cluster));
+            ((*cluster).to_owned(), effects)
+        })
+        .filter(|(_, effects)| !effects.is_empty())
+        .collect();
+    PolicyView {
+        attachments,
+        effective,
+        statuses,
+        clusters,
+        effects,
+        kinds,
+        routes,
     }
 }
 
-/// Whether any Gateway that leads to a node is placed on a cluster; for a route that is shipped, whether it goes there.
-pub(super) fn receives(
-    (attachments, routes): (&Attachments<'_>, &SyncedRoutes<'_>),
-    clusters: &Clusters,
-    node: Node,
-    cluster: &str,
-) -> bool {
-    let route = match node {
-        Node::Route(route) | Node::Rule(route, _) => routes.get(route),
-        _ => None,
-    };
-    let gateways = match route {
-        Some(route) => route.parents.iter().map(|parent| parent.number).collect(),
-        None => gateways_of(&attachments.topology, node),
-    };
+/// The clusters of each Gateway of ours by its name, as policies know it.
+pub(super) fn by_key(ours: &Ours<'_>, clusters: &Table<OurGatewayId, Vec<String>>) -> Clusters {
+    let gateways = ours.gateways.iter();
     gateways
-        .into_iter()
-        .filter_map(|gateway| attachments.topology.gateway(gateway))
-        .filter_map(|gateway| clusters.get(&gateway.object.key()))
-        .any(|clusters| clusters.iter().any(|name| name == cluster))
+        .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
+        .collect()
 }

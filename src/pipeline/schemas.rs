@@ -6,14 +6,14 @@
 use serde_json::Value;
 
 use crate::api::{config, params};
-use crate::policy::profiles;
+use crate::policy::entry_schema;
 
 /// The JSON Schemas, by name, as `schemas/<name>.schema.json` holds them.
 #[must_use]
 pub fn schema_documents() -> Vec<(&'static str, Value)> {
     let mut configuration = config::json_schema();
     if let Some(items) = configuration.pointer_mut("/properties/profiles/items") {
-        *items = profiles::entry_schema();
+        *items = entry_schema();
     }
     vec![("config", configuration), ("params", params::json_schema())]
 }

@@ -1,26 +1,25 @@
 //! From a hub to a plan, and to everything that can be said about it.
+//!
+//! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
+//! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
-use std::collections::BTreeSet;
-
+use super::analysis::{Analysis, Placed};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
-use super::policies::{Attached, attach, receives};
+use super::policies::{Attached, by_key};
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::WorkValidation;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Grants, Objects, Ours};
-use crate::placing;
-use crate::policy::PolicyView;
-use crate::policy::{Clusters, Node};
-use crate::progress::Stage;
-use crate::render::{self, PlacedGateway, Plan, Settings};
+use crate::hub::Objects;
+use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
 use crate::report::{
-    Aggregated, Aggregation, Group, ObjectStatus, Prediction, WithheldPolicy, placements_not_found,
+    Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
 };
-use crate::sync::{Consignments, Shipment, check_admission, report_unsynced, report_unused};
+use crate::sync::{SyncedObjects, Syncing, Withheld, check_admission, report_not_synced, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Rendered {
     /// The works, of the clusters that are asked for.
     pub plan: Plan,
@@ -28,110 +27,147 @@ pub struct Rendered {
     pub all_clusters: Vec<String>,
     /// Policies of synced kinds that are not shipped, and why.
     pub withheld: Vec<WithheldPolicy>,
-    /// Predicted status of hub objects.
-    pub statuses: Vec<ObjectStatus>,
 }
 
-/// How much a rendering says beside the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// The plan: what writing needs.
-    Plan,
-    /// Predicted statuses and the findings that need effective policies as well.
-    Full,
-}
-
-/// Plans what each cluster receives.
-///
-/// That nothing is rendered is an error unless `allow_empty`: an empty stream makes Argo CD delete everything.
-pub fn render(loaded: &Loaded, allow_empty: bool, detail: Detail, findings: &mut Findings) -> Rendered {
-    let mut planned = plan(loaded, allow_empty, findings);
-    if detail == Detail::Full {
-        let (ours, clusters) = (&planned.ours, &planned.clusters);
-        let not_found = placements_not_found(ours, findings);
-        let view = PolicyView::new(planned.attached, ours, clusters, None, findings);
-        planned.rendered.statuses = predictions(loaded, ours, clusters, &not_found, &view);
+impl Rendered {
+    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()). `loaded` is
+    /// the input that this was rendered from: where it asks for a part of the fleet, the files of all others stay.
+    #[must_use]
+    pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
+        Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
     }
-    planned.rendered
 }
 
-/// What [`render()`] gives with [`Detail::Plan`], and the policies that it follows from: each stage runs once for both.
-/// What the policies alone would report is left out.
-pub fn render_with_policies<'a>(
-    loaded: &'a Loaded,
-    allow_empty: bool,
+/// Whether it may be meant that nothing is rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EmptyResult {
+    /// It is an error, `empty/nothing-rendered`.
+    #[default]
+    Refused,
+    /// It is what somebody asked for.
+    Allowed,
+}
+
+impl Analysis<'_> {
+    /// Plans what each cluster receives.
+    ///
+    /// Whatever is wrong is in `findings`. With an error among them, or among those of the input, the plan may lack
+    /// something: then write nothing. That nothing is rendered at all is an error unless `empty` allows it, because an
+    /// empty stream makes Argo CD delete everything.
+    pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
+        plan(&self.placed, &self.attached, empty, findings)
+    }
+
+    /// Predicts the status of every hub object; `view` are the policies of this analysis.
+    #[must_use]
+    pub fn statuses(&self, view: &PolicyView<'_>) -> Vec<ObjectStatus> {
+        let Placed {
+            loaded,
+            ours,
+            clusters,
+            not_found,
+            ..
+        } = &self.placed;
+        let prediction = Prediction {
+            objects: &loaded.hub.objects,
+            ours,
+            clusters,
+            not_found,
+            attachments: view.attachments,
+            effective: &view.effective,
+            statuses: &view.statuses,
+            by_key: &view.clusters,
+            effects: &view.effects,
+            routes: view.routes,
+        };
+        let mut statuses = prediction.statuses();
+        for status in &mut statuses {
+            status.on_clusters.retain(|there| loaded.admits(&there.cluster));
+            status.shipped_to.retain(|cluster| loaded.admits(cluster));
+        }
+        // A route of which nothing was said but that it goes to other clusters.
+        statuses.retain(|status| {
+            status.group != StatusGroup::Route
+                || !(status.shipped_to.is_empty()
+                    && status.conditions.is_empty()
+                    && status.effective_policy.is_empty())
+        });
+        statuses
+    }
+
+    /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
+    pub fn aggregate(&self, works: &Objects, findings: &mut Findings) -> Aggregated {
+        // What is not rendered has no status: that is for `render` to report.
+        let rendered = self.render(EmptyResult::Allowed, findings);
+        let view = self.policies(findings);
+        let Placed { loaded, ours, .. } = &self.placed;
+        let aggregation = Aggregation {
+            plan: &rendered.plan,
+            works,
+            hub: &loaded.hub,
+            ours,
+            attachments: view.attachments,
+            effects: &view.effects,
+            routes: view.routes,
+        };
+        aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
+    }
+}
+
+fn plan(
+    placed: &Placed<'_>,
+    attached: &Attached<'_>,
+    empty: EmptyResult,
     findings: &mut Findings,
-) -> (Rendered, PolicyView<'a>) {
-    let planned = plan(loaded, allow_empty, findings);
-    let (ours, clusters) = (&planned.ours, &planned.clusters);
-    let view = PolicyView::new(planned.attached, ours, clusters, None, &mut Findings::new());
-    (planned.rendered, view)
-}
-
-/// What a run would write, and what it was made from.
-struct Planned<'a> {
-    ours: Ours<'a>,
-    /// In the order of [`Ours::gateways`].
-    clusters: Vec<Vec<String>>,
-    attached: Attached<'a>,
-    /// Without statuses.
-    rendered: Rendered,
-}
-
-fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> Planned<'a> {
+) -> Rendered {
+    let Placed {
+        loaded,
+        ours,
+        grants,
+        clusters,
+        ..
+    } = placed;
     let hub = &loaded.hub;
-    let ours = Ours::new(hub, &loaded.config.controller_name, findings);
-    let grants = Grants::new(hub, findings);
-    let clusters = place(loaded, &ours, findings);
-    let attached = attach(loaded, &ours, &grants, None, findings);
-    report_unsynced(
+    report_not_synced(
         &attached.attachments,
-        &attached.synced,
+        &attached.kinds,
         &attached.routes,
         hub,
-        &ours,
+        ours,
         findings,
     );
-    attached.routes.report_loose(&ours, &clusters, findings);
+    attached.routes.report_loose(ours, clusters, findings);
     let namespace_labels = check_admission(
         &attached.routes,
         &attached.attachments,
         hub,
-        &ours,
-        &clusters,
+        ours,
+        clusters,
         findings,
     );
-    let placed: Vec<bool> = clusters.iter().map(|clusters| !clusters.is_empty()).collect();
-    report_unused(&attached.attachments, &attached.synced, &placed, findings);
+    report_unused(&attached.attachments, &attached.kinds, clusters, findings);
 
-    let gateways: Vec<PlacedGateway<'_>> = ours
-        .gateways
-        .iter()
-        .zip(&clusters)
-        .map(|(gateway, clusters)| PlacedGateway {
-            gateway: &gateway.gateway,
-            params: &gateway.params,
-            clusters: clusters.clone(),
-        })
-        .collect();
-    let consignments = consign(&attached, &ours, &clusters);
-    let shipments = Shipment::all(
-        &consignments.shipped,
-        &attached.attachments,
-        (&attached.synced, &attached.routes),
-        &ours,
-    );
-    let withheld_objects: Vec<_> = consignments
-        .withheld
-        .iter()
-        .filter_map(|withheld| attached.attachments.policy(withheld.policy))
-        .map(|policy| policy.object)
-        .collect();
+    let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
+        gateway: &gateway.gateway,
+        params: &gateway.params,
+        clusters: clusters.get(id).clone(),
+    });
+    let by_key = by_key(ours, clusters);
+    let synced = SyncedObjects::new(Syncing {
+        attachments: &attached.attachments,
+        kinds: &attached.kinds,
+        routes: &attached.routes,
+        locals: &attached.locals,
+        ours,
+        clusters: &by_key,
+    });
+    let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
+    let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {
         hub,
-        grants: &grants,
+        grants,
         gateways: &gateways,
-        shipments: &shipments,
+        synced: &synced.objects,
         withheld: &withheld_objects,
         namespace_labels: &namespace_labels,
         settings: Settings {
@@ -154,104 +190,22 @@ fn plan<'a>(loaded: &'a Loaded, allow_empty: bool, findings: &mut Findings) -> P
             .iter()
             .any(|cluster| loaded.selection.matches(cluster))
     };
-    if is_empty && !allow_empty && !explained {
-        findings.push(nothing_rendered(loaded, &ours, &all_clusters));
+    if is_empty && empty == EmptyResult::Refused && !explained {
+        findings.push(nothing_rendered(loaded, ours, &all_clusters));
     }
-    let withheld = consignments
+    let withheld = synced
         .withheld
         .iter()
-        .filter_map(|entry| WithheldPolicy::new(entry, &attached.attachments))
+        .map(|entry| WithheldPolicy::new(entry, &attached.attachments))
         .collect();
-    Planned {
-        ours,
-        clusters,
-        attached,
-        rendered: Rendered {
-            plan,
-            all_clusters,
-            withheld,
-            statuses: Vec::new(),
-        },
+    Rendered {
+        plan,
+        all_clusters,
+        withheld,
     }
 }
 
-/// Predicted statuses, and the policies that they follow from.
-#[derive(Debug)]
-pub struct Predicted<'a> {
-    /// The policies.
-    pub view: PolicyView<'a>,
-    /// The statuses.
-    pub statuses: Vec<ObjectStatus>,
-}
-
-/// Predicts the status of every hub object, without planning works.
-pub fn predict<'a>(loaded: &'a Loaded, findings: &mut Findings) -> Predicted<'a> {
-    let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
-    let grants = Grants::new(&loaded.hub, findings);
-    let clusters = place(loaded, &ours, findings);
-    let not_found = placements_not_found(&ours, findings);
-    let attached = attach(loaded, &ours, &grants, None, findings);
-    let view = PolicyView::new(attached, &ours, &clusters, None, findings);
-    let statuses = predictions(loaded, &ours, &clusters, &not_found, &view);
-    Predicted { view, statuses }
-}
-
-fn predictions(
-    loaded: &Loaded,
-    ours: &Ours<'_>,
-    clusters: &[Vec<String>],
-    not_found: &BTreeSet<usize>,
-    view: &PolicyView<'_>,
-) -> Vec<ObjectStatus> {
-    let prediction = Prediction {
-        objects: &loaded.hub.objects,
-        ours,
-        clusters,
-        not_found,
-        attachments: &view.attachments,
-        effective: &view.effective,
-        statuses: &view.statuses,
-        by_key: &view.clusters,
-        effects: &view.effects,
-        routes: &view.routes,
-    };
-    let mut statuses = prediction.statuses();
-    for status in &mut statuses {
-        status.on_clusters.retain(|there| loaded.admits(&there.cluster));
-        status.shipped_to.retain(|cluster| loaded.admits(cluster));
-    }
-    // A route of which nothing was said but that it goes to other clusters.
-    statuses.retain(|status| {
-        status.group != Group::Route
-            || !(status.shipped_to.is_empty()
-                && status.conditions.is_empty()
-                && status.effective_policy.is_empty())
-    });
-    statuses
-}
-
-/// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
-pub fn aggregate(loaded: &Loaded, works: &Objects, findings: &mut Findings) -> Aggregated {
-    let Planned {
-        ours,
-        clusters,
-        attached,
-        rendered,
-    } = plan(loaded, true, findings);
-    let view = PolicyView::new(attached, &ours, &clusters, None, findings);
-    let aggregation = Aggregation {
-        plan: &rendered.plan,
-        works,
-        hub: &loaded.hub,
-        ours: &ours,
-        attachments: &view.attachments,
-        effects: &view.effects,
-        routes: &view.routes,
-    };
-    aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
-}
-
-/// Everything that [`render()`] would report, and more that deserves a look.
+/// Everything that a rendering would report, and more that deserves a look.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let mut crds: Vec<&Crd> = loaded.hub.crds.values().collect();
     crds.sort_by_key(|crd| (&crd.group, &crd.kind));
@@ -276,88 +230,11 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
             findings.extend(refusals.map(|refusal| refusal.into_finding(object)));
         }
     }
-    let rendered = render(loaded, false, Detail::Full, findings);
+    let analysis = Analysis::new(loaded, findings);
+    let rendered = analysis.render(EmptyResult::Refused, findings);
+    // For what they report: statuses have no findings of their own.
+    analysis.policies(findings);
     findings.extend(unknown_spokes(loaded, &rendered));
-}
-
-/// Evaluates the policies of an input, for reports. Gateways that nobody places are no finding here.
-pub fn policies<'a>(loaded: &'a Loaded, findings: &mut Findings) -> PolicyView<'a> {
-    view(loaded, None, findings)
-}
-
-/// The same as seen on one cluster: what is placed there, beside what already lives there.
-pub fn policies_on<'a>(loaded: &'a Loaded, cluster: &'a str, findings: &mut Findings) -> PolicyView<'a> {
-    view(loaded, Some(cluster), findings)
-}
-
-/// Every cluster that is placed, registered, or has a folder of its own.
-#[must_use]
-pub fn known_clusters(loaded: &Loaded, view: &PolicyView<'_>) -> BTreeSet<String> {
-    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
-    let managed = managed.iter().map(|object| object.name.clone());
-    let placed = view.clusters.values().flatten().cloned();
-    managed
-        .chain(placed)
-        .chain(loaded.hub.spokes.keys().cloned())
-        .collect()
-}
-
-fn view<'a>(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Findings) -> PolicyView<'a> {
-    let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
-    let grants = Grants::new(&loaded.hub, findings);
-    let mut placing = Findings::new();
-    let clusters = place(loaded, &ours, &mut placing);
-    findings.extend(
-        placing
-            .into_iter()
-            .filter(|finding| finding.code != Code::GATEWAY_NOT_PLACED),
-    );
-    let attached = attach(loaded, &ours, &grants, cluster, findings);
-    PolicyView::new(attached, &ours, &clusters, cluster, findings)
-}
-
-fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Vec<Vec<String>> {
-    let _placing = loaded.progress.begin(Stage::Placing);
-    let inventory = placing::inventory(&loaded.hub, findings);
-    let input = loaded.evaluation_input(&inventory);
-    placing::place(
-        &loaded.hub,
-        ours,
-        loaded.config.placement_source,
-        &input,
-        findings,
-    )
-}
-
-/// What goes with each Gateway of ours.
-fn consign<'a>(attached: &Attached<'a>, ours: &Ours<'_>, clusters: &[Vec<String>]) -> Consignments<'a> {
-    let by_key: Clusters = ours
-        .gateways
-        .iter()
-        .zip(clusters)
-        .map(|(gateway, clusters)| (gateway.gateway.object.key(), clusters.clone()))
-        .collect();
-    let nodes: Vec<(Node, &BTreeSet<usize>)> = attached
-        .synced
-        .gateways
-        .iter()
-        .flat_map(|(gateway, kinds)| {
-            attached
-                .attachments
-                .topology
-                .nodes_of_gateway(*gateway)
-                .into_iter()
-                .map(move |node| (node, kinds))
-        })
-        .collect();
-    let of_routes = attached.routes.nodes(&attached.attachments, &attached.synced);
-    let nodes = nodes
-        .into_iter()
-        .chain(of_routes.iter().map(|(node, kinds)| (*node, kinds.as_ref())));
-    Consignments::new(&attached.attachments, nodes, &attached.locals, |node, cluster| {
-        let known = (&attached.attachments, &attached.routes);
-        receives(known, &by_key, node, cluster)
-    })
 }
 
 fn is_definition_of(object: &crate::object::Object, crd: &Crd) -> bool {

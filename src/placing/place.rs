@@ -12,12 +12,12 @@ use super::given::GivenDecisions;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::{Gateway, PLACEMENT_LABEL};
 use crate::diagnostic::{Code, Finding, Findings, nearest};
-use crate::hub::{Hub, Ours};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 
 /// The pointer of the placement label inside a Gateway.
 const LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
 
-/// The clusters of each Gateway, sorted, in the order of [`Ours::gateways`]; none for one that nobody places.
+/// The clusters of each Gateway of ours, sorted; none for one that nobody places.
 ///
 /// `input` is what an evaluation starts from; it takes place only where it is needed.
 pub fn place(
@@ -26,7 +26,7 @@ pub fn place(
     source: PlacementSource,
     input: &Input<'_>,
     findings: &mut Findings,
-) -> Vec<Vec<String>> {
+) -> Table<OurGatewayId, Vec<String>> {
     let mut placing = Placing {
         given: GivenDecisions::new(hub, findings),
         evaluation: None,
@@ -35,20 +35,17 @@ pub fn place(
     };
     if ours
         .gateways
+        .rows()
         .iter()
         .any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory))
     {
         placing.evaluation = Some(evaluate(input, Detail::Decisions));
     }
-    let clusters = ours
-        .gateways
-        .iter()
-        .map(|gateway| {
-            placing
-                .clusters(&gateway.gateway, input.inventory, findings)
-                .unwrap_or_default()
-        })
-        .collect();
+    let clusters = ours.gateways.map(|(_, ours)| {
+        placing
+            .clusters(&ours.gateway, input.inventory, findings)
+            .unwrap_or_default()
+    });
     placing.report(hub, findings);
     clusters
 }

@@ -1,7 +1,7 @@
-//! What policies leave on the things that they affect: `<Kind>Affected`, the seed's `effectivePolicy` stanza and
-//! EffectivePolicy documents.
+//! What policies leave on the things that they affect: `<Kind>Affected`, the `effectivePolicy` stanza of GEP-713's
+//! earlier text and EffectivePolicy documents.
 //!
-//! Owns: that, which and what, seen from a target (GEP-713, "Status and the Discoverability Problem").
+//! Owns: that, which and what, seen from a target (docs/systems/gep-713.md#discoverability).
 //! Flows in: attachments and effective policies. Flows out: serialisable values.
 //! Must not know: clusters, text reports.
 
@@ -10,11 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::attachment::{Attachments, PolicyId};
-use super::effective::{Effective, EffectivePolicies};
-use super::node::{Node, Path, number};
-use super::profile::{Level, StatusShape};
-use super::status::{Condition, controller_name, keys};
+use super::attachment::Attachments;
+use super::condition::Condition;
+use super::effective::Effective;
+use super::effective_policies::EffectivePolicies;
+use super::ids::{KindId, PolicyId};
+use super::profile::StatusShape;
+use super::status::{controller_name, keys};
+use crate::hub::RowId;
+use crate::topology::{GatewayId, Level, Node, Path};
 
 /// A target and the policies of one kind that affect it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,20 +39,20 @@ pub struct Affected {
 /// Everything that any policy affects, by target, then kind.
 ///
 /// Kuadrant lists every accepted policy at the target or above it; for other kinds those that are wholly
-/// overridden there are left out (GEP-713, example 2).
+/// overridden there are left out (docs/systems/gep-713.md#affected-conditions).
 #[must_use]
 pub fn affected(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<Affected> {
     let by_node = affecting(attachments, effective);
     by_node
         .into_iter()
-        .filter_map(|((node, kind), policies)| {
-            let profile = &attachments.kinds.get(kind)?.profile;
+        .map(|((node, kind), policies)| {
+            let profile = &attachments.kinds.get(kind).profile;
             let names = keys(attachments, policies.iter().copied()).join(" ");
             let locators: BTreeSet<String> = policies
                 .iter()
                 .map(|id| attachments.locator(*id).to_string())
                 .collect();
-            Some(Affected {
+            Affected {
                 target: attachments.topology.locator(node),
                 kind: profile.kind.clone(),
                 group: profile.group.clone(),
@@ -59,7 +63,7 @@ pub fn affected(attachments: &Attachments<'_>, effective: &EffectivePolicies) ->
                     reason: "Accepted".to_owned(),
                     message: format!("Object affected by {} [{names}]", profile.kind),
                 },
-            })
+            }
         })
         .collect()
 }
@@ -69,12 +73,10 @@ pub fn affected(attachments: &Attachments<'_>, effective: &EffectivePolicies) ->
 pub fn affecting(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
-) -> BTreeMap<(Node, usize), BTreeSet<PolicyId>> {
-    let mut by_node: BTreeMap<(Node, usize), BTreeSet<PolicyId>> = BTreeMap::new();
+) -> BTreeMap<(Node, KindId), BTreeSet<PolicyId>> {
+    let mut by_node: BTreeMap<(Node, KindId), BTreeSet<PolicyId>> = BTreeMap::new();
     for (kind, path) in effective.iter() {
-        let Some(kind_of) = attachments.kinds.get(kind) else {
-            continue;
-        };
+        let kind_of = attachments.kinds.get(kind);
         let every = kind_of.profile.status == StatusShape::Kuadrant;
         let sources = path.effective.sources();
         for (level, node) in levels_of(attachments, &path.path) {
@@ -90,18 +92,19 @@ pub fn affecting(
             }
         }
     }
-    for (kind, kind_of) in attachments.kinds.iter().enumerate() {
+    for (kind, kind_of) in attachments.kinds.iter() {
         if kind_of.profile.status != StatusShape::Kuadrant {
             continue;
         }
         for (node, placed) in &kind_of.nodes {
             let accepted: Vec<PolicyId> = placed.accepted.iter().map(|entry| entry.policy).collect();
             let mut nodes = vec![*node];
-            if let Node::Gateway(gateway) = node
-                && let Some(known) = attachments.topology.gateway(*gateway)
-            {
+            if let Node::Gateway(gateway) = node {
+                let listeners = &attachments.topology.gateways.get(*gateway).listeners;
                 nodes.extend(
-                    (0..number(known.listeners.len())).map(|listener| Node::Listener(*gateway, listener)),
+                    listeners
+                        .iter()
+                        .map(|listener| Node::Listener(*gateway, *listener)),
                 );
             }
             for node in nodes {
@@ -117,10 +120,7 @@ pub fn affecting(
 }
 
 fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
-    let class = attachments
-        .topology
-        .gateway(path.gateway)
-        .map(|gateway| (Level::GatewayClass, Node::Class(gateway.class)));
+    let class = attachments.topology.gateways.get(path.gateway).class;
     let nodes = path.nodes().into_iter().map(|node| {
         let level = match node {
             Node::Class(_) => Level::GatewayClass,
@@ -134,52 +134,54 @@ fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
         };
         (level, node)
     });
-    class.into_iter().chain(nodes).collect()
-}
-
-/// The seed's `status.effectivePolicy` stanza of a target: its policies of all kinds.
-#[must_use]
-pub fn effective_policy_stanza(
-    attachments: &Attachments<'_>,
-    affecting: &BTreeMap<(Node, usize), BTreeSet<PolicyId>>,
-    node: Node,
-) -> Vec<Value> {
-    affecting
-        .range((node, 0)..=(node, usize::MAX))
-        .flat_map(|(_, policies)| policies)
-        .filter_map(|id| reference(attachments, *id))
+    std::iter::once((Level::GatewayClass, Node::Class(class)))
+        .chain(nodes)
         .collect()
 }
 
-fn reference(attachments: &Attachments<'_>, id: PolicyId) -> Option<Value> {
-    let object = attachments.policy(id)?.object;
-    Some(json!({
+/// The `status.effectivePolicy` stanza of a target: its policies of all kinds
+/// (docs/systems/gep-713.md#what-the-earlier-text-had).
+#[must_use]
+pub fn effective_policy_stanza(
+    attachments: &Attachments<'_>,
+    affecting: &BTreeMap<(Node, KindId), BTreeSet<PolicyId>>,
+    node: Node,
+) -> Vec<Value> {
+    affecting
+        .range((node, KindId::of_row(0))..)
+        .take_while(|((other, _), _)| *other == node)
+        .flat_map(|(_, policies)| policies)
+        .map(|id| reference(attachments, *id))
+        .collect()
+}
+
+fn reference(attachments: &Attachments<'_>, id: PolicyId) -> Value {
+    let object = attachments.policy(id).object;
+    json!({
         "name": object.name,
         "namespace": object.namespace,
         "apiGroup": object.api_version.group,
         "kind": object.kind,
-    }))
+    })
 }
 
-/// The seed's EffectivePolicy documents: one per target that a path ends at or leads through, with its name and
-/// namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
+/// EffectivePolicy documents (docs/systems/gep-713.md#what-the-earlier-text-had): one per target that a path ends at or
+/// leads through, with its name and namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
 /// which is which.
 #[must_use]
 pub fn effective_policy_documents(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
 ) -> Vec<Value> {
-    let mut by_target: BTreeMap<Node, BTreeMap<(usize, String), Distinct<'_>>> = BTreeMap::new();
+    let mut by_target: BTreeMap<Node, Results<'_>> = BTreeMap::new();
     for (kind, path) in effective.iter() {
-        let Some(gateway) = attachments.topology.gateway(path.path.gateway) else {
-            continue;
-        };
+        let class = attachments.topology.gateways.get(path.path.gateway).class;
         let result = result_key(&path.effective);
         for node in whole_objects(&path.path) {
             let distinct = by_target
                 .entry(node)
                 .or_default()
-                .entry((kind, format!("{}\n{result}", gateway.class)))
+                .entry((kind, format!("{}\n{result}", class.row())))
                 .or_insert_with(|| Distinct {
                     gateway: path.path.gateway,
                     effective: &path.effective,
@@ -190,12 +192,15 @@ pub fn effective_policy_documents(
     }
     by_target
         .into_iter()
-        .filter_map(|(node, results)| document(attachments, node, &results))
+        .map(|(node, results)| document(attachments, node, &results))
         .collect()
 }
 
+/// The results of one target, by kind, and by class and what makes them the same: two classes may have two controllers.
+type Results<'e> = BTreeMap<(KindId, String), Distinct<'e>>;
+
 struct Distinct<'e> {
-    gateway: u32,
+    gateway: GatewayId,
     effective: &'e Effective,
     paths: Vec<Path>,
 }
@@ -206,7 +211,7 @@ fn result_key(effective: &Effective) -> String {
     for (name, leaf) in effective.content.iter() {
         key.push_str(name);
         key.push('=');
-        key.push_str(&leaf.policy.0.to_string());
+        key.push_str(&leaf.policy.row().to_string());
         key.push('\n');
     }
     key
@@ -219,21 +224,17 @@ fn whole_objects(path: &Path) -> impl Iterator<Item = Node> + use<> {
         .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)))
 }
 
-fn document(
-    attachments: &Attachments<'_>,
-    node: Node,
-    results: &BTreeMap<(usize, String), Distinct<'_>>,
-) -> Option<Value> {
-    let identity = attachments.topology.identity(node)?;
+fn document(attachments: &Attachments<'_>, node: Node, results: &Results<'_>) -> Value {
+    let identity = attachments.topology.identity(node);
     let mut policies = Vec::new();
     for ((kind, _), distinct) in results {
-        let profile = &attachments.kinds.get(*kind)?.profile;
+        let profile = &attachments.kinds.get(*kind).profile;
         let alone = results.keys().filter(|(other, _)| other == kind).count() == 1;
         let objects: Vec<Value> = distinct
             .effective
             .sources()
             .into_iter()
-            .filter_map(|id| reference(attachments, id))
+            .map(|id| reference(attachments, id))
             .collect();
         let spec = distinct.effective.spec(profile).unwrap_or_else(|| {
             let all = distinct.effective.content.iter();
@@ -260,15 +261,15 @@ fn document(
         }
         policies.push(Value::Object(entry));
     }
-    Some(json!({
+    json!({
         "apiVersion": "gateway.networking.k8s.io/v1alpha2",
         "kind": "EffectivePolicy",
         "metadata": {"name": identity.name, "namespace": identity.namespace},
         "policies": policies,
-    }))
+    })
 }
 
-/// `AwesomePolicy` is `awesomePolicy`, as in the seed's sample.
+/// `AwesomePolicy` is `awesomePolicy`, as in the sample of the earlier text.
 fn lower_first(kind: &str) -> String {
     let mut characters = kind.chars();
     characters.next().map_or_else(String::new, |first| {
@@ -276,12 +277,13 @@ fn lower_first(kind: &str) -> String {
     })
 }
 
-/// The policy kinds of the input, for the list of extension kinds in a GatewayClass status (the seed, "GatewayClass
-/// status Extension Types listing"): `Kind.group`, sorted.
+/// The policy kinds of the input, for the list of extension kinds in a GatewayClass status
+/// (docs/systems/gep-713.md#what-the-earlier-text-had): `Kind.group`, sorted.
 #[must_use]
 pub fn extension_kinds(attachments: &Attachments<'_>) -> Vec<String> {
     let kinds: BTreeSet<String> = attachments
         .kinds
+        .rows()
         .iter()
         .map(|kind| kind.profile.group_kind().to_string())
         .collect();

@@ -1,4 +1,4 @@
-//! What there is to say about policies as a whole: same targets, targets on no path, settings that nowhere hold.
+//! What there is to say about policies as a whole: targets on no path, settings that nowhere hold.
 //!
 //! Owns: the findings that need more than one policy. Those about a single field stand where it is read (`settings`,
 //! `targets`, `topology`).
@@ -7,14 +7,15 @@
 
 use std::collections::BTreeSet;
 
-use super::attachment::{Attachments, PolicyId};
-use super::effective::EffectivePolicies;
-use super::node::Node;
+use super::attachment::Attachments;
+use super::condition::Outcome;
+use super::declared_target::Target;
+use super::effective_policies::EffectivePolicies;
+use super::ids::PolicyId;
 use super::precedence::Rule;
-use super::reach::gateways_of;
-use super::status::{MAX_ANCESTORS, Outcome, Statuses};
-use super::targets::Target;
+use super::status::{MAX_ANCESTORS, Statuses};
 use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::topology::{GatewayId, Node};
 
 /// What the outcome of all policies together shows: unreachable and wholly overridden policies, and those with more
 /// ancestors than a status can list.
@@ -25,9 +26,7 @@ pub fn outcomes(
     findings: &mut Findings,
 ) {
     for (id, status) in statuses.iter() {
-        let Some(policy) = attachments.policy(id) else {
-            continue;
-        };
+        let policy = attachments.policy(id);
         let object = policy.object;
         let place = policy.targets.first().map_or_else(
             || object.place("/spec"),
@@ -60,14 +59,12 @@ pub fn outcomes(
 
 /// A target that no Gateway leads to. A Gateway without routes is no such thing: its routes may live on spokes.
 fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
-    let Some(policy) = attachments.policy(id) else {
-        return;
-    };
+    let policy = attachments.policy(id);
     for declared in &policy.targets {
         let Target::Attached(node) = declared.target else {
             continue;
         };
-        if !gateways_of(&attachments.topology, node).is_empty() {
+        if !attachments.topology.gateways_of(node).is_empty() {
             continue;
         }
         findings.push(
@@ -77,7 +74,7 @@ fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findi
                 format!(
                     "{} targets {}, which no Gateway of the input leads to",
                     policy.object.identity(),
-                    described(attachments, node)
+                    attachments.topology.described(node)
                 ),
             )
             .label("on no path from a Gateway")
@@ -93,15 +90,12 @@ fn wholly_overridden(
     place: Place,
     findings: &mut Findings,
 ) {
-    let Some(policy) = attachments.policy(id) else {
-        return;
-    };
+    let policy = attachments.policy(id);
     let winners = displacing(attachments, effective, id);
     let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
     let elsewhere = winners.iter().any(|(winner, _)| {
-        attachments
-            .policy(*winner)
-            .is_some_and(|winner| !winner.nodes().iter().any(|node| own.contains(node)))
+        let nodes = attachments.policy(*winner).nodes();
+        !nodes.iter().any(|node| own.contains(node))
     });
     // Policies with one target are already reported as such.
     if !elsewhere {
@@ -115,9 +109,7 @@ fn wholly_overridden(
     .label("wholly overridden")
     .help("remove the policy, or ask the owner of the other one");
     for (winner, rule) in winners {
-        let Some(winner) = attachments.policy(winner) else {
-            continue;
-        };
+        let winner = attachments.policy(winner);
         finding = finding
             .related(winner.object.place("/spec"), "holds instead")
             .note(format!(
@@ -137,13 +129,11 @@ pub fn displacing(
     effective: &EffectivePolicies,
     id: PolicyId,
 ) -> BTreeSet<(PolicyId, Rule)> {
-    let Some(policy) = attachments.policy(id) else {
-        return BTreeSet::new();
-    };
-    let gateways: BTreeSet<u32> = policy
+    let policy = attachments.policy(id);
+    let gateways: BTreeSet<GatewayId> = policy
         .nodes()
         .into_iter()
-        .flat_map(|node| gateways_of(&attachments.topology, node))
+        .flat_map(|node| attachments.topology.gateways_of(node))
         .collect();
     let mut found = BTreeSet::new();
     for gateway in gateways {
@@ -156,22 +146,4 @@ pub fn displacing(
         }
     }
     found
-}
-
-/// A node for people: `HTTPRoute shop/cart, rule rule-1`.
-#[must_use]
-pub(crate) fn described(attachments: &Attachments<'_>, node: Node) -> String {
-    let identity = attachments
-        .topology
-        .identity(node)
-        .map(|identity| identity.to_string())
-        .unwrap_or_default();
-    let word = match node {
-        Node::Listener(..) => "listener",
-        Node::Rule(..) => "rule",
-        Node::Port(..) => "port",
-        _ => return identity,
-    };
-    let section = attachments.topology.section(node).unwrap_or_default();
-    format!("{identity}, {word} {section}")
 }

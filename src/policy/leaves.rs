@@ -9,11 +9,11 @@ use std::borrow::Cow;
 use apimachinery::pointer;
 use serde_json::{Map, Value};
 
-use super::settings::Leaf;
+use super::layer::Leaf;
 
 /// Calls `leaf` for every field that is no mapping, and for empty mappings, with its JSON pointer. A list is
 /// one leaf: RFC 7386 replaces lists as a whole. Depth is limited by the reader of the input.
-pub fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(String, &Value)) {
+pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(String, &Value)) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
@@ -27,7 +27,7 @@ pub fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(String, &Val
 
 /// Puts leaves together: the settings themselves.
 #[must_use]
-pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
+pub(crate) fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
     for leaf in leaves {
         if !leaf.value.is_null() {
@@ -56,7 +56,7 @@ fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
 
 /// Drops nulls, as an API server drops those of fields that are not nullable. Borrows when there is none.
 #[must_use]
-pub fn without_nulls(value: &Value) -> Cow<'_, Value> {
+pub(crate) fn without_nulls(value: &Value) -> Cow<'_, Value> {
     if has_null(value) {
         Cow::Owned(pruned(value))
     } else {

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use super::merge::{Entry, starting_with};
+use super::layer::{Content, Entry, Layer};
+use super::merge_patch::starting_with;
 use super::profile::Strategy;
-use super::settings::{Content, Layer};
 
 /// What is left of a synced policy beside local ones of its kind on its target. `None`: nothing; it is withheld.
 #[must_use]
-pub fn without_rules_of(synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
+pub(crate) fn without_rules_of(synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
     let defined: Vec<&Content> = locals
         .iter()
         .flat_map(|local| local.layers.iter().map(|layer| layer.content.as_ref()))

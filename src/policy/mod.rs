@@ -1,15 +1,15 @@
 //! Policy attachment: who is attached where, who wins, what results, and why.
 //!
-//! Owns: policy kinds and their profiles, the hierarchy, precedence, merging, effective policies with the source
-//! of every field, predicted statuses (design section 7).
+//! Owns: policy kinds and their profiles, attachment, precedence, merging, effective policies with the source of every
+//! field, predicted statuses.
 //! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
 //! reach, findings.
-//! Must not know: placements (it takes the clusters of each Gateway as given), works, output.
+//! Must not know: clusters (it takes those of each Gateway as given), works, output.
 //!
 //! ```
 //! use spokewright::diagnostic::Findings;
 //! use spokewright::hub::{Grants, Hub};
-//! use spokewright::policy::{Attachments, EffectivePolicies, OnClusters, Options, PolicyReport, Statuses};
+//! use spokewright::policy::{Attachments, EffectivePolicies, Options, Statuses, outcomes};
 //!
 //! let hub = Hub::default();
 //! let mut findings = Findings::new();
@@ -17,47 +17,88 @@
 //! let attachments = Attachments::new(&hub.objects, &grants, &Options::default(), &mut findings);
 //! let effective = EffectivePolicies::new(&attachments);
 //! let statuses = Statuses::new(&attachments, &effective);
-//! spokewright::policy::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
-//! let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
-//! assert!(report.effective.is_empty() && findings.is_empty());
+//! outcomes(&attachments, &effective, &statuses, &mut findings);
+//! assert!(effective.is_empty() && findings.is_empty());
 //! ```
 
-pub mod affected;
-pub mod attachment;
-pub mod effective;
-pub mod findings;
-pub mod leaves;
-pub mod listener;
-pub(crate) mod local_wins;
-pub(crate) mod locate;
-mod lookup;
-pub mod merge;
-pub mod node;
-mod parents;
-pub mod precedence;
-pub mod profile;
-pub mod profiles;
-pub mod reach;
-pub(crate) mod reading;
-pub mod report;
-pub mod settings;
-pub mod status;
-pub mod targets;
+mod profile;
+
+mod profiles;
+
+mod ids;
+mod layer;
+
+mod leaves;
+mod merge_patch;
+
+mod precedence;
+mod settings;
+
+mod declared_target;
+mod options;
+mod policy;
+
+mod kinds;
+mod local_wins;
+mod reading;
+mod targets;
+
+mod attachment;
+
+mod merge_strategies;
+
+mod oldest_wins;
+mod right_fold;
+
+mod direct_inherited;
+mod losses;
+mod merge;
+
+mod effective;
+
+mod paths;
+
+mod effective_policies;
+
+mod condition;
+
+mod reach;
+mod status;
+
+mod affected;
+mod findings;
+
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-pub mod topology;
-mod view;
-mod walk;
 
-pub use attachment::{Attachments, Options, Policy, PolicyId};
-pub use effective::{Effective, EffectivePolicies, PathEffective};
-pub use node::{Node, Path};
-pub use precedence::{Ages, Rule};
-pub use profile::{Level, Profile};
-pub use profiles::{ProfileEntry, Profiles};
+pub use affected::{Affected, affected, effective_policy_documents};
+pub(crate) use affected::{affecting, effective_policy_stanza, extension_kinds};
+pub use attachment::{Attachments, Kind, Placed};
+pub(crate) use condition::effect_of;
+pub use condition::{Condition, Outcome};
+pub use declared_target::{Declared, Target};
+pub use effective::{Effective, PathEffective};
+pub use effective_policies::EffectivePolicies;
+pub(crate) use findings::displacing;
+pub use findings::outcomes;
+pub use ids::{KindId, PolicyId};
+pub use layer::{Content, Entry, Layer, Leaf, Side};
+pub(crate) use leaves::{flatten, unflatten};
+pub(crate) use local_wins::without_rules_of;
+pub use losses::Loss;
+pub(crate) use merge::merge;
+pub use options::{Interpret, Options};
+pub use policy::Policy;
+pub use precedence::{Ages, ORIGIN_CREATION, Rank, Rule};
+pub use profile::{
+    AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape,
+    Strategy, TargetField, Wrappers,
+};
+pub use profiles::{ProfileEntry, ProfileError, Profiles, configure, entry_schema};
+pub(crate) use reach::without;
 pub use reach::{Change, Clusters, Reach};
-pub use report::{OnClusters, PolicyReport};
-pub use status::{Condition, Outcome, PolicyStatus, Statuses};
-pub use view::PolicyView;
+pub(crate) use reading::read_policy;
+pub(crate) use settings::{exchanged, read as read_settings};
+pub use status::{AncestorRef, AncestorStatus, PolicyStatus, Statuses, Tally};

@@ -1,7 +1,7 @@
 //! Who goes first: age and name, and the names of the rules that decide.
 //!
-//! Owns: the order of policies on one level (spec/policy.md 1.4, R2 and R3; the seed's third and fourth criterion)
-//! and [`Rule`], the reason that every decision carries.
+//! Owns: conflict resolution on one level (docs/systems/gep-713.md#established-and-challenger) and [`Rule`], the reason
+//! that every decision carries.
 //! Flows in: objects. Flows out: comparisons and reasons.
 //! Must not know: topology.
 
@@ -10,10 +10,10 @@ use std::cmp::Ordering;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::settings::Side;
+use super::layer::Side;
 use crate::object::Object;
 
-/// The age of a policy whose creation the hub knows and a file does not (hub.md section 4.2).
+/// The age of a policy whose creation the hub knows and a file does not (docs/systems/policy-sync.md#annotations).
 pub const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
 
 /// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
@@ -27,9 +27,10 @@ pub enum Ages {
 }
 
 /// `metadata.creationTimestamp`, else the annotation `kuadrant.io/origin-creation`, when they count. `None` is
-/// the newest: the policy will be created now (design section 7, Age).
+/// the newest: the policy will be created now. Kuadrant and gwctl take it for the oldest
+/// (docs/systems/why-we-differ.md#a-policy-without-an-age).
 #[must_use]
-pub fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
+pub(super) fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
     if ages == Ages::Ignore {
         return None;
     }
@@ -78,22 +79,20 @@ impl Rank {
     }
 }
 
-/// Where a policy stands when it meets another one.
+/// Where a policy stands when it meets another one of its level.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'r> {
-    /// Position of its place in the path, 0 least specific.
-    pub level: usize,
+pub(super) struct Standing<'r> {
     /// Defaults or overrides.
-    pub side: Side,
+    pub(super) side: Side,
     /// Its rank.
-    pub rank: &'r Rank,
+    pub(super) rank: &'r Rank,
 }
 
 /// The rule that decided between two policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The seed's second criterion.
+    /// The second line of the earlier text of GEP-713.
     OverridesBeatDefaults,
     /// Between levels, the less specific override.
     LessSpecificOverrides,
@@ -146,22 +145,29 @@ impl Rule {
         }
     }
 
-    /// The rule by which `winner` beat `loser`.
+    /// The rule by which `winner` beat `loser`; `levels` compares where they stand, the less specific being less.
     #[must_use]
-    pub fn between(winner: Standing<'_>, loser: Standing<'_>) -> Self {
-        match winner.level.cmp(&loser.level) {
+    pub(super) fn between(levels: Ordering, winner: Standing<'_>, loser: Standing<'_>) -> Self {
+        match levels {
             Ordering::Greater => Self::MoreSpecificDefaults,
             Ordering::Less if loser.side == Side::Overrides => Self::LessSpecificOverrides,
             Ordering::Less => Self::OverridesBeatDefaults,
-            Ordering::Equal if winner.side == Side::Overrides && loser.side == Side::Defaults => {
-                Self::OverridesBeatDefaults
-            }
-            Ordering::Equal => match (winner.rank.by_age(loser.rank), winner.rank.key < loser.rank.key) {
-                (Ordering::Less, _) => Self::Older,
-                (Ordering::Greater, _) => Self::NewerChallenger,
-                (Ordering::Equal, true) => Self::FirstByName,
-                (Ordering::Equal, false) => Self::LaterChallenger,
-            },
+            Ordering::Equal => Self::on_one_level(winner, loser),
+        }
+    }
+
+    /// The rule by which `winner` beat `loser` on one level. That the newer one won is no mistake: it challenged
+    /// defaults (docs/systems/kuadrant.md#policies-on-one-target).
+    #[must_use]
+    pub(super) fn on_one_level(winner: Standing<'_>, loser: Standing<'_>) -> Self {
+        if winner.side == Side::Overrides && loser.side == Side::Defaults {
+            return Self::OverridesBeatDefaults;
+        }
+        match (winner.rank.by_age(loser.rank), winner.rank.key < loser.rank.key) {
+            (Ordering::Less, _) => Self::Older,
+            (Ordering::Greater, _) => Self::NewerChallenger,
+            (Ordering::Equal, true) => Self::FirstByName,
+            (Ordering::Equal, false) => Self::LaterChallenger,
         }
     }
 }

@@ -9,48 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::gateway::GROUP;
+use crate::topology::Level;
 use apimachinery::GroupKind;
-
-/// A level of the hierarchy, least specific first (design section 7, Hierarchy).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Level {
-    /// The GatewayClass.
-    GatewayClass,
-    /// The Namespace of the Gateway.
-    GatewayNamespace,
-    /// The Gateway.
-    Gateway,
-    /// A listener.
-    Listener,
-    /// The Namespace of the route.
-    RouteNamespace,
-    /// The route.
-    Route,
-    /// A rule of the route.
-    Rule,
-    /// The backend: a Service, or whatever a route forwards to.
-    Backend,
-    /// A port of the backend.
-    Port,
-}
-
-impl Level {
-    /// For people: `route rule`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::GatewayClass => "GatewayClass",
-            Self::GatewayNamespace => "Namespace of the Gateway",
-            Self::Gateway => "Gateway",
-            Self::Listener => "listener",
-            Self::RouteNamespace => "Namespace of the route",
-            Self::Route => "route",
-            Self::Rule => "route rule",
-            Self::Backend => "backend",
-            Self::Port => "backend port",
-        }
-    }
-}
 
 /// What a policy of the kind affects (GEP-713: Direct and Inherited).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -135,10 +95,10 @@ pub enum Dictates {
 /// The order of two policies on one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Precedence {
-    /// The older text: the oldest wins, in defaults and in overrides.
-    Seed,
-    /// Today's roles: the established policy's strategy decides, so that defaults give way to the challenger.
-    Roles,
+    /// The oldest wins, in defaults and in overrides: GEP-713's earlier text.
+    OldestWins,
+    /// The established policy's strategy decides, so that its defaults give way to the challenger: today's GEP-713.
+    EstablishedChallenger,
 }
 
 /// A part of the spec that is merged by name.
@@ -244,7 +204,8 @@ impl Profile {
         GroupKind::new(&self.group, &self.kind)
     }
 
-    /// A labelled Direct kind that nobody described: strategy None (design section 7).
+    /// A labelled Direct kind that nobody described: strategy None
+    /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn direct(group: &str, kind: &str) -> Self {
         Self {
@@ -252,13 +213,14 @@ impl Profile {
             wrappers: Wrappers::Bare,
             strategy: Strategy::None,
             strategy_fields: Vec::new(),
-            precedence: Precedence::Roles,
+            precedence: Precedence::EstablishedChallenger,
             same_target: SameTarget::Reject,
             ..Self::inherited(group, kind)
         }
     }
 
-    /// A labelled Inherited kind that nobody described: field by field, in the seed's order (design section 7).
+    /// A labelled Inherited kind that nobody described: field by field, in the order of GEP-713's earlier text, which
+    /// was written for all kinds (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn inherited(group: &str, kind: &str) -> Self {
         Self {
@@ -277,7 +239,7 @@ impl Profile {
             dictates: Dictates::Established,
             strategy: Strategy::Patch,
             unit: MergeUnit::JsonMergePatch,
-            precedence: Precedence::Seed,
+            precedence: Precedence::OldestWins,
             same_target: SameTarget::Merge,
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
             paths: Paths::WhereItMatters,

@@ -8,65 +8,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attachment::{Attachments, PolicyId};
-use super::effective::{Effective, EffectivePolicies};
-use super::merge::Entry;
-use super::node::{Node, Path, index};
-use super::topology::Topology;
-use super::walk::on_gateway;
+use super::attachment::Attachments;
+use super::effective::Effective;
+use super::effective_policies::EffectivePolicies;
+use super::ids::PolicyId;
+use super::layer::Entry;
+use super::paths::on_gateway;
+use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId};
 
 /// The clusters of each Gateway, by `namespace/name`.
 pub type Clusters = BTreeMap<String, Vec<String>>;
-
-/// The Gateways that traffic through a node comes from, by number, sorted.
-#[must_use]
-pub fn gateways_of(topology: &Topology<'_>, node: Node) -> Vec<u32> {
-    match node {
-        Node::Gateway(gateway) | Node::Listener(gateway, _) => vec![gateway],
-        Node::ListenerSet(set) => {
-            let set = topology.listener_sets.get(index(set));
-            set.map(|set| set.gateway).into_iter().collect()
-        }
-        Node::Route(route) | Node::Rule(route, _) => topology
-            .route(route)
-            .map_or_else(Vec::new, |route| route.gateways.clone()),
-        Node::Backend(backend) | Node::Port(backend, _) => {
-            let routes = topology
-                .backends
-                .get(index(backend))
-                .map(|backend| &backend.routes);
-            let gateways: BTreeSet<u32> = routes
-                .into_iter()
-                .flatten()
-                .filter_map(|route| topology.route(*route))
-                .flat_map(|route| route.gateways.iter().copied())
-                .collect();
-            gateways.into_iter().collect()
-        }
-        Node::Class(class) => topology
-            .classes
-            .get(index(class))
-            .map_or_else(Vec::new, |class| class.gateways.clone()),
-        Node::Namespace(namespace) => topology
-            .namespaces
-            .get(index(namespace))
-            .map_or_else(Vec::new, |namespace| namespace.gateways.clone()),
-    }
-}
 
 /// What a policy reaches: every node of every path that it is on, at its own level or below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reach {
     /// Clusters, sorted.
     pub clusters: BTreeSet<String>,
-    /// Gateways, by number.
-    pub gateways: BTreeSet<u32>,
-    /// Listeners: Gateway, position.
-    pub listeners: BTreeSet<(u32, u32)>,
-    /// Routes, by number.
-    pub routes: BTreeSet<u32>,
-    /// Backends, by number.
-    pub backends: BTreeSet<u32>,
+    /// Gateways.
+    pub gateways: BTreeSet<GatewayId>,
+    /// Listeners, each with its Gateway.
+    pub listeners: BTreeSet<(GatewayId, ListenerId)>,
+    /// Routes.
+    pub routes: BTreeSet<RouteId>,
+    /// Backends.
+    pub backends: BTreeSet<BackendId>,
 }
 
 /// A path whose result would be another one without the policy.
@@ -90,9 +55,7 @@ impl Reach {
         policy: PolicyId,
     ) -> Self {
         let mut reach = Self::default();
-        let Some(kind) = attachments.policy(policy).map(|policy| policy.kind) else {
-            return reach;
-        };
+        let kind = attachments.policy(policy).kind;
         for gateway in candidates(attachments, policy) {
             for path in effective.on(kind, gateway) {
                 if path.effective.chain.iter().any(|(_, on_it)| *on_it == policy) {
@@ -101,16 +64,10 @@ impl Reach {
             }
         }
         for gateway in &reach.gateways {
-            let key = attachments
-                .topology
-                .gateway(*gateway)
-                .map(|gateway| gateway.object.key());
-            reach.clusters.extend(
-                key.and_then(|key| clusters.get(&key))
-                    .into_iter()
-                    .flatten()
-                    .cloned(),
-            );
+            let key = attachments.topology.gateways.get(*gateway).object.key();
+            reach
+                .clusters
+                .extend(clusters.get(&key).into_iter().flatten().cloned());
         }
         reach
     }
@@ -122,9 +79,10 @@ impl Reach {
         self.routes.extend(path.route);
         self.backends.extend(path.backend);
         if path.listener.is_none()
-            && let (Some(route), Some(gateway)) = (path.route, attachments.topology.gateway(path.gateway))
+            && let Some(route) = path.route
         {
-            let taken = gateway.attached.iter().filter(|(_, attached)| *attached == route);
+            let attached = &attachments.topology.gateways.get(path.gateway).attached;
+            let taken = attached.iter().filter(|(_, attached)| *attached == route);
             self.listeners
                 .extend(taken.map(|(listener, _)| (path.gateway, *listener)));
         }
@@ -132,14 +90,10 @@ impl Reach {
 }
 
 /// The Gateways that a policy can be on a path of.
-fn candidates(attachments: &Attachments<'_>, policy: PolicyId) -> BTreeSet<u32> {
-    let nodes = attachments
-        .policy(policy)
-        .map(super::attachment::Policy::nodes)
-        .unwrap_or_default();
+fn candidates(attachments: &Attachments<'_>, policy: PolicyId) -> BTreeSet<GatewayId> {
+    let nodes = attachments.policy(policy).nodes().into_iter();
     nodes
-        .into_iter()
-        .flat_map(|node| gateways_of(&attachments.topology, node))
+        .flat_map(|node| attachments.topology.gateways_of(node))
         .collect()
 }
 
@@ -151,9 +105,7 @@ pub fn without(
     effective: &EffectivePolicies,
     policy: PolicyId,
 ) -> Vec<Change> {
-    let Some(known) = attachments.policy(policy) else {
-        return Vec::new();
-    };
+    let known = attachments.policy(policy);
     let exchanged: BTreeMap<Node, Vec<Entry>> = known
         .nodes()
         .into_iter()

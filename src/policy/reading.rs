@@ -1,71 +1,30 @@
-//! From objects to policies: which kinds are policies, and what one of them says.
+//! From objects to policies: what one of them says.
 //!
-//! Owns: discovering policy kinds (labels, registry, parameters), reading targets and settings of one policy, and the
-//! findings about it.
+//! Owns: reading targets and settings of one policy, and the findings about it.
 //! Flows in: objects, profiles, options. Flows out: [`Policy`]s whose targets are not resolved yet.
 //! Must not know: topology, other policies.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::attachment::{Options, Policy, PolicyId};
+use super::declared_target::Declared;
+use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
+use super::options::Options;
+use super::policy::Policy;
 use super::precedence::{self, Rank};
 use super::profile::{Profile, TargetField};
-use super::profiles::Profiles;
 use super::settings::{self, Problem, Weight};
-use super::targets::Declared;
-use super::topology::Sources;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::object::Object;
-use apimachinery::GroupKind;
-
-/// The policy kinds of the input with their profiles, sorted by group and kind.
-pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>> {
-    let built_in;
-    let profiles = match options.profiles {
-        Some(profiles) => profiles,
-        None => {
-            built_in = Profiles::built_in();
-            &built_in
-        }
-    };
-    let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
-    for (object, _) in sources.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
-        let spec = object.root().get("spec");
-        let (group, kind) = (spec.get("group").str(), spec.get("names").get("kind").str());
-        if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {
-            labelled.insert(GroupKind::new(group, kind), class.to_owned());
-        }
-    }
-    for kind in options.kinds {
-        labelled.entry(kind.clone()).or_insert_with(|| "true".to_owned());
-    }
-    let mut present: BTreeSet<&GroupKind> = sources.hub.group_kinds().into_iter().collect();
-    if let Some((_, local)) = sources.local {
-        present.extend(local.group_kinds());
-    }
-    present
-        .into_iter()
-        .filter_map(|kind| match (profiles.get(kind), labelled.get(kind)) {
-            (Some(profile), _) => Some(Arc::clone(profile)),
-            (None, Some(class)) => Some(Arc::new(Profiles::fallback(kind, class))),
-            (None, None) => None,
-        })
-        .collect()
-}
-
-/// The label by which a CRD says that its kind is a policy.
-pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// Reads one policy. Its number goes into its settings.
 pub(crate) fn read_policy<'a>(
     object: &'a Object,
-    (id, kind, local): (PolicyId, usize, bool),
-    profile: Option<&Profile>,
+    (id, kind, local): (PolicyId, KindId, bool),
+    profile: &Profile,
     options: &Options<'_>,
     findings: &mut Findings,
 ) -> Policy<'a> {
@@ -82,7 +41,6 @@ pub(crate) fn read_policy<'a>(
         targets: Vec::new(),
         invalid: None,
     };
-    let Some(profile) = profile else { return policy };
     read_targets(&mut policy, profile, findings);
     let interpreted = options.interpret.and_then(|interpret| interpret(object));
     let spec = interpreted.as_ref().unwrap_or(&object.value).get("spec");

@@ -6,67 +6,20 @@
 //! Flows in: a spec and a profile. Flows out: [`Layer`]s, whose [`Leaf`]s remember where they come from.
 //! Must not know: other policies.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apimachinery::pointer;
 use serde_json::{Map, Value};
 
-use super::attachment::PolicyId;
+use super::ids::PolicyId;
+use super::layer::{Content, Layer, Leaf, Side};
 use super::leaves::flatten;
+use super::merge_patch::patch;
 use super::profile::{MergeUnit, Profile, StatusShape, Strategy, Wrappers};
-
-/// Which wrapper settings stand in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
-    /// Gives way to what is more specific.
-    Defaults,
-    /// Does not.
-    Overrides,
-}
-
-/// One unit of merging: a named rule, or a field that is no mapping.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Leaf {
-    /// Its value.
-    pub value: Arc<Value>,
-    /// Its JSON pointer in the settings: `/limits/per-client`.
-    pub at: Arc<str>,
-    /// The pointer of the settings in the source object: `/spec/defaults`.
-    pub base: &'static str,
-    /// The policy that it comes from.
-    pub policy: PolicyId,
-    /// A policy with no essential leaf counts as empty.
-    pub essential: bool,
-}
-
-impl Leaf {
-    /// The pointer of the leaf in its source object.
-    #[must_use]
-    pub fn source_pointer(&self) -> String {
-        format!("{}{}", self.base, self.at)
-    }
-}
-
-/// Leaves by rule id, or by JSON pointer.
-pub type Content = BTreeMap<Arc<str>, Leaf>;
-
-/// The settings in one wrapper.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Layer {
-    /// Defaults or overrides.
-    pub side: Side,
-    /// How they merge.
-    pub strategy: Strategy,
-    /// The leaves.
-    pub content: Arc<Content>,
-    /// The pointer of the wrapper that they stand in: `/spec/defaults`, or `/spec` itself.
-    pub base: &'static str,
-}
 
 /// Something about a spec that an API server, or its controller, would not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(super) struct Problem {
     /// Pointer of the field in the object.
     pub pointer: String,
     /// One sentence without a full stop.
@@ -79,7 +32,7 @@ pub struct Problem {
 
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
+pub(super) enum Weight {
     /// The policy is invalid.
     Invalid,
     /// The value means nothing, the rest counts.
@@ -90,11 +43,11 @@ pub enum Weight {
 
 /// Settings and what is wrong with them.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Defaults first; at most one layer of each side.
-    pub layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     /// In the order of the spec.
-    pub problems: Vec<Problem>,
+    pub(super) problems: Vec<Problem>,
 }
 
 const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
@@ -109,7 +62,7 @@ const WRAPPERS: [(&str, Side, &str); 4] = [
 
 /// Takes a spec apart. `spec` is the interpreted one: defaults applied, nulls pruned as an API server does.
 #[must_use]
-pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
+pub(crate) fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
     let mut reading = SettingsReading {
         profile,
         policy,
@@ -143,6 +96,8 @@ impl SettingsReading<'_> {
                 bare.insert(key.clone(), value.clone());
             }
         }
+        // The examples of GEP-713 have `strategy` in the spec and in a wrapper: the one in a wrapper is read last, and
+        // counts (docs/systems/gep-713.md#merge-strategies).
         self.bare_strategy(&mut bare);
         if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
             self.check_exclusive(&wrappers, &bare);
@@ -302,10 +257,11 @@ impl SettingsReading<'_> {
             *slot = Some(base);
         }
         if let Some(all) = self.contents.get_mut(position) {
+            // `defaults` besides a bare spec, or `default`: GEP-2649 forbids neither, so that both count.
             if all.is_empty() {
                 *all = content;
             } else {
-                super::merge::patch(all, &content, &self.profile.unit);
+                patch(all, &content, &self.profile.unit);
             }
         }
     }
@@ -340,7 +296,8 @@ impl SettingsReading<'_> {
 }
 
 /// The values of a strategy field. Kuadrant's CRDs take exactly `atomic` and `merge`; elsewhere GEP-713's
-/// names and Envoy Gateway's count, without regard to case.
+/// names and Envoy Gateway's count, without regard to case (docs/systems/kuadrant.md#defaults-and-overrides,
+/// docs/systems/envoy-gateway.md#merge-types).
 fn parse_strategy(text: &str, status: StatusShape) -> Option<Strategy> {
     if status == StatusShape::Kuadrant {
         return match text {
@@ -390,7 +347,7 @@ fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec
 
 /// A spec with other settings in the wrapper at `base`; targets, the strategy and other wrappers stay.
 #[must_use]
-pub fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: Value) -> Value {
+pub(crate) fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: Value) -> Value {
     let mut spec = spec.as_object().cloned().unwrap_or_default();
     let stays = |key: &str| {
         TARGET_FIELDS.contains(&key)

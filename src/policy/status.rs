@@ -3,54 +3,26 @@
 //! Owns: the conditions Accepted, Enforced and Programmed with Kuadrant's own messages for Kuadrant's kinds,
 //! `status.ancestors`, and the tally that they follow from.
 //! Flows in: attachments and effective policies. Flows out: [`Statuses`].
-//! Must not know: clusters; what happens there is `shipping`.
+//! Must not know: clusters, and what happens there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::attachment::{Attachments, Policy, PolicyId};
-use super::effective::EffectivePolicies;
-use super::node::{Node, number};
+use super::attachment::Attachments;
+use super::condition::{Condition, Outcome, effect_of};
+use super::declared_target::Target;
+use super::effective_policies::EffectivePolicies;
+use super::ids::PolicyId;
+use super::policy::Policy;
 use super::profile::StatusShape;
-use super::reach::gateways_of;
-use super::targets::Target;
 use crate::api::gateway::GROUP;
+use crate::hub::Table;
+use crate::topology::{GatewayId, Node};
 
 /// At most this many entries fit into `status.ancestors` (Gateway API's CRDs).
 pub const MAX_ANCESTORS: usize = 16;
-
-/// A Kubernetes condition, less its times.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Condition {
-    /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// `True` or `False`.
-    pub status: &'static str,
-    /// A word.
-    pub reason: String,
-    /// A sentence.
-    pub message: String,
-}
-
-impl Condition {
-    fn new(kind: &str, status: bool, reason: &str, message: String) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            status: if status { "True" } else { "False" },
-            reason: reason.to_owned(),
-            message,
-        }
-    }
-
-    /// Whether it holds.
-    #[must_use]
-    pub fn is_true(&self) -> bool {
-        self.status == "True"
-    }
-}
 
 /// What became of a policy's units on the paths of a Gateway, or on all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,20 +52,6 @@ impl Tally {
             (false, false) => Outcome::NoPath,
         }
     }
-}
-
-/// What became of a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// All of it holds wherever it is attached.
-    Whole,
-    /// Some of it lost somewhere.
-    Partial,
-    /// Nothing of it holds anywhere.
-    Overridden,
-    /// It is on no path.
-    NoPath,
 }
 
 /// The status of a policy for one ancestor.
@@ -135,13 +93,13 @@ pub struct PolicyStatus {
     /// What became of it over all paths.
     pub tally: Tally,
     /// Gateways on whose paths it is, by number.
-    pub gateways: BTreeSet<u32>,
+    pub gateways: BTreeSet<GatewayId>,
 }
 
 /// The predicted statuses of all policies, by [`PolicyId`].
 #[derive(Debug, Default)]
 pub struct Statuses {
-    by_policy: Vec<PolicyStatus>,
+    by_policy: Table<PolicyId, PolicyStatus>,
 }
 
 impl Statuses {
@@ -151,25 +109,24 @@ impl Statuses {
         let tallies = tally(attachments, effective);
         let empty = BTreeMap::new();
         let by_policy = attachments
-            .ids()
-            .zip(&attachments.policies)
+            .policies
+            .iter()
             .map(|(id, policy)| status_of(attachments, id, policy, tallies.get(&id).unwrap_or(&empty)))
             .collect();
-        Self { by_policy }
+        Self {
+            by_policy: Table::of(by_policy),
+        }
     }
 
     /// The status of a policy.
     #[must_use]
-    pub fn of(&self, id: PolicyId) -> Option<&PolicyStatus> {
-        self.by_policy.get(super::node::index(id.0))
+    pub fn of(&self, id: PolicyId) -> &PolicyStatus {
+        self.by_policy.get(id)
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (PolicyId, &PolicyStatus)> {
-        self.by_policy
-            .iter()
-            .enumerate()
-            .map(|(position, status)| (PolicyId(number(position)), status))
+        self.by_policy.iter()
     }
 }
 
@@ -177,10 +134,10 @@ impl Statuses {
 fn tally(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
-) -> BTreeMap<PolicyId, BTreeMap<u32, Tally>> {
-    let mut tallies: BTreeMap<PolicyId, BTreeMap<u32, Tally>> = BTreeMap::new();
-    for gateway in 0..number(attachments.topology.gateways.len()) {
-        for kind in 0..attachments.kinds.len() {
+) -> BTreeMap<PolicyId, BTreeMap<GatewayId, Tally>> {
+    let mut tallies: BTreeMap<PolicyId, BTreeMap<GatewayId, Tally>> = BTreeMap::new();
+    for gateway in attachments.topology.gateways.ids() {
+        for kind in attachments.kinds.ids() {
             let mut seen = HashSet::new();
             for path in effective.on(kind, gateway) {
                 if !seen.insert(Arc::as_ptr(&path.effective)) {
@@ -209,27 +166,27 @@ fn tally(
 }
 
 /// In a view of a cluster: what spoke-local policies took from synced ones.
-fn tally_local(attachments: &Attachments<'_>, tallies: &mut BTreeMap<PolicyId, BTreeMap<u32, Tally>>) {
-    for kind in &attachments.kinds {
+fn tally_local(attachments: &Attachments<'_>, tallies: &mut BTreeMap<PolicyId, BTreeMap<GatewayId, Tally>>) {
+    for kind in attachments.kinds.rows() {
         for (node, placed) in &kind.nodes {
             let locals: BTreeSet<PolicyId> = placed
                 .accepted
                 .iter()
                 .map(|entry| entry.policy)
-                .filter(|id| attachments.policy(*id).is_some_and(|policy| policy.local))
+                .filter(|id| attachments.policy(*id).local)
                 .collect();
-            let reduced = placed.accepted.iter().filter(|entry| {
-                attachments
-                    .policy(entry.policy)
-                    .is_some_and(|policy| !Arc::ptr_eq(&policy.layers, &entry.layers))
-            });
+            // Settings are shared until a local policy takes some away.
+            let reduced = placed
+                .accepted
+                .iter()
+                .filter(|entry| !Arc::ptr_eq(&attachments.policy(entry.policy).layers, &entry.layers));
             let losers = placed
                 .overridden
                 .iter()
                 .map(|(loser, _)| *loser)
                 .chain(reduced.map(|entry| entry.policy));
             for loser in losers {
-                for gateway in gateways_of(&attachments.topology, *node) {
+                for gateway in attachments.topology.gateways_of(*node) {
                     let by_gateway = tallies.entry(loser).or_default();
                     let tally = by_gateway.entry(gateway).or_default();
                     tally.lost = true;
@@ -244,11 +201,9 @@ fn status_of(
     attachments: &Attachments<'_>,
     id: PolicyId,
     policy: &Policy<'_>,
-    by_gateway: &BTreeMap<u32, Tally>,
+    by_gateway: &BTreeMap<GatewayId, Tally>,
 ) -> PolicyStatus {
-    let shape = attachments
-        .profile(id)
-        .map_or(StatusShape::Ancestors, |profile| profile.status);
+    let shape = attachments.profile(id).status;
     let mut total = Tally::default();
     for tally in by_gateway.values() {
         total.add(tally);
@@ -257,20 +212,20 @@ fn status_of(
     let effect = accepted
         .is_true()
         .then(|| effect(attachments, policy, shape, &total));
-    let mut gateways: BTreeSet<u32> = by_gateway.keys().copied().collect();
+    let mut gateways: BTreeSet<GatewayId> = by_gateway.keys().copied().collect();
     if gateways.is_empty() {
         gateways.extend(
             policy
                 .nodes()
                 .into_iter()
-                .flat_map(|node| gateways_of(&attachments.topology, node)),
+                .flat_map(|node| attachments.topology.gateways_of(node)),
         );
     }
     let ancestors = if shape == StatusShape::Ancestors {
         gateways
             .iter()
             .take(MAX_ANCESTORS)
-            .filter_map(|gateway| {
+            .map(|gateway| {
                 let conditions = conditions_for(attachments, id, policy, *gateway, by_gateway.get(gateway));
                 ancestor(attachments, *gateway, conditions)
             })
@@ -296,7 +251,7 @@ fn conditions_for(
     attachments: &Attachments<'_>,
     id: PolicyId,
     policy: &Policy<'_>,
-    gateway: u32,
+    gateway: GatewayId,
     tally: Option<&Tally>,
 ) -> Vec<Condition> {
     let accepted = accepted(attachments, id, policy, Some(gateway));
@@ -312,13 +267,9 @@ fn conditions_for(
     std::iter::once(accepted).chain(effect).collect()
 }
 
-fn ancestor(
-    attachments: &Attachments<'_>,
-    gateway: u32,
-    conditions: Vec<Condition>,
-) -> Option<AncestorStatus> {
-    let node = attachments.topology.gateway(gateway)?;
-    Some(AncestorStatus {
+fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<Condition>) -> AncestorStatus {
+    let node = attachments.topology.gateways.get(gateway);
+    AncestorStatus {
         ancestor_ref: AncestorRef {
             group: GROUP,
             kind: "Gateway",
@@ -327,28 +278,28 @@ fn ancestor(
         },
         controller_name: controller_name(attachments, gateway),
         conditions,
-    })
+    }
 }
 
 /// `spec.controllerName` of a Gateway's class; empty when the class is not in the input.
 #[must_use]
-pub fn controller_name(attachments: &Attachments<'_>, gateway: u32) -> String {
+pub fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> String {
+    let class = Node::Class(attachments.topology.gateways.get(gateway).class);
     attachments
         .topology
-        .gateway(gateway)
-        .and_then(|gateway| attachments.topology.object(Node::Class(gateway.class)))
+        .object(class)
         .and_then(|class| class.value.pointer("/spec/controllerName")?.as_str())
         .unwrap_or_default()
         .to_owned()
 }
 
-/// Accepted: True when one target is; else why the first is not (spec/policy.md 2.1). With a Gateway, only the
-/// targets that lead there count.
+/// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
+/// Gateway, only the targets that lead there count.
 fn accepted(
     attachments: &Attachments<'_>,
     id: PolicyId,
     policy: &Policy<'_>,
-    gateway: Option<u32>,
+    gateway: Option<GatewayId>,
 ) -> Condition {
     let kind = policy.object.kind.as_str();
     let refused = |reason: &str, message: String| Condition::new("Accepted", false, reason, message);
@@ -360,20 +311,17 @@ fn accepted(
         let problem = match &declared.target {
             Target::Attached(node) => {
                 let elsewhere = gateway
-                    .is_some_and(|gateway| !gateways_of(&attachments.topology, *node).contains(&gateway));
+                    .is_some_and(|gateway| !attachments.topology.gateways_of(*node).contains(&gateway));
                 if elsewhere {
                     continue;
                 }
-                match attachments
-                    .conflicted_by(id, *node)
-                    .and_then(|by| attachments.policy(by))
-                {
-                    None => None,
-                    Some(by) => {
-                        let message = format!("{kind} is conflicted by {}: conflicting policy", by.rank.key);
-                        Some(refused("Conflicted", message))
-                    }
-                }
+                attachments.conflicted_by(id, *node).map(|by| {
+                    let by = &attachments.policy(by).rank.key;
+                    refused(
+                        "Conflicted",
+                        format!("{kind} is conflicted by {by}: conflicting policy"),
+                    )
+                })
             }
             Target::Virtual | Target::Unresolved => None,
             Target::NotFound => {
@@ -413,46 +361,9 @@ fn effect(
     effect_of(&policy.object.kind, shape, tally.outcome(), &by)
 }
 
-/// The condition for an outcome; `by` are the keys of whoever took the place, sorted.
-#[must_use]
-pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Condition {
-    let by = by.join(" ");
-    match (shape, outcome) {
-        (StatusShape::Kuadrant, outcome) => {
-            let (status, reason, message) = match outcome {
-                Outcome::Whole => (true, "Enforced", format!("{kind} has been successfully enforced")),
-                Outcome::Partial => (true, "Enforced", format!("{kind} has been partially enforced")),
-                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
-                Outcome::NoPath => (
-                    false,
-                    "Unknown",
-                    format!("{kind} is not in the path to any existing routes"),
-                ),
-            };
-            Condition::new("Enforced", status, reason, message)
-        }
-        (StatusShape::Ancestors, outcome) => {
-            let (status, reason, message) = match outcome {
-                Outcome::Whole => (true, "Programmed", format!("{kind} is programmed")),
-                Outcome::Partial => (
-                    true,
-                    "PartiallyProgrammed",
-                    format!("{kind} is programmed, in part overridden by [{by}]"),
-                ),
-                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
-                Outcome::NoPath => (false, "Unknown", format!("{kind} is on no path from a Gateway")),
-            };
-            Condition::new("Programmed", status, reason, message)
-        }
-    }
-}
-
 /// `namespace/name` of policies, sorted.
 #[must_use]
 pub fn keys(attachments: &Attachments<'_>, ids: impl Iterator<Item = PolicyId>) -> Vec<String> {
-    let keys: BTreeSet<String> = ids
-        .filter_map(|id| attachments.policy(id))
-        .map(|policy| policy.rank.key.clone())
-        .collect();
+    let keys: BTreeSet<String> = ids.map(|id| attachments.policy(id).rank.key.clone()).collect();
     keys.into_iter().collect()
 }

@@ -5,116 +5,30 @@
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
-use super::attachment::Policy;
-use super::locate::{Located, locate, position};
-use super::node::{Node, index};
+use super::declared_target::{Declared, Target};
+use super::policy::Policy;
 use super::profile::Profile;
-use super::topology::{Sources, Topology};
 use crate::api::gateway::GROUP;
-use crate::api::policy::{TargetRef, TargetSelector};
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
 use crate::hub::Grants;
+use crate::topology::{Located, Node, Sources, Topology};
 use apimachinery::{Identity, Selector};
 
-/// A target as declared, and what became of it.
-#[derive(Debug, Clone)]
-pub struct Declared {
-    /// API group, `""` for core.
-    pub group: String,
-    /// Kind.
-    pub kind: String,
-    /// Namespace as written.
-    pub namespace: Option<String>,
-    /// Name; of a selector, what it selected.
-    pub name: String,
-    /// Listener, rule or port.
-    pub section: Option<String>,
-    /// Pointer inside the policy: `/spec/targetRefs/0`.
-    pub pointer: String,
-    /// What became of it.
-    pub target: Target,
-    selector: Option<Selector>,
-}
-
-/// What became of a declared target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// Not looked at: the policy is invalid.
-    Unresolved,
-    /// It is this node.
-    Attached(Node),
-    /// There is no such thing in the input.
-    NotFound,
-    /// It lies in another namespace, whose owner has not agreed.
-    NotPermitted,
-    /// The kind may not be targeted, or not in this way.
-    NotAllowed(String),
-    /// A kind that exists only for the controller (GEP-713, "Targeting Virtual Types").
-    Virtual,
-}
-
-impl Declared {
-    /// A reference.
-    #[must_use]
-    pub fn reference(reference: &TargetRef<'_>) -> Self {
-        Self {
-            group: reference.group.to_owned(),
-            kind: reference.kind.to_owned(),
-            namespace: reference.namespace.map(str::to_owned),
-            name: reference.name.to_owned(),
-            section: reference.section_name.map(str::to_owned),
-            pointer: reference.pointer.clone(),
-            target: Target::Unresolved,
-            selector: None,
-        }
-    }
-
-    /// A selector, before it has selected.
-    #[must_use]
-    pub fn selector(selector: &TargetSelector<'_>) -> Self {
-        Self {
-            group: selector.group.to_owned(),
-            kind: selector.kind.to_owned(),
-            namespace: None,
-            name: String::new(),
-            section: selector.section_name.map(str::to_owned),
-            pointer: selector.pointer.clone(),
-            target: Target::Unresolved,
-            selector: Some(selector.selector.clone()),
-        }
-    }
-
-    /// For people: `HTTPRoute shop/cart#rule-1`.
-    fn describe(&self, namespace: &str) -> String {
-        let section = self
-            .section
-            .as_deref()
-            .map(|section| format!("#{section}"))
-            .unwrap_or_default();
-        if self.group == GROUP && self.kind == "GatewayClass" {
-            format!("{} {}{section}", self.kind, self.name)
-        } else {
-            format!("{} {namespace}/{}{section}", self.kind, self.name)
-        }
-    }
-}
-
 /// Resolves targets.
-#[derive(Debug)]
-pub struct Resolver<'r, 'a> {
+pub(super) struct Resolver<'r, 'a> {
     /// The topology; targets may add backends that no route names.
-    pub topology: &'r mut Topology<'a>,
+    pub(super) topology: &'r mut Topology<'a>,
     /// The objects behind it.
-    pub sources: Sources<'a>,
+    pub(super) sources: Sources<'a>,
     /// ReferenceGrants.
-    pub grants: &'r Grants<'a>,
+    pub(super) grants: &'r Grants<'a>,
     /// Collector.
-    pub findings: &'r mut Findings,
+    pub(super) findings: &'r mut Findings,
 }
 
 impl<'a> Resolver<'_, 'a> {
     /// Resolves the targets of one policy in place.
-    pub fn resolve(&mut self, policy: &mut Policy<'a>, profile: &Profile) {
+    pub(super) fn resolve(&mut self, policy: &mut Policy<'a>, profile: &Profile) {
         let own = policy.object.namespace_or_empty();
         if policy.targets.is_empty() && profile.namespace_wide {
             let workloads = policy.object.root().get("spec").get("selector").is_present();
@@ -249,7 +163,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn node(&mut self, declared: &Declared, namespace: &str, local: bool) -> Option<Target> {
-        match locate(self.topology, declared, namespace, local) {
+        match self.topology.locate(declared.locator(namespace, local)) {
             Located::Node(node) => Some(Target::Attached(node)),
             Located::Missing => None,
             Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
@@ -259,24 +173,12 @@ impl<'a> Resolver<'_, 'a> {
     /// A Service, another backend that a route names or the input holds, or a kind that only the controller knows.
     fn backend(&mut self, declared: &Declared, namespace: &str, section: Option<&str>) -> Option<Target> {
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
-        let in_input = self.sources.hub.get(&identity).is_some()
-            || self
-                .sources
-                .local
-                .is_some_and(|(_, objects)| objects.get(&identity).is_some());
-        if !in_input && self.topology.find_backend(&identity).is_none() {
+        if self.sources.get(&identity).is_none() && self.topology.find_backend(&identity).is_none() {
             let known = declared.group.is_empty() || declared.group == GROUP;
             return (!known).then_some(Target::Virtual);
         }
-        let backend = self.topology.backend(identity, self.sources);
-        let node = match section {
-            None => Node::Backend(backend),
-            Some(section) => {
-                let node = self.topology.backends.get(index(backend))?;
-                Node::Port(backend, position(node.ports.iter().map(String::as_str), section)?)
-            }
-        };
-        Some(Target::Attached(node))
+        let backend = Node::Backend(self.topology.backend(identity, self.sources));
+        self.topology.find_section(backend, section).map(Target::Attached)
     }
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
@@ -305,7 +207,8 @@ impl<'a> Resolver<'_, 'a> {
         );
     }
 
-    /// An error where only the hub can hold the target, a warning where it may live on spokes (design section 4).
+    /// An error where only the hub can hold the target, a warning where it may live on spokes
+    /// (docs/systems/why-we-differ.md#missing-targets).
     fn not_found(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
         let of_gateway = matches!(
             (declared.group.as_str(), declared.kind.as_str()),

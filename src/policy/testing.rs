@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 pub(crate) use crate::api::fixture::object;
-use crate::diagnostic::{DocumentId, Findings, SourceId};
+use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
 use crate::source::{Document, Room};
 
@@ -132,7 +132,7 @@ impl<'a> Seen<'a> {
         let statuses = super::Statuses::new(&attachments, &effective);
         crate::sync::report_same_target(&attachments, &mut findings);
         super::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
-        findings.finish(&std::collections::BTreeMap::default(), false);
+        findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
         Self {
             attachments,
             effective,
@@ -147,8 +147,8 @@ impl<'a> Seen<'a> {
             .attachments
             .policies
             .iter()
-            .position(|known| known.object.identity().to_string() == policy);
-        super::PolicyId(super::node::number(found.unwrap()))
+            .find(|(_, known)| known.object.identity().to_string() == policy);
+        found.unwrap().0
     }
 
     /// The result at the path whose last locators (less group and kind) are these, as JSON.
@@ -160,7 +160,7 @@ impl<'a> Seen<'a> {
                 .filter_map(|locator| locator.rsplit(['/', ':']).next())
                 .skip(1)
                 .collect();
-            let profile = &self.attachments.kinds[kind].profile;
+            let profile = &self.attachments.kinds.get(kind).profile;
             (names == path).then(|| known.effective.spec(profile)).flatten()
         });
         found.next()
@@ -176,7 +176,7 @@ impl<'a> Seen<'a> {
 
     /// `status/reason: message` of the second condition of a policy, or of Accepted when that is False.
     pub(crate) fn state(&self, policy: &str) -> String {
-        let status = self.statuses.of(self.id(policy)).unwrap();
+        let status = self.statuses.of(self.id(policy));
         let condition = status.effect.as_ref().unwrap_or(&status.accepted);
         format!("{}/{}: {}", condition.status, condition.reason, condition.message)
     }

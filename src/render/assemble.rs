@@ -1,30 +1,33 @@
 //! Putting the works of every cluster together.
+//!
+//! Owns: which manifests are in which work, in which order, and which clusters get it.
+//! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings where nobody could apply a work.
+//! Must not know: why anything is synced; files.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 use super::collisions::{one_place, overwritten, two_contents};
-use super::copies::{Carrier, Copies, Copy, copies};
-use super::downstream::{set_metadata, shipped};
-use super::feedback::{ResourceIdentifier, gateway_paths};
-use super::findings::{namespace_too_long, substitution, too_large};
-use super::names::{downstream_namespace, work_name};
-use super::plan::{ManifestSummary, Plan, Work};
-use super::policy_status::policy_status;
-use super::replica_sets::{Draft, replica_sets};
-use super::secrets::{GatewaySecrets, encrypted, gateway_secrets, rewrite};
-use super::work::{Manifest, WorkParts, work_text};
+use super::findings::{substitution, too_large};
+use super::gateway::gateway_manifest;
+use super::hub_objects;
+use super::input::{Input, PlacedGateway, WorkKind};
+use super::manifest::Manifest;
+use super::names::work_name;
+use super::namespaces::namespaces;
+use super::plan::{Plan, Work, summaries};
+use super::policy_conditions::policy_conditions;
+use super::rbac;
+use super::replica_sets::{Template, replica_sets};
+use super::secrets::{encrypted, gateway_secrets};
+use super::variants::{Variant, Variants, WorkOf, variants};
+use super::work::{WorkParts, work_text};
 use super::work_names::WorkNames;
-use super::{Input, PlacedGateway, WorkKind, hub_objects, rbac};
 use crate::api::config::HubObjects;
-use crate::api::gateway::GROUP;
-use crate::api::params::Params;
-use crate::api::synced::MANAGED_LABEL;
+use crate::api::params::{Params, Role};
 use crate::diagnostic::Findings;
+use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Stage;
-use crate::sync::{Cargo, NamespaceLabels};
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
@@ -33,22 +36,23 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
         plan: Plan::default(),
         rbac: BTreeMap::new(),
         names: WorkNames::default(),
-        drafts: Vec::new(),
+        templates: Vec::new(),
     };
-    let copies = assembly.copies(findings);
-    assembly.own_works(&copies, findings);
-    let mut riding: Vec<Vec<&Copy>> = Vec::new();
-    riding.resize_with(input.gateways.len(), Vec::new);
-    for copy in copies.iter().flat_map(|shipment| &shipment.copies) {
-        if let Carrier::Gateway(index) = copy.carrier
-            && let Some(riding) = riding.get_mut(index)
-        {
-            riding.push(copy);
+    let synced = assembly.variants(findings);
+    let mut in_gateway_work: Table<OurGatewayId, Vec<&Variant>> = input.gateways.map(|_| Vec::new());
+    for of_object in &synced {
+        for variant in &of_object.variants {
+            match variant.work {
+                WorkOf::Gateway(gateway) => in_gateway_work.get_mut(gateway).push(variant),
+                WorkOf::Object(gateway) => {
+                    assembly.object_work((of_object.object, variant), input.gateways.get(gateway), findings);
+                }
+            }
         }
     }
     let steps = input.progress.count(Stage::Rendering, input.gateways.len());
-    for (index, (gateway, riding)) in input.gateways.iter().zip(&riding).enumerate() {
-        assembly.gateway_works((index, gateway), riding, findings);
+    for (id, gateway) in input.gateways.iter() {
+        assembly.gateway_works((id, gateway), in_gateway_work.get(id), findings);
         steps.advance(1);
     }
     drop(steps);
@@ -58,7 +62,7 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
             assembly.plan
         }
         WorkKind::ReplicaSet => {
-            let sets = replica_sets(input.gateways, &assembly.drafts, findings);
+            let sets = replica_sets(input.gateways, &assembly.templates, findings);
             Plan {
                 replica_sets: Some(sets),
                 ..assembly.plan
@@ -69,13 +73,10 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
     for works in plan.clusters.values_mut() {
         works.sort_by_key(|work| names.get(*work).copied());
     }
-    plan.gateways = input
-        .gateways
-        .iter()
-        .filter(|gateway| !gateway.clusters.is_empty())
-        .count();
+    let placed = input.gateways.rows().iter();
+    plan.gateways = placed.filter(|gateway| !gateway.clusters.is_empty()).count();
     if input.settings.hub_objects == HubObjects::Annotated {
-        plan.hub_objects = hub_objects::annotated(input, &copies_by_object(&copies), findings);
+        plan.hub_objects = hub_objects::annotated(input, &synced, findings);
     }
     plan
 }
@@ -84,40 +85,37 @@ pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
 struct Assembly<'a> {
     input: &'a Input<'a>,
     plan: Plan,
-    /// The custom resources shipped to each cluster.
-    rbac: BTreeMap<String, rbac::Shipped>,
+    /// The custom resources in the works of each cluster.
+    rbac: BTreeMap<String, rbac::CustomResources>,
     names: WorkNames<'a>,
-    /// With [`WorkKind::ReplicaSet`], the works before they become sets.
-    drafts: Vec<Draft<'a>>,
+    /// With [`WorkKind::ReplicaSet`], what becomes the sets.
+    templates: Vec<Template<'a>>,
 }
 
 impl<'a> Assembly<'a> {
-    /// The copies of every shipment.
-    fn copies(&mut self, findings: &mut Findings) -> Vec<Copies<'a>> {
+    /// What each synced object is on which clusters.
+    fn variants(&mut self, findings: &mut Findings) -> Vec<Variants<'a>> {
         let mut all = Vec::new();
-        for shipment in self.input.shipments {
-            let object = shipment.object;
-            let Some(kind) = self.input.hub.kinds.kind(&object.api_version.group, &object.kind) else {
-                continue;
-            };
-            let is_policy = shipment.cargo == Cargo::Policy;
-            let status = is_policy.then(|| policy_status(&object.group_kind(), self.input.hub));
-            if shipment.value.get("sops").is_some() {
-                findings.push(encrypted(shipment.object));
+        for synced in self.input.synced {
+            if synced.value.get("sops").is_some() {
+                findings.push(encrypted(synced.object));
                 continue;
             }
-            let copies = copies(shipment, kind, status, self.input.gateways);
-            if !copies.is_empty() {
-                let count = match shipment.cargo {
-                    Cargo::Policy => &mut self.plan.policies,
-                    Cargo::Route => &mut self.plan.routes,
-                };
+            let (count, conditions) = match synced.role {
+                Role::Policy => {
+                    let conditions = policy_conditions(&synced.object.group_kind(), self.input.hub);
+                    (&mut self.plan.policies, Some(conditions))
+                }
+                Role::Route => (&mut self.plan.routes, None),
+            };
+            let variants = variants(synced, conditions, self.input.gateways);
+            if !variants.is_empty() {
                 *count = count.saturating_add(1);
             }
-            all.push(Copies {
-                object: shipment.object,
-                sources: &shipment.sources,
-                copies,
+            all.push(Variants {
+                object: synced.object,
+                sources: &synced.sources,
+                variants,
             });
         }
         two_contents(&all, findings);
@@ -125,27 +123,24 @@ impl<'a> Assembly<'a> {
         all
     }
 
-    /// Works of policies and routes that do not ride with a Gateway.
-    fn own_works(&mut self, copies: &[Copies<'a>], findings: &mut Findings) {
-        for shipment in copies {
-            for copy in shipment.copies.iter().filter(|copy| copy.carrier == Carrier::Own) {
-                let gateway = copy.gateways.first();
-                let Some(gateway) = gateway.and_then(|first| self.input.gateways.get(*first)) else {
-                    continue;
-                };
-                let mut manifests = namespaces(&copy.manifests, self.input.namespace_labels);
-                manifests.extend(copy.manifests.iter().cloned());
-                let goes = (copy.gateways.as_slice(), copy.clusters.as_slice());
-                self.add(shipment.object, manifests, gateway.params, goes, findings);
-            }
-        }
+    /// The work of a policy or route that is in no Gateway's.
+    fn object_work(
+        &mut self,
+        (object, variant): (&'a Object, &Variant),
+        gateway: &PlacedGateway<'a>,
+        findings: &mut Findings,
+    ) {
+        let mut manifests = namespaces(&variant.manifests, self.input.namespace_labels);
+        manifests.extend(variant.manifests.iter().cloned());
+        let goes = (variant.gateways.as_slice(), variant.clusters.as_slice());
+        self.add(object, manifests, gateway.params, goes, findings);
     }
 
-    /// The works of one Gateway: one content for all clusters where the same policies ride with it.
+    /// The works of one Gateway: one content for all clusters where the same is synced with it.
     fn gateway_works(
         &mut self,
-        (index, gateway): (usize, &PlacedGateway<'a>),
-        riding: &[&Copy],
+        (id, gateway): (OurGatewayId, &PlacedGateway<'a>),
+        variants: &[&Variant],
         findings: &mut Findings,
     ) {
         if gateway.clusters.is_empty() {
@@ -162,27 +157,28 @@ impl<'a> Assembly<'a> {
         let Some(own) = gateway_manifest(gateway, &secrets, findings) else {
             return;
         };
-        for (riders, clusters) in by_riders(&gateway.clusters, riding) {
-            let mut passengers = vec![own.clone()];
-            passengers.extend(secrets.manifests.iter().cloned());
-            let mut aboard: Vec<(Cargo, &Manifest)> = riders
+        for (variants, clusters) in by_content(&gateway.clusters, variants) {
+            let mut synced: Vec<(Role, &Manifest)> = variants
                 .iter()
-                .filter_map(|rider| riding.get(*rider))
-                .flat_map(|copy| copy.manifests.iter().map(|manifest| (copy.cargo, manifest)))
+                .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
                 .collect();
-            aboard.sort_by_key(|(cargo, manifest)| {
+            // The agent applies by the rank of a kind, wherever an object stands (docs/systems/ocm-work.md#the-work-agent): this
+            // order is for readers, and keeps a change of one object a change of one place.
+            synced.sort_by_key(|(role, manifest)| {
                 (
-                    *cargo,
+                    *role,
                     &manifest.resource.group,
                     &manifest.kind,
                     &manifest.resource.namespace,
                     &manifest.resource.name,
                 )
             });
-            passengers.extend(aboard.into_iter().map(|(_, manifest)| manifest.clone()));
-            let mut manifests = namespaces(&passengers, self.input.namespace_labels);
-            manifests.extend(passengers);
-            let goes = (&[index][..], clusters.as_slice());
+            let mut objects = vec![own.clone()];
+            objects.extend(secrets.manifests.iter().cloned());
+            objects.extend(synced.into_iter().map(|(_, manifest)| manifest.clone()));
+            let mut manifests = namespaces(&objects, self.input.namespace_labels);
+            manifests.extend(objects);
+            let goes = (&[id][..], clusters.as_slice());
             self.add(object, manifests, gateway.params, goes, findings);
         }
     }
@@ -193,9 +189,10 @@ impl<'a> Assembly<'a> {
         object: &'a Object,
         manifests: Vec<Manifest>,
         params: &'a Params,
-        (gateways, clusters): (&[usize], &[String]),
+        (gateways, clusters): (&[OurGatewayId], &[String]),
         findings: &mut Findings,
     ) {
+        // The agent takes an object over that it finds under the name, whoever made it.
         findings.extend(overwritten(self.input.hub, object, &manifests, clusters));
         let parts = WorkParts {
             name: work_name(object),
@@ -212,17 +209,7 @@ impl<'a> Assembly<'a> {
         if work.guarded {
             findings.push(substitution(object, &parts.name));
         }
-        let custom: rbac::Shipped = parts
-            .manifests
-            .iter()
-            .filter(|manifest| !manifest.resource.group.is_empty())
-            .map(|manifest| {
-                (
-                    manifest.resource.group.clone(),
-                    manifest.resource.resource.clone(),
-                )
-            })
-            .collect();
+        let custom = rbac::custom_resources(&parts.manifests);
         let position = self.plan.works.len();
         self.plan.works.push(Work {
             name: parts.name.clone(),
@@ -230,44 +217,30 @@ impl<'a> Assembly<'a> {
             manifests: summaries(&parts.manifests),
         });
         if self.input.settings.work_kind == WorkKind::ReplicaSet {
-            self.drafts.push(Draft {
+            self.templates.push(Template {
                 object,
                 gateways: gateways.to_vec(),
                 clusters: clusters.to_vec(),
                 params,
-                custom: custom.clone(),
                 parts,
             });
         }
         for cluster in clusters {
-            self.plan
-                .clusters
-                .entry(cluster.clone())
-                .or_default()
-                .push(position);
-            self.rbac
-                .entry(cluster.clone())
-                .or_default()
-                .extend(custom.iter().cloned());
+            let works = self.plan.clusters.entry(cluster.clone()).or_default();
+            works.push(position);
+            let rbac = self.rbac.entry(cluster.clone()).or_default();
+            rbac.extend(custom.iter().cloned());
         }
     }
 
-    /// The RBAC work of each cluster; clusters that are shipped the same kinds share one.
+    /// The RBAC work of each cluster; clusters that get the same kinds share one.
     fn rbac_works(&mut self) {
-        let mut by_content: BTreeMap<rbac::Shipped, Vec<String>> = BTreeMap::new();
-        for (cluster, shipped) in std::mem::take(&mut self.rbac) {
-            by_content.entry(shipped).or_default().push(cluster);
+        let mut by_content: BTreeMap<rbac::CustomResources, Vec<String>> = BTreeMap::new();
+        for (cluster, custom) in std::mem::take(&mut self.rbac) {
+            by_content.entry(custom).or_default().push(cluster);
         }
-        for (shipped, clusters) in by_content {
-            let manifests = rbac::manifests(rbac::ROLE_NAME, &shipped)
-                .into_iter()
-                .map(rbac_manifest)
-                .collect();
-            let parts = WorkParts {
-                name: rbac::WORK_NAME.to_owned(),
-                parent: None,
-                manifests,
-            };
+        for (custom, clusters) in by_content {
+            let parts = rbac::work(rbac::ROLE_NAME, &custom);
             let position = self.plan.works.len();
             let text = work_text(&parts, None);
             self.plan.works.push(Work {
@@ -282,146 +255,36 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// The downstream Gateway.
-fn gateway_manifest(
-    placed: &PlacedGateway<'_>,
-    secrets: &GatewaySecrets,
-    findings: &mut Findings,
-) -> Option<Manifest> {
-    let object = placed.gateway.object;
-    let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
-        findings.push(namespace_too_long(object));
-        return None;
-    };
-    let mut value = shipped(&object.value, &object.name, &namespace);
-    set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
-    if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
-        spec.insert(
-            "gatewayClassName".to_owned(),
-            json!(placed.params.downstream_class),
-        );
-    }
-    rewrite(&mut value, &secrets.rewrites);
-    Some(Manifest {
-        resource: ResourceIdentifier {
-            group: GROUP.to_owned(),
-            resource: "gateways".to_owned(),
-            namespace,
-            name: object.name.clone(),
-        },
-        kind: object.kind.clone(),
-        value,
-        feedback: gateway_paths(placed.gateway, placed.params.raw_feedback),
-        origins: vec![object.origin.clone()],
-    })
-}
-
-/// The Namespaces of the manifests, each once, with the labels by which listeners select routes from them.
-fn namespaces(manifests: &[Manifest], labels: &NamespaceLabels) -> Vec<Manifest> {
-    let names: BTreeSet<&str> = manifests
-        .iter()
-        .map(|manifest| manifest.resource.namespace.as_str())
-        .filter(|namespace| !namespace.is_empty())
-        .collect();
-    names
-        .into_iter()
-        .map(|name| Manifest {
-            resource: ResourceIdentifier {
-                group: String::new(),
-                resource: "namespaces".to_owned(),
-                namespace: String::new(),
-                name: name.to_owned(),
-            },
-            kind: "Namespace".to_owned(),
-            value: match labels.get(name) {
-                Some(labels) => {
-                    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
-                }
-                None => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
-            },
-            feedback: Vec::new(),
-            origins: Vec::new(),
-        })
-        .collect()
-}
-
-pub(super) fn rbac_manifest(value: Value) -> Manifest {
-    let text = |pointer: &str| {
-        value
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let (kind, name) = (text("/kind"), text("/metadata/name"));
-    Manifest {
-        resource: ResourceIdentifier {
-            group: "rbac.authorization.k8s.io".to_owned(),
-            resource: format!("{}s", kind.to_lowercase()),
-            namespace: String::new(),
-            name,
-        },
-        kind,
-        value,
-        feedback: Vec::new(),
-        origins: Vec::new(),
-    }
-}
-
-/// Groups the clusters of a Gateway by the copies that ride with it there.
+/// Groups the clusters of a Gateway by the variants that are in its work there.
 ///
-/// Almost always every copy goes to every cluster of the Gateway, and there is one group.
-fn by_riders(clusters: &[String], riding: &[&Copy]) -> BTreeMap<Vec<usize>, Vec<String>> {
+/// Almost always every variant goes to every cluster of the Gateway, and there is one group.
+fn by_content<'v>(clusters: &[String], variants: &[&'v Variant]) -> Vec<(Vec<&'v Variant>, Vec<String>)> {
     let mut everywhere = Vec::new();
-    let mut special: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (rider, copy) in riding.iter().enumerate() {
-        if copy.clusters == clusters {
-            everywhere.push(rider);
+    let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (position, variant) in variants.iter().enumerate() {
+        if variant.clusters == clusters {
+            everywhere.push(position);
         } else {
-            for cluster in &copy.clusters {
-                special.entry(cluster).or_default().push(rider);
+            for cluster in &variant.clusters {
+                on_some.entry(cluster).or_default().push(position);
             }
         }
     }
     let mut groups: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
     for cluster in clusters {
-        let mut riders = everywhere.clone();
-        riders.extend(special.get(cluster.as_str()).into_iter().flatten());
-        riders.sort_unstable();
-        groups.entry(riders).or_default().push(cluster.clone());
+        let mut there = everywhere.clone();
+        there.extend(on_some.get(cluster.as_str()).into_iter().flatten());
+        there.sort_unstable();
+        groups.entry(there).or_default().push(cluster.clone());
     }
     groups
-}
-
-/// The downstream places of each shipped object, by its locator.
-fn copies_by_object(copies: &[Copies<'_>]) -> BTreeMap<String, Vec<hub_objects::Downstream>> {
-    let mut places: BTreeMap<String, Vec<hub_objects::Downstream>> = BTreeMap::new();
-    for shipment in copies {
-        let downstream: Vec<hub_objects::Downstream> = shipment
-            .copies
-            .iter()
-            .flat_map(hub_objects::Downstream::of_copy)
-            .collect();
-        for source in shipment.sources {
-            places
-                .entry(source.identity().locator())
-                .or_default()
-                .extend(downstream.iter().cloned());
-        }
-    }
-    places
-}
-
-pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
-    manifests
-        .iter()
-        .map(|manifest| ManifestSummary {
-            kind: manifest.kind.clone(),
-            group: manifest.resource.group.clone(),
-            resource: manifest.resource.resource.clone(),
-            namespace: manifest.resource.namespace.clone(),
-            name: manifest.resource.name.clone(),
-            origins: manifest.origins.clone(),
+        .into_iter()
+        .map(|(there, clusters)| {
+            let there = there
+                .iter()
+                .filter_map(|position| variants.get(*position))
+                .copied();
+            (there.collect(), clusters)
         })
         .collect()
 }

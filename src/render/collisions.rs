@@ -1,14 +1,14 @@
 //! Objects that would meet under one name on a cluster: what lives there, two contents of one policy, two hub objects.
 //!
-//! Owns: these findings. Flows in: copies, manifests, what lives on the clusters. Flows out: findings.
+//! Owns: these findings. Flows in: variants, manifests, what lives on the clusters. Flows out: findings.
 //! Must not know: works beyond their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::copies::{Copies, Copy};
-use super::feedback::ResourceIdentifier;
-use super::work::Manifest;
-use crate::api::synced::is_downstream;
+use super::manifest::{Manifest, ResourceIdentifier};
+use super::variants::{Variant, Variants};
+
+use crate::api::downstream::is_downstream;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
 use crate::object::Object;
@@ -58,20 +58,19 @@ pub(super) fn overwritten(
 
 /// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
 /// under one name: on a cluster that has both targets neither may be shipped.
-pub(super) fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
-    let mut by_object: BTreeMap<Identity, Vec<&Copies<'_>>> = BTreeMap::new();
-    for copies in all {
-        by_object
-            .entry(copies.object.identity())
-            .or_default()
-            .push(copies);
+pub(super) fn two_contents(all: &[Variants<'_>], findings: &mut Findings) {
+    let mut by_object: BTreeMap<Identity, Vec<&Variants<'_>>> = BTreeMap::new();
+    for synced in all {
+        let same = by_object.entry(synced.object.identity()).or_default();
+        same.push(synced);
     }
-    for (identity, shipments) in by_object.into_iter().filter(|(_, shipments)| shipments.len() > 1) {
+    for (identity, same) in by_object.into_iter().filter(|(_, same)| same.len() > 1) {
         let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
-        let copies = shipments.iter().flat_map(|shipment| &shipment.copies);
-        let mut taken = copies.flat_map(|copy| {
-            copy.clusters.iter().flat_map(|cluster| {
-                copy.manifests
+        let variants = same.iter().flat_map(|synced| &synced.variants);
+        let mut taken = variants.flat_map(|variant| {
+            variant.clusters.iter().flat_map(|cluster| {
+                variant
+                    .manifests
                     .iter()
                     .map(move |manifest| (cluster.as_str(), &manifest.resource))
             })
@@ -79,7 +78,7 @@ pub(super) fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
         let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
             continue;
         };
-        let object = shipments.first().map(|shipment| shipment.object);
+        let object = same.first().map(|synced| synced.object);
         findings.extend(object.map(|object| {
             Finding::new(
                 Code::POLICY_SAME_TARGET,
@@ -96,23 +95,23 @@ pub(super) fn two_contents(all: &[Copies<'_>], findings: &mut Findings) {
 
 /// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
 /// one follows a Gateway and a policy of the other stays with its route.
-pub(super) fn one_place(all: &[Copies<'_>], findings: &mut Findings) {
-    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Copy)>> = BTreeMap::new();
-    for shipment in all {
-        for copy in &shipment.copies {
-            for manifest in &copy.manifests {
+pub(super) fn one_place(all: &[Variants<'_>], findings: &mut Findings) {
+    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Variant)>> = BTreeMap::new();
+    for synced in all {
+        for variant in &synced.variants {
+            for manifest in &variant.manifests {
                 let place = by_place.entry(&manifest.resource).or_default();
-                place.push((shipment.object, copy));
+                place.push((synced.object, variant));
             }
         }
     }
-    for (place, copies) in by_place {
-        let Some((first, one)) = copies.first() else {
+    for (place, variants) in by_place {
+        let Some((first, one)) = variants.first() else {
             continue;
         };
-        let other = copies.iter().find_map(|(object, copy)| {
+        let other = variants.iter().find_map(|(object, variant)| {
             let is_other = object.identity() != first.identity();
-            let mut shared = copy.clusters.iter().filter(|_| is_other);
+            let mut shared = variant.clusters.iter().filter(|_| is_other);
             let cluster = shared.find(|cluster| one.clusters.binary_search(cluster).is_ok())?;
             Some((*object, cluster))
         });

@@ -3,34 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::policy_status::PolicyStatus;
+use super::manifest::ResourceIdentifier;
+use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;
 use crate::api::params::{Params, SyncedResource, UpdateStrategy};
-
-/// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ResourceIdentifier {
-    /// API group, `""` for core.
-    pub group: String,
-    /// Plural.
-    pub resource: String,
-    /// Namespace, `""` for cluster-scoped kinds (OCM empties it before matching).
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-}
-
-impl ResourceIdentifier {
-    /// As it stands in a ManifestWork; OCM leaves an absent namespace empty.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        let mut value = json!({"group": self.group, "resource": self.resource, "name": self.name});
-        if let (Some(map), false) = (value.as_object_mut(), self.namespace.is_empty()) {
-            map.insert("namespace".to_owned(), json!(self.namespace));
-        }
-        value
-    }
-}
 
 /// One `{name, path}` of a feedback rule.
 type Path = (String, String);
@@ -67,22 +43,19 @@ pub fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
 
 /// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
 #[must_use]
-pub fn policy_paths(status: PolicyStatus, resource: &SyncedResource) -> Vec<Path> {
-    let conditions = if status.ancestors {
+pub fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> Vec<Path> {
+    let list = if conditions.ancestors {
         ".status.ancestors[0].conditions"
     } else {
         ".status.conditions"
     };
     let mut paths = Vec::new();
-    for condition in std::iter::once("Accepted").chain(status.outcome) {
+    for condition in std::iter::once("Accepted").chain(conditions.outcome) {
         let name = condition.to_lowercase();
-        paths.push((
-            name.clone(),
-            format!("{conditions}[?(@.type==\"{condition}\")].status"),
-        ));
+        paths.push((name.clone(), format!("{list}[?(@.type==\"{condition}\")].status")));
         paths.push((
             format!("{name}Reason"),
-            format!("{conditions}[?(@.type==\"{condition}\")].reason"),
+            format!("{list}[?(@.type==\"{condition}\")].reason"),
         ));
     }
     paths.extend(asked_paths(resource));

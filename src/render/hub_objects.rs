@@ -1,16 +1,17 @@
-//! Hub objects with what MGC writes back (`hubObjects: Annotated`; hub.md section 2, the RFC).
+//! Hub objects with what MGC writes back (`hubObjects: Annotated`; docs/systems/mgc.md#what-is-written-back,
+//! docs/systems/policy-sync.md#annotations).
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Input;
-use super::copies::Copy;
-use super::downstream::{ROUTES_SYNCED, set_metadata};
+use super::input::Input;
+use super::metadata::{ROUTES_SYNCED, set_metadata};
 use super::names::{WORK_NAME_ANNOTATION, work_name};
+use super::variants::{Variant, Variants};
+use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
-use crate::sync::Cargo;
 use apimachinery::{Field, Identity};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
@@ -20,20 +21,20 @@ const CLUSTER_LABEL_PREFIX: &str = "clusters.kuadrant.io/";
 
 /// Where a copy of a hub object lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Downstream {
+struct Downstream {
     /// The cluster.
-    pub cluster: String,
+    cluster: String,
     /// Name there.
-    pub name: String,
+    name: String,
     /// Namespace there.
-    pub namespace: String,
+    namespace: String,
 }
 
 impl Downstream {
-    /// The places of one copy: each manifest on each cluster.
-    pub fn of_copy(copy: &Copy) -> impl Iterator<Item = Self> + '_ {
-        copy.clusters.iter().flat_map(|cluster| {
-            copy.manifests.iter().map(|manifest| Self {
+    /// The places of one variant: each manifest on each cluster.
+    fn of_variant(variant: &Variant) -> impl Iterator<Item = Self> + '_ {
+        variant.clusters.iter().flat_map(|cluster| {
+            variant.manifests.iter().map(|manifest| Self {
                 cluster: cluster.clone(),
                 name: manifest.resource.name.clone(),
                 namespace: manifest.resource.namespace.clone(),
@@ -47,9 +48,9 @@ const POLICIES_SYNCED: &str = "kuadrant.io/policies-synced";
 
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
-pub fn annotated(
+pub(super) fn annotated(
     input: &Input<'_>,
-    policies: &BTreeMap<String, Vec<Downstream>>,
+    synced: &[Variants<'_>],
     findings: &mut Findings,
 ) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
@@ -61,7 +62,7 @@ pub fn annotated(
             files.insert(name, (object, text));
         }
     };
-    for placed in input.gateways {
+    for placed in input.gateways.rows() {
         let object = placed.gateway.object;
         let mut value = authored(object);
         let clusters = json!(placed.clusters).to_string();
@@ -79,24 +80,25 @@ pub fn annotated(
         }
         add(object, kube_yaml::write_document(&value));
     }
-    let shipped = input.shipments.iter().flat_map(|shipment| {
-        let annotation = match shipment.cargo {
-            Cargo::Policy => POLICIES_SYNCED,
-            Cargo::Route => ROUTES_SYNCED,
+    let objects = input.synced.iter().flat_map(|synced| {
+        let annotation = match synced.role {
+            Role::Policy => POLICIES_SYNCED,
+            Role::Route => ROUTES_SYNCED,
         };
-        shipment.sources.iter().map(move |object| (*object, annotation))
+        synced.sources.iter().map(move |object| (*object, annotation))
     });
+    let places_of = places(synced);
     let withheld = input.withheld.iter().map(|object| (*object, POLICIES_SYNCED));
-    let objects: BTreeMap<Identity, (&Object, &str)> = shipped
+    let objects: BTreeMap<Identity, (&Object, &str)> = objects
         .chain(withheld)
         .map(|(object, annotation)| (object.identity(), (object, annotation)))
         .collect();
     for (identity, (object, annotation)) in objects {
-        let mut places = policies.get(&identity.locator()).cloned().unwrap_or_default();
+        let mut places = places_of.get(&identity.locator()).cloned().unwrap_or_default();
         places.sort();
         places.dedup();
         let mut value = authored(object);
-        set_metadata(&mut value, "annotations", annotation, &synced(&places));
+        set_metadata(&mut value, "annotations", annotation, &policies_synced(&places));
         add(object, kube_yaml::write_document(&value));
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()
@@ -155,7 +157,7 @@ fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a str, &'a str)> {
 }
 
 /// A JSON array, as a string, whose objects have the RFC's order of keys.
-fn synced(places: &[Downstream]) -> String {
+fn policies_synced(places: &[Downstream]) -> String {
     let entries: Vec<String> = places
         .iter()
         .map(|place| {
@@ -168,4 +170,21 @@ fn synced(places: &[Downstream]) -> String {
         })
         .collect();
     format!("[{}]", entries.join(","))
+}
+
+/// Where each synced object is on the spokes, by its locator.
+fn places(synced: &[Variants<'_>]) -> BTreeMap<String, Vec<Downstream>> {
+    let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
+    for of_object in synced {
+        let downstream: Vec<Downstream> = of_object
+            .variants
+            .iter()
+            .flat_map(Downstream::of_variant)
+            .collect();
+        for source in of_object.sources {
+            let places = places.entry(source.identity().locator()).or_default();
+            places.extend(downstream.iter().cloned());
+        }
+    }
+    places
 }

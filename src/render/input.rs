@@ -1,11 +1,12 @@
-//! What rendering needs to know: the hub, who goes where, what is shipped, and what the configuration says.
+//! What rendering needs to know: the hub, who goes where, what is synced, and what the configuration says.
 
-use super::PlacedGateway;
 use crate::api::config::{HubObjects, Secrets};
-use crate::hub::{Grants, Hub};
+use crate::api::gateway::Gateway;
+use crate::api::params::Params;
+use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Progress;
-use crate::sync::{NamespaceLabels, Shipment};
+use crate::sync::{NamespaceLabels, SyncedObject};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,17 @@ pub enum WorkKind {
     ReplicaSet,
 }
 
+/// A Gateway of ours with the clusters that it goes to.
+#[derive(Debug, Clone)]
+pub struct PlacedGateway<'a> {
+    /// The Gateway.
+    pub gateway: &'a Gateway<'a>,
+    /// Parameters of its class.
+    pub params: &'a Params,
+    /// Cluster names, sorted, each once; none when nobody receives it.
+    pub clusters: Vec<String>,
+}
+
 /// Everything that rendering needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
@@ -35,11 +47,11 @@ pub struct Input<'a> {
     pub hub: &'a Hub,
     /// Its ReferenceGrants.
     pub grants: &'a Grants<'a>,
-    /// Our Gateways, in the order of [`Ours::gateways`](crate::hub::Ours).
-    pub gateways: &'a [PlacedGateway<'a>],
-    /// The policies to ship.
-    pub shipments: &'a [Shipment<'a>],
-    /// The policies that are not, though their kind is synced.
+    /// Our Gateways.
+    pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
+    /// The policies and routes that are synced.
+    pub synced: &'a [SyncedObject<'a>],
+    /// The policies that are not, though their kind is.
     pub withheld: &'a [&'a Object],
     /// Labels that the Namespaces of routes need on the spokes.
     pub namespace_labels: &'a NamespaceLabels,

@@ -1,11 +1,8 @@
-//! What things are called on the spoke and on the hub: downstream namespaces, works, manifest keys.
+//! What things are called: works, their sets, manifest keys, and objects on a spoke.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::object::Object;
-
-/// Namespaces of downstream objects start with this (hub.md section 2).
-pub const DOWNSTREAM_PREFIX: &str = "kuadrant-";
 
 /// The annotation that names the work of an object, where the derived name is taken.
 pub const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
@@ -13,11 +10,8 @@ pub const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
 /// The label of a work that names it, cut to fit.
 pub const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
 
-/// Longest namespace name: an RFC 1123 label.
-const MAX_NAMESPACE: usize = 63;
-
 /// Longest work name. The agent's AppliedManifestWork is called `<64 hex digits>-<work name>` and must stay
-/// below 253 characters; design section 8 leaves room.
+/// below 253 characters (docs/systems/ocm-work.md#appliedmanifestwork).
 const MAX_WORK_NAME: usize = 180;
 
 /// Longest value of a label.
@@ -25,19 +19,6 @@ const MAX_LABEL_VALUE: usize = 63;
 
 /// A dash and 8 hex digits.
 const HASH_SUFFIX: usize = 9;
-
-/// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
-///
-/// ```
-/// use spokewright::render::downstream_namespace;
-/// assert_eq!(downstream_namespace("gateways").as_deref(), Some("kuadrant-gateways"));
-/// assert_eq!(downstream_namespace(&"n".repeat(55)), None);
-/// ```
-#[must_use]
-pub fn downstream_namespace(namespace: &str) -> Option<String> {
-    let name = format!("{DOWNSTREAM_PREFIX}{namespace}");
-    (name.len() <= MAX_NAMESPACE).then_some(name)
-}
 
 /// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a
 /// hash when it is too long; or what its annotation says.
@@ -58,8 +39,9 @@ pub fn manifest_key(work_name: &str) -> String {
 
 /// The name of the ManifestWorkReplicaSet in `namespace` that makes the works called `work_name`.
 ///
-/// The hub labels those works with `<namespace>.<name>`, which has to fit a label, and finds the way back at the dot
-/// (OCM work 4): dots become dashes, and what is too long is cut, both with a hash of the whole.
+/// The hub labels those works with `<namespace>.<name>`, which has to fit a label, and finds the way back at
+/// the dot (docs/systems/ocm-work.md#works-of-a-set): dots become dashes, and what is too long is cut, both
+/// with a hash of the whole.
 #[must_use]
 pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
     let limit = MAX_LABEL_VALUE.saturating_sub(namespace.len()).saturating_sub(1);
@@ -78,6 +60,9 @@ pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
 }
 
 /// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
+///
+/// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A namespace
+/// has no dot, so the first dot ends it, and two objects of one kind never share a name.
 #[must_use]
 pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
     if namespace == into {
@@ -130,15 +115,6 @@ mod tests {
         assert_eq!((kept.len(), hash.len()), (54, 8));
         assert!(hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
         assert_eq!(manifest_key(&"k".repeat(63)), "k".repeat(63));
-    }
-
-    #[test]
-    fn a_namespace_that_would_pass_63_characters_has_no_downstream_name() {
-        assert_eq!(
-            downstream_namespace(&"n".repeat(54)).map(|name| name.len()),
-            Some(63)
-        );
-        assert_eq!(downstream_namespace(&"n".repeat(55)), None);
     }
 
     #[test]

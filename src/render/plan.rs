@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::manifest::Manifest;
 use super::work::WorkText;
 use crate::object::Origin;
 
@@ -87,4 +88,19 @@ impl Plan {
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
         self.clusters.retain(|cluster, _| keep(cluster));
     }
+}
+
+/// What reports need to know of manifests.
+pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
+    manifests
+        .iter()
+        .map(|manifest| ManifestSummary {
+            kind: manifest.kind.clone(),
+            group: manifest.resource.group.clone(),
+            resource: manifest.resource.resource.clone(),
+            namespace: manifest.resource.namespace.clone(),
+            name: manifest.resource.name.clone(),
+            origins: manifest.origins.clone(),
+        })
+        .collect()
 }

@@ -1,5 +1,5 @@
 //! ManifestWorkReplicaSets: one for each work, in the namespace of the Placement that selects its clusters
-//! (design section 8; OCM work 4).
+//! (README.md#replica-sets; docs/systems/ocm-work.md#manifestworkreplicaset).
 //!
 //! Owns: which works can be sets, their text, and the sets that hold RBAC.
 //! Flows in: works before they are written, with the Gateways that they go with. Flows out: [`ReplicaSet`]s; findings
@@ -15,15 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use apimachinery::pointer;
 use serde_json::json;
 
-use super::assemble::{rbac_manifest, summaries};
-use super::feedback::ResourceIdentifier;
+use super::input::PlacedGateway;
+use super::manifest::{Manifest, ResourceIdentifier};
 use super::names::{cut, replica_set_name};
-use super::plan::{REPLICA_SETS, ReplicaSet};
-use super::work::{Manifest, WorkParts, metadata_text, spec_text};
-use super::{PlacedGateway, rbac};
+use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
+use super::rbac;
+use super::work::{WorkParts, metadata_text, spec_text};
 use crate::api::gateway::PLACEMENT_LABEL;
 use crate::api::params::Params;
 use crate::diagnostic::{Code, Finding, Findings, first_names};
+use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use kube_yaml::{KeyOrder, append_entry};
 
@@ -34,17 +35,15 @@ const MOST_CLUSTERS: usize = 10;
 
 /// A work before it becomes a set.
 #[derive(Debug)]
-pub(super) struct Draft<'a> {
+pub(super) struct Template<'a> {
     /// The hub object that it is made for.
     pub(super) object: &'a Object,
-    /// The Gateways that it goes with, as positions; never none.
-    pub(super) gateways: Vec<usize>,
+    /// The Gateways that it goes with; never none.
+    pub(super) gateways: Vec<OurGatewayId>,
     /// The clusters that get this content, sorted.
     pub(super) clusters: Vec<String>,
     /// Parameters of the class.
     pub(super) params: &'a Params,
-    /// The custom resources inside.
-    pub(super) custom: rbac::Shipped,
     /// The parts.
     pub(super) parts: WorkParts,
 }
@@ -54,52 +53,52 @@ type PlacementKey<'a> = (&'a str, &'a str);
 
 /// The sets, by namespace and name.
 pub(super) fn replica_sets(
-    gateways: &[PlacedGateway<'_>],
-    drafts: &[Draft<'_>],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    templates: &[Template<'_>],
     findings: &mut Findings,
 ) -> Vec<ReplicaSet> {
-    let mut by_work: BTreeMap<&str, Vec<&Draft<'_>>> = BTreeMap::new();
-    for draft in drafts {
-        by_work.entry(&draft.parts.name).or_default().push(draft);
+    let mut by_work: BTreeMap<&str, Vec<&Template<'_>>> = BTreeMap::new();
+    for template in templates {
+        by_work.entry(&template.parts.name).or_default().push(template);
     }
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
-    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])> = BTreeMap::new();
-    for drafts in by_work.values() {
-        let matched: Vec<Option<&PlacedGateway<'_>>> = drafts
+    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[String])> = BTreeMap::new();
+    for templates in by_work.values() {
+        let matched: Vec<Option<&PlacedGateway<'_>>> = templates
             .iter()
-            .map(|draft| whole_placement(gateways, draft))
+            .map(|template| whole_placement(gateways, template))
             .collect();
         if matched.iter().any(Option::is_none) {
-            findings.extend(not_uniform(gateways, drafts));
+            findings.extend(not_uniform(gateways, templates));
             continue;
         }
-        for (draft, placed) in drafts.iter().zip(matched) {
+        for (template, placed) in templates.iter().zip(matched) {
             let Some((placed, placement)) = placed.and_then(|placed| Some((placed, placement_of(placed)?)))
             else {
                 continue;
             };
             let (rights, _) = rights
                 .entry(placement)
-                .or_insert_with(|| (rbac::Shipped::new(), &placed.clusters));
-            rights.extend(draft.custom.iter().cloned());
+                .or_insert_with(|| (rbac::CustomResources::new(), &placed.clusters));
+            rights.extend(rbac::custom_resources(&template.parts.manifests));
             // One object may have one content with this Placement and another with that.
-            let work = if drafts.len() > 1 {
-                format!("{}-{}", draft.parts.name, placement.1)
+            let work = if templates.len() > 1 {
+                format!("{}-{}", template.parts.name, placement.1)
             } else {
-                draft.parts.name.clone()
+                template.parts.name.clone()
             };
             let set = set_of(
                 &work,
                 placement,
                 &placed.clusters,
-                &draft.parts,
-                Some(draft.params),
+                &template.parts,
+                Some(template.params),
             );
             let key = (set.namespace.clone(), set.name.clone());
             match sets.get(&key) {
-                Some((owner, _)) => findings.push(taken(&set, draft.object, *owner)),
+                Some((owner, _)) => findings.push(taken(&set, template.object, *owner)),
                 None => {
-                    sets.insert(key, (Some(draft.object), set));
+                    sets.insert(key, (Some(template.object), set));
                 }
             }
         }
@@ -121,20 +120,20 @@ fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
     Some((gateway.object.namespace_or_empty(), gateway.placement?))
 }
 
-/// The Gateway whose Placement selects exactly the clusters of a draft.
+/// The Gateway whose Placement selects exactly the clusters of a template.
 fn whole_placement<'g, 'a>(
-    gateways: &'g [PlacedGateway<'a>],
-    draft: &Draft<'_>,
+    gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>,
+    template: &Template<'_>,
 ) -> Option<&'g PlacedGateway<'a>> {
-    draft
+    template
         .gateways
         .iter()
-        .filter_map(|position| gateways.get(*position))
-        .find(|placed| placed.clusters == draft.clusters && placed.gateway.placement.is_some())
+        .map(|gateway| gateways.get(*gateway))
+        .find(|placed| placed.clusters == template.clusters && placed.gateway.placement.is_some())
 }
 
 /// One set for each Placement, over the custom resources that its sets ship.
-fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])>) -> Vec<ReplicaSet> {
+fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[String])>) -> Vec<ReplicaSet> {
     let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
     for (namespace, _) in rights.keys() {
         let count = in_namespace.entry(namespace).or_default();
@@ -142,7 +141,7 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])>) ->
     }
     rights
         .iter()
-        .map(|(placement, (shipped, clusters))| {
+        .map(|(placement, (custom, clusters))| {
             let (namespace, name) = placement;
             let role = if rights.len() > 1 {
                 cut(format!("{}:{namespace}:{name}", rbac::ROLE_NAME), MAX_ROLE_NAME)
@@ -154,12 +153,7 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Shipped, &[String])>) ->
             } else {
                 format!("{}-{name}", rbac::WORK_NAME)
             };
-            let manifests = rbac::manifests(&role, shipped).into_iter().map(rbac_manifest);
-            let parts = WorkParts {
-                name: rbac::WORK_NAME.to_owned(),
-                parent: None,
-                manifests: manifests.collect(),
-            };
+            let parts = rbac::work(&role, custom);
             set_of(&work, *placement, clusters, &parts, None)
         })
         .collect()
@@ -199,19 +193,19 @@ fn set_of(
 }
 
 /// A work that no set can carry: its contents, and the clusters that get each.
-fn not_uniform(gateways: &[PlacedGateway<'_>], drafts: &[&Draft<'_>]) -> Option<Finding> {
-    let first = drafts.first()?;
+fn not_uniform(
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    templates: &[&Template<'_>],
+) -> Option<Finding> {
+    let first = templates.first()?;
     let object = first.object;
-    let involved: BTreeSet<usize> = drafts
+    let involved: BTreeSet<OurGatewayId> = templates
         .iter()
-        .flat_map(|draft| draft.gateways.iter().copied())
+        .flat_map(|template| template.gateways.iter().copied())
         .collect();
-    let placed: Vec<&PlacedGateway<'_>> = involved
-        .iter()
-        .filter_map(|position| gateways.get(*position))
-        .collect();
+    let placed: Vec<&PlacedGateway<'_>> = involved.iter().map(|gateway| gateways.get(*gateway)).collect();
     let everywhere: BTreeSet<&String> = placed.iter().flat_map(|placed| &placed.clusters).collect();
-    let usual = drafts.iter().max_by_key(|draft| draft.clusters.len())?;
+    let usual = templates.iter().max_by_key(|template| template.clusters.len())?;
     let mut finding = Finding::new(
         Code::PLACEMENT_NOT_UNIFORM,
         object.place("/metadata/name"),
@@ -229,15 +223,18 @@ fn not_uniform(gateways: &[PlacedGateway<'_>], drafts: &[&Draft<'_>]) -> Option<
             format!("goes where Placement {namespace}/{placement} says"),
         );
     }
-    for draft in drafts.iter().filter(|draft| !std::ptr::eq(**draft, *usual)) {
-        let differs = differences(&usual.parts.manifests, &draft.parts.manifests);
+    for template in templates
+        .iter()
+        .filter(|template| !std::ptr::eq(**template, *usual))
+    {
+        let differs = differences(&usual.parts.manifests, &template.parts.manifests);
         finding = finding.note(format!(
             "on {}, unlike on {}: {differs}",
-            first_names(draft.clusters.iter(), MOST_CLUSTERS),
+            first_names(template.clusters.iter(), MOST_CLUSTERS),
             first_names(usual.clusters.iter(), MOST_CLUSTERS)
         ));
     }
-    let carried: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.clusters).collect();
+    let carried: BTreeSet<&String> = templates.iter().flat_map(|template| &template.clusters).collect();
     if carried.len() < everywhere.len() {
         finding = finding.note(format!(
             "on {} there is such a work, on {} there is none",
@@ -319,7 +316,7 @@ mod tests {
             keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
         ) {
             let clusters = ["eu-1".to_owned()];
-            let shipped: rbac::Shipped = [("g.io".to_owned(), "things".to_owned())].into();
+            let shipped: rbac::CustomResources = [("g.io".to_owned(), "things".to_owned())].into();
             let rights = keys
                 .iter()
                 .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))

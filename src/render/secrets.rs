@@ -1,14 +1,14 @@
-//! Secrets that listeners need: left out and reported, or copied (design section 8).
+//! Secrets that listeners need: left out and reported, or copied (README.md#what-is-rendered).
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::downstream::shipped;
-use super::feedback::ResourceIdentifier;
-use super::names::{downstream_name, downstream_namespace};
-use super::work::Manifest;
+use super::manifest::{Manifest, ResourceIdentifier};
+use super::metadata::shipped;
+use super::names::downstream_name;
 use crate::api::config::Secrets;
+use crate::api::downstream::downstream_namespace;
 use crate::api::gateway::{CertificateRef, GROUP, Gateway};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};

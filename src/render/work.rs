@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::feedback::{ResourceIdentifier, manifest_config};
+use super::feedback::manifest_config;
+use super::manifest::Manifest;
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
+use super::orphaning::delete_option;
 use crate::api::ocm_work::manifest_size;
 use crate::api::params::Params;
-use crate::object::Origin;
 use kube_yaml::{KeyOrder, append_entry, append_item};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
@@ -20,31 +21,16 @@ pub struct WorkParts {
     pub manifests: Vec<Manifest>,
 }
 
-/// One object inside a work.
-#[derive(Debug, Clone)]
-pub struct Manifest {
-    /// What it is called in `manifestConfigs`.
-    pub resource: ResourceIdentifier,
-    /// Its kind, for reports.
-    pub kind: String,
-    /// The object.
-    pub value: Value,
-    /// Feedback paths.
-    pub feedback: Vec<(String, String)>,
-    /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
-    pub origins: Vec<Origin>,
-}
-
 /// A ManifestWork as text, cut in two where the cluster's name goes.
 ///
-/// A thousand clusters share one body: the text is made once and spliced for each (design section 11).
+/// A thousand clusters share one body: the text is made once and spliced for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkText {
     before: String,
     after: String,
     /// Whether Flux would substitute inside it, so that it carries the guard annotation.
     pub guarded: bool,
-    /// OCM's size of the manifests in bytes (work.md section 2).
+    /// OCM's size of the manifests in bytes (docs/systems/ocm-work.md#size).
     pub size: u64,
 }
 
@@ -79,7 +65,8 @@ impl WorkText {
     }
 }
 
-/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise (gitops.md section 2).
+/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise
+/// (docs/systems/gitops.md#flux-substitution).
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
@@ -104,7 +91,7 @@ pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
     let mut spec = String::new();
     if let Some(params) = params {
-        if let Some(option) = delete_option(parts) {
+        if let Some(option) = delete_option(&parts.manifests) {
             append_entry(&mut spec, "deleteOption", &option, indent, KeyOrder::Bytes);
         }
         let configs: Vec<Value> = parts
@@ -162,22 +149,4 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     }
     append_entry(&mut text, "labels", &Value::Object(labels), 2, KeyOrder::Bytes);
     (text, guarded)
-}
-
-/// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there.
-fn delete_option(parts: &WorkParts) -> Option<Value> {
-    let rules: Vec<Value> = parts
-        .manifests
-        .iter()
-        .filter(|manifest| manifest.resource.group.is_empty() && manifest.resource.resource == "namespaces")
-        .map(|manifest| {
-            json!({"group": "", "resource": "namespaces", "namespace": "", "name": manifest.resource.name})
-        })
-        .collect();
-    (!rules.is_empty()).then(|| {
-        json!({
-            "propagationPolicy": "SelectivelyOrphan",
-            "selectivelyOrphans": {"orphaningRules": rules},
-        })
-    })
 }

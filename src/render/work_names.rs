@@ -1,4 +1,4 @@
-//! Work names that two objects would share are an error (design section 8; MGC's defect D3).
+//! Work names that two objects would share are an error (docs/systems/mgc.md#defects).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The hub statuses that follow from what the clusters report (hub.md section 4.3).
+//! The hub statuses that follow from what the clusters report (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: which work carries which hub object, the conditions over all clusters, addresses, listeners, and which works
 //! are missing, not applied or stale.
@@ -16,18 +16,19 @@ use self::instance::Instance;
 use self::rules::{gateway_status, policy_condition};
 use super::exported::{ExportedWork, RBAC_WORK};
 use super::predicted::class_status;
-use super::status::{Group, ObjectStatus, WorkState};
+use super::status::{ObjectStatus, StatusGroup, WorkState};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
-use crate::hub::{Hub, Objects, Ours};
+use crate::hub::{Hub, Objects, OurGatewayId, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Condition, Outcome, PolicyId};
-use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_status};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_conditions};
 use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::topology::RouteId;
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
-pub struct Aggregation<'p, 'a> {
+pub(crate) struct Aggregation<'p, 'a> {
     /// What should be on each cluster.
     pub plan: &'p Plan,
     /// The exported objects; those that are no ManifestWorks do not count.
@@ -46,6 +47,7 @@ pub struct Aggregation<'p, 'a> {
 
 /// What the works say.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Aggregated {
     /// GatewayClasses, Gateways, and the policies that are on some cluster; in each group by locator.
     pub objects: Vec<ObjectStatus>,
@@ -56,6 +58,7 @@ pub struct Aggregated {
 /// How many works are as they should be, and which are not.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct WorkSummary {
     /// Works of the plan.
     pub planned: usize,
@@ -68,6 +71,7 @@ pub struct WorkSummary {
 /// A work that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct WorkProblem {
     /// The cluster.
     pub cluster: String,
@@ -87,10 +91,10 @@ pub struct WorkProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Subject {
     /// Position in [`Ours::gateways`].
-    Gateway(usize),
+    Gateway(OurGatewayId),
     Policy(PolicyId),
     /// Number in the topology.
-    Route(u32),
+    Route(RouteId),
 }
 
 impl Aggregation<'_, '_> {
@@ -117,8 +121,8 @@ impl Aggregation<'_, '_> {
             .problems
             .sort_by(|a, b| (&a.cluster, &a.work).cmp(&(&b.cluster, &b.work)));
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
-        for (position, ours) in self.ours.gateways.iter().enumerate() {
-            let instances = instances.get(&Subject::Gateway(position));
+        for (id, ours) in self.ours.gateways.iter() {
+            let instances = instances.get(&Subject::Gateway(id));
             let class = self.ours.classes.get(ours.gateway.class_name);
             if let Some(class) = class {
                 let instances = instances.map(Vec::as_slice).unwrap_or_default();
@@ -153,6 +157,8 @@ impl Aggregation<'_, '_> {
                         parent: None,
                     }),
                 }
+                // From the plan to the works, never the other way: what is missing is part of the answer, and a manifest
+                // there bears the names of the spoke, from which no hub object can be told.
                 for manifest in &work.manifests {
                     let of = manifest.origins.iter();
                     let of = of.filter_map(|at| subjects.get(&(at.document, at.pointer.as_str())));
@@ -173,14 +179,11 @@ impl Aggregation<'_, '_> {
     /// Gateways and policies by where they stand in the input: that is how the plan knows them.
     fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
         let at = |object: &'_ Object| object.origin.document;
-        let gateways = self.ours.gateways.iter().enumerate().map(|(position, ours)| {
+        let gateways = self.ours.gateways.iter().map(|(id, ours)| {
             let object = ours.gateway.object;
-            (
-                (at(object), object.origin.pointer.as_str()),
-                Subject::Gateway(position),
-            )
+            ((at(object), object.origin.pointer.as_str()), Subject::Gateway(id))
         });
-        let policies = self.attachments.ids().zip(&self.attachments.policies);
+        let policies = self.attachments.policies.iter();
         let policies = policies.map(|(id, policy)| {
             let object = policy.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
@@ -239,7 +242,7 @@ impl Aggregation<'_, '_> {
                         .into_iter()
                         .map(|kind| policy_condition(kind, instances, &[]))
                         .collect(),
-                    ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                    ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
                 })
             })
             .collect()
@@ -261,7 +264,7 @@ impl Aggregation<'_, '_> {
             }
         }
         let mut statuses = Vec::new();
-        for (id, policy) in self.attachments.ids().zip(&self.attachments.policies) {
+        for (id, policy) in self.attachments.policies.iter() {
             let instances = instances.get(&Subject::Policy(id)).map(Vec::as_slice);
             let overridden = overridden.get(&id).filter(|_| self.is_synced(policy.object));
             if instances.is_none() && overridden.is_none() {
@@ -269,10 +272,11 @@ impl Aggregation<'_, '_> {
             }
             let instances = instances.unwrap_or_default();
             let overridden = overridden.map(Vec::as_slice).unwrap_or_default();
-            let outcome = policy_status(&policy.object.group_kind(), self.hub).outcome;
-            let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), Group::Policy);
+            let outcome = policy_conditions(&policy.object.group_kind(), self.hub).outcome;
+            let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
             for kind in ["Accepted", "Enforced", "Programmed"] {
+                // What the kind's feedback rules ask for is listed also where nobody has answered yet.
                 let known = kind == "Accepted" || outcome == Some(kind);
                 let reported = |instance: &Instance<'_>| {
                     let manifest = instance.manifest;
@@ -306,8 +310,8 @@ impl Aggregation<'_, '_> {
     }
 }
 
-/// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a random name, and the
-/// set's labels (OCM work 4).
+/// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a generated name, and
+/// the set's labels (docs/systems/ocm-work.md#works-of-a-set).
 fn planned_name<'x>(work: &'x Object, by_key: &HashMap<String, &'x str>) -> &'x str {
     let Some(set) = work.label(REPLICA_SET_LABEL) else {
         return &work.name;

@@ -9,33 +9,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use document::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Explanation, PolicyPart,
-    ReachPart, SettingChange, Winner,
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    ReachPart, SettingIfDeleted, Winner,
 };
 
-use super::render_report::Place;
+use super::render_report::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use apimachinery::Identity;
 
-use crate::policy::effective::Loss;
-use crate::policy::reach::without;
-use crate::policy::status::Outcome;
-use crate::policy::{Effective, Node, Path, PathEffective, PolicyId, PolicyView, Reach};
+use super::policy_view::PolicyView;
+use crate::policy::{Effective, KindId, Loss, Outcome, PathEffective, PolicyId, Reach, without};
+use crate::topology::{GatewayId, Node, Path};
 
 /// Explains an object of the input.
 #[must_use]
-pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> Explanation {
+pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> ObjectExplanation {
     let explainer = Explainer { view, locate };
     let identity = object.identity();
     let policy = view.attachments.find(&identity);
     let node = view.attachments.topology.find(&identity);
     let paths = match (policy, node) {
         (Some(id), _) => explainer.paths_of_policy(id),
-        (None, Some(node)) => view.effective.through(&view.attachments, node),
+        (None, Some(node)) => view.effective.through(view.attachments, node),
         (None, None) => Vec::new(),
     };
-    Explanation {
+    ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
         object: identity.locator(),
@@ -55,9 +54,9 @@ struct Explainer<'e, 'a> {
 }
 
 impl Explainer<'_, '_> {
-    fn place(&self, object: &Object, pointer: &str) -> Option<Place> {
+    fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         let span = self.locate.locate(&object.place(pointer))?;
-        Some(Place {
+        Some(SourceLine {
             path: span.path.to_owned(),
             line: span.line,
         })
@@ -65,18 +64,15 @@ impl Explainer<'_, '_> {
 
     /// The clusters of the Gateways that lead to it.
     fn clusters(&self, policy: Option<PolicyId>, node: Option<Node>, identity: &Identity) -> Vec<String> {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let nodes = match policy {
-            Some(id) => attachments
-                .policy(id)
-                .map(crate::policy::attachment::Policy::nodes)
-                .unwrap_or_default(),
+            Some(id) => attachments.policy(id).nodes(),
             None => node.into_iter().collect(),
         };
         let gateways = nodes
             .into_iter()
-            .flat_map(|node| crate::policy::reach::gateways_of(&attachments.topology, node))
-            .filter_map(|gateway| attachments.topology.gateway(gateway));
+            .flat_map(|node| attachments.topology.gateways_of(node))
+            .map(|gateway| attachments.topology.gateways.get(gateway));
         let mut clusters: BTreeSet<&String> = gateways
             .filter_map(|gateway| self.view.clusters.get(&gateway.object.key()))
             .flatten()
@@ -94,25 +90,23 @@ impl Explainer<'_, '_> {
             return None;
         };
         view.routes.get(route)?;
-        let clusters = view.routes.clusters(&view.attachments, &view.clusters, route);
+        let clusters = view.routes.clusters(view.attachments, &view.clusters, route);
         Some(clusters.into_iter().map(str::to_owned).collect())
     }
 
     /// The paths that a policy is on.
-    fn paths_of_policy(&self, id: PolicyId) -> Vec<(usize, &PathEffective)> {
-        let attachments = &self.view.attachments;
-        let Some(policy) = attachments.policy(id) else {
-            return Vec::new();
-        };
-        let gateways: BTreeSet<u32> = policy
+    fn paths_of_policy(&self, id: PolicyId) -> Vec<(KindId, &PathEffective)> {
+        let attachments = self.view.attachments;
+        let policy = attachments.policy(id);
+        let gateways: BTreeSet<GatewayId> = policy
             .nodes()
             .into_iter()
-            .flat_map(|node| crate::policy::reach::gateways_of(&attachments.topology, node))
+            .flat_map(|node| attachments.topology.gateways_of(node))
             .collect();
         let paths = gateways
             .into_iter()
             .flat_map(|gateway| self.view.effective.on(policy.kind, gateway));
-        let on: Vec<(usize, &PathEffective)> = paths
+        let on: Vec<(KindId, &PathEffective)> = paths
             .filter(|path| path.effective.chain.iter().any(|(_, on_it)| *on_it == id))
             .map(|path| (policy.kind, path))
             .collect();
@@ -129,28 +123,25 @@ impl Explainer<'_, '_> {
 
     /// Who took the place of a policy of which nothing holds anywhere.
     fn winners(&self, id: PolicyId) -> Vec<Winner> {
-        let attachments = &self.view.attachments;
-        let status = self.view.statuses.of(id);
-        let by = status
-            .filter(|status| status.tally.outcome() == Outcome::Overridden)
-            .into_iter()
-            .flat_map(|status| &status.tally.by);
-        by.filter_map(|by| {
-            let policy = attachments.policy(*by)?;
-            Some(Winner {
-                policy: policy.locator.to_string(),
-                title: policy.object.identity().to_string(),
-                local: policy.local,
-                place: self.place(policy.object, ""),
-            })
+        let attachments = self.view.attachments;
+        let tally = &self.view.statuses.of(id).tally;
+        if tally.outcome() != Outcome::Overridden {
+            return Vec::new();
+        }
+        let by = tally.by.iter().map(|by| attachments.policy(*by));
+        by.map(|policy| Winner {
+            policy: policy.locator.to_string(),
+            title: policy.object.identity().to_string(),
+            local: policy.local,
+            place: self.place(policy.object, ""),
         })
         .collect()
     }
 
     /// Equal results together, in the order of their first path.
-    fn grouped(&self, paths: &[(usize, &PathEffective)]) -> Vec<ExplainedPaths> {
-        let mut order: Vec<(usize, &Arc<Effective>, Vec<Path>)> = Vec::new();
-        let mut positions: BTreeMap<(usize, *const Effective), usize> = BTreeMap::new();
+    fn grouped(&self, paths: &[(KindId, &PathEffective)]) -> Vec<ExplainedPaths> {
+        let mut order: Vec<(KindId, &Arc<Effective>, Vec<Path>)> = Vec::new();
+        let mut positions: BTreeMap<(KindId, *const Effective), usize> = BTreeMap::new();
         for (kind, path) in paths {
             let key = (*kind, Arc::as_ptr(&path.effective));
             let position = *positions.entry(key).or_insert_with(|| {
@@ -163,16 +154,16 @@ impl Explainer<'_, '_> {
         }
         order
             .into_iter()
-            .filter_map(|(kind, effective, paths)| {
-                let profile = &self.view.attachments.kinds.get(kind)?.profile;
-                Some(ExplainedPaths {
+            .map(|(kind, effective, paths)| {
+                let profile = &self.view.attachments.kinds.get(kind).profile;
+                ExplainedPaths {
                     kind: profile.kind.clone(),
                     group: profile.group.clone(),
                     paths: self.locators(&paths),
                     labels: self.labels(&paths),
                     settings: self.settings(effective),
                     overridden: self.losses(effective),
-                })
+                }
             })
             .collect()
     }
@@ -186,11 +177,10 @@ impl Explainer<'_, '_> {
                 value: (*leaf.value).clone(),
                 policy: self.view.attachments.locator(leaf.policy).to_string(),
                 key: self.key(leaf.policy),
-                place: self
-                    .view
-                    .attachments
-                    .policy(leaf.policy)
-                    .and_then(|policy| self.place(policy.object, &leaf.source_pointer())),
+                place: self.place(
+                    self.view.attachments.policy(leaf.policy).object,
+                    &leaf.source_pointer(),
+                ),
             })
             .collect()
     }
@@ -204,7 +194,7 @@ impl Explainer<'_, '_> {
     }
 
     fn loss(&self, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = &self.view.attachments;
+        let attachments = self.view.attachments;
         let rule = loss
             .by
             .first()
@@ -228,15 +218,9 @@ impl Explainer<'_, '_> {
         let view = self.view;
         let topology = &view.attachments.topology;
         let status = view.statuses.of(id);
-        let conditions = status
-            .into_iter()
-            .flat_map(|status| std::iter::once(&status.accepted).chain(&status.effect));
-        let targets = view
-            .attachments
-            .policy(id)
-            .map(crate::policy::attachment::Policy::nodes)
-            .unwrap_or_default();
-        let reach = Reach::of(&view.attachments, &view.effective, &view.clusters, id);
+        let conditions = std::iter::once(&status.accepted).chain(&status.effect);
+        let targets = view.attachments.policy(id).nodes();
+        let reach = Reach::of(view.attachments, &view.effective, &view.clusters, id);
         let locators = |nodes: Vec<Node>| nodes.into_iter().map(|node| topology.locator(node)).collect();
         let effects = view.effects.iter().flat_map(|(cluster, effects)| {
             effects
@@ -284,8 +268,8 @@ impl Explainer<'_, '_> {
     }
 
     fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
-        let mut grouped: BTreeMap<Vec<SettingChange>, Vec<Path>> = BTreeMap::new();
-        for change in without(&self.view.attachments, &self.view.effective, id) {
+        let mut grouped: BTreeMap<Vec<SettingIfDeleted>, Vec<Path>> = BTreeMap::new();
+        for change in without(self.view.attachments, &self.view.effective, id) {
             let changes = self.setting_changes(change.before.as_deref(), change.after.as_deref());
             grouped.entry(changes).or_default().push(change.path);
         }
@@ -299,7 +283,11 @@ impl Explainer<'_, '_> {
             .collect()
     }
 
-    fn setting_changes(&self, before: Option<&Effective>, after: Option<&Effective>) -> Vec<SettingChange> {
+    fn setting_changes(
+        &self,
+        before: Option<&Effective>,
+        after: Option<&Effective>,
+    ) -> Vec<SettingIfDeleted> {
         let content = |effective: Option<&Effective>| {
             effective
                 .map(|effective| Arc::clone(&effective.content))
@@ -312,7 +300,7 @@ impl Explainer<'_, '_> {
             .filter(|name| {
                 before.get(*name).map(|leaf| &leaf.value) != after.get(*name).map(|leaf| &leaf.value)
             })
-            .map(|name| SettingChange {
+            .map(|name| SettingIfDeleted {
                 setting: name.to_string(),
                 before: before.get(name).map(|leaf| leaf.value.to_string()),
                 after: after.get(name).map(|leaf| leaf.value.to_string()),
@@ -322,10 +310,6 @@ impl Explainer<'_, '_> {
     }
 
     fn key(&self, id: PolicyId) -> String {
-        self.view
-            .attachments
-            .policy(id)
-            .map(|policy| policy.object.key())
-            .unwrap_or_default()
+        self.view.attachments.policy(id).object.key()
     }
 }

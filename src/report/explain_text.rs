@@ -1,21 +1,23 @@
 //! `explain` and `policies` for people: trees that fit a terminal.
+//!
+//! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
+//! width. Flows out: text. Must not know: why a policy wins.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::explain::{ChangePart, ExplainedPaths, Explanation, PolicyPart};
-use super::render_report::Place;
+use super::explain::{ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart};
+use super::policies::{EffectiveEntry, PolicyReport};
+use super::render_report::SourceLine;
 use crate::diagnostic::{and_more, counted, fitting_names, one_line};
-use crate::policy::PolicyReport;
-use crate::policy::report::EffectiveEntry;
 
 /// At most so many paths with one result are listed, the rest is counted.
 const MOST_PATHS: usize = 8;
 
 /// An explanation as a tree of at most `width` columns where values allow it.
 #[must_use]
-pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
+pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String {
     let mut text = String::new();
     let at = explanation
         .place
@@ -248,7 +250,7 @@ fn short(locator: &str) -> &str {
     locator.split_once(':').map_or(locator, |(_, name)| name)
 }
 
-fn line_of(place: &Place) -> String {
+fn line_of(place: &SourceLine) -> String {
     format!("{}:{}", place.path, place.line)
 }
 

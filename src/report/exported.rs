@@ -1,8 +1,8 @@
 //! Exported ManifestWorks: what the hub knows of each cluster.
 //!
-//! Owns: reading a work's condition Applied and the status feedback of its manifests (OCM work 3).
-//! Flows in: objects of kind ManifestWork with their status. Flows out: [`ExportedWork`].
-//! Must not know: what the feedback means for a status.
+//! Owns: reading a work's condition Applied and the status feedback of its manifests
+//! (docs/systems/ocm-work.md#feedback). Flows in: objects of kind ManifestWork with their status. Flows out:
+//! [`ExportedWork`]. Must not know: what the feedback means for a status.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::object::Object;
 use crate::render::ManifestSummary;
 use apimachinery::Field;
 
-/// What marks a work as one of MGC's or ours (hub.md section 3.1).
+/// What marks a work as one of MGC's or ours (docs/systems/mgc.md#gateway-work).
 const MANAGED_LABEL: (&str, &str) = ("kuadrant.io", "managed");
 /// Names the hub object of a work.
 const PARENT_ANNOTATION: &str = "kuadrant.io/parent";
@@ -119,7 +119,8 @@ impl<'w> ExportedWork<'w> {
 }
 
 impl<'w> ManifestStatus<'w> {
-    /// The feedback of this name; names are compared without case, as MGC does (hub.md section 3.1).
+    /// The feedback of this name; names are compared without case, as MGC does
+    /// (docs/systems/mgc.md#gateway-work).
     pub(super) fn get(&self, name: &str) -> Option<&Feedback<'w>> {
         self.feedback
             .iter()

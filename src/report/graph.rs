@@ -29,7 +29,7 @@ pub struct Graph {
 
 /// What a node is, from the top of the hierarchy down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum Layer {
     Class,
     Namespace,
     Gateway,
@@ -106,7 +106,7 @@ impl State {
 /// A node: one thing, or several that are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Vertex {
-    part: Part,
+    part: Layer,
     /// The kind in words: `HTTPRoute`, `listener`, `cluster`.
     what: String,
     /// `namespace/name` of each thing that it stands for.
@@ -117,7 +117,7 @@ struct Vertex {
 }
 
 impl Vertex {
-    fn new(part: Part, what: &str, name: impl Into<String>) -> Self {
+    fn new(part: Layer, what: &str, name: impl Into<String>) -> Self {
         Self {
             part,
             what: what.to_owned(),
@@ -206,7 +206,7 @@ impl Graph {
         self.edges.dedup();
     }
 
-    fn part(&self, position: usize) -> Option<Part> {
+    fn part(&self, position: usize) -> Option<Layer> {
         self.vertices.get(position).map(|vertex| vertex.part)
     }
 

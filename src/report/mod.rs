@@ -1,29 +1,50 @@
 //! What people and CI read: reports about a run.
 //!
-//! Owns: the versioned JSON shapes of design section 10.
+//! Owns: the versioned JSON shapes of README.md#json.
 //! Flows in: plans, decisions and findings. Flows out: serialisable reports.
 //! Must not know: the command line, or files.
 
-mod aggregate;
-pub mod diff;
+// What was rendered, and from where.
+mod render_report;
+
+// Placements.
+mod placement;
+
+// Policies: one object in words, all of them as a picture.
+mod policies;
+mod policy_view;
+
 mod explain;
 mod explain_text;
-mod exported;
 mod graph;
-mod placement;
-mod predicted;
-mod render_report;
+
+// Statuses of hub objects: predicted, or aggregated from what the clusters report.
 mod status;
+
+mod exported;
+mod predicted;
+
+mod aggregate;
+
 mod status_report;
 mod status_text;
 
-pub use aggregate::{Aggregated, Aggregation, WorkProblem, WorkSummary};
-pub use explain::{Explanation, explain};
+// What a change does.
+pub mod diff;
+
+pub(crate) use aggregate::Aggregation;
+pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
+pub use explain::{
+    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    ReachPart, SettingIfDeleted, Winner, explain,
+};
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use predicted::{Prediction, placements_not_found};
-pub use render_report::{RenderReport, WithheldPolicy};
-pub use status::{Address, Carrier, Group, Listener, ObjectStatus, WorkState};
+pub use policies::{EffectiveEntry, OnClusters, PolicyEntry, PolicyReport};
+pub use policy_view::PolicyView;
+pub(crate) use predicted::{Prediction, placements_not_found};
+pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
+pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;

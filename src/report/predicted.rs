@@ -1,37 +1,40 @@
 //! Predicted statuses of hub objects: what their controllers would write once every work is applied.
 //!
-//! Owns: the conditions of GatewayClasses and Gateways (hub.md sections 1.3 and 5.1), and who gets which of the
-//! statuses that the policy engine predicts (design section 7, "Predicted status").
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and who gets
+//! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
 //! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
 //! Must not know: how policies are decided, or works.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::status::{Group, ObjectStatus};
+use super::policies::PolicyEntry;
+use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
-use crate::hub::{Objects, OurClass, Ours};
-use crate::policy::affected::{affected, affecting, effective_policy_stanza, extension_kinds};
-use crate::policy::report::PolicyEntry;
-use crate::policy::{Attachments, Clusters, Condition, EffectivePolicies, Node, PolicyId, Statuses};
+use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
+use crate::policy::{
+    Attachments, Clusters, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
+    effective_policy_stanza, extension_kinds,
+};
 use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::topology::Node;
 use apimachinery::pointer;
 
-/// What MGC says of a Gateway that is not placed, or not everywhere (hub.md section 5.1).
+/// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 
 /// Everything that statuses are predicted from.
 #[derive(Debug, Clone, Copy)]
-pub struct Prediction<'p, 'a> {
+pub(crate) struct Prediction<'p, 'a> {
     /// The hub's objects.
     pub objects: &'p Objects,
     /// What is ours.
     pub ours: &'p Ours<'a>,
     /// The clusters of each Gateway, in the order of [`Ours::gateways`].
-    pub clusters: &'p [Vec<String>],
+    pub clusters: &'p Table<OurGatewayId, Vec<String>>,
     /// Gateways, by the same order, whose placement nobody has heard of.
-    pub not_found: &'p BTreeSet<usize>,
+    pub not_found: &'p BTreeSet<OurGatewayId>,
     /// What is attached where.
     pub attachments: &'p Attachments<'a>,
     /// What holds on each path.
@@ -51,7 +54,7 @@ impl Prediction<'_, '_> {
     /// in each group by locator.
     #[must_use]
     pub fn statuses(&self) -> Vec<ObjectStatus> {
-        let mut targets: BTreeMap<(Group, String), ObjectStatus> = BTreeMap::new();
+        let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let extension_kinds = extension_kinds(self.attachments);
         let classes = self.ours.classes.values().map(|class| {
             let mut status = class_status(class);
@@ -65,17 +68,18 @@ impl Prediction<'_, '_> {
         targets.into_values().chain(self.policies()).collect()
     }
 
-    /// Our Gateways, those of a class with unusable parameters included (hub.md section 5.1).
+    /// Our Gateways, those of a class with unusable parameters included
+    /// (docs/systems/mgc.md#gateway-conditions).
     fn gateways(&self) -> Vec<ObjectStatus> {
-        let ours = self.ours.gateways.iter().zip(self.clusters).enumerate();
+        let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
-            .filter_map(|(position, (ours, clusters))| {
+            .filter_map(|(id, ours)| {
                 let class = self.ours.classes.get(ours.gateway.class_name)?;
                 Some(gateway_status(
                     &ours.gateway,
                     class,
-                    clusters,
-                    self.not_found.contains(&position),
+                    self.clusters.get(id),
+                    self.not_found.contains(&id),
                 ))
             })
             .collect();
@@ -85,7 +89,7 @@ impl Prediction<'_, '_> {
                 .and_then(|name| self.ours.classes.get(name))
                 .and_then(|class| class.params.as_ref().err());
             if let Some(refused) = refused {
-                let mut status = ObjectStatus::new(object.identity().locator(), Group::Gateway);
+                let mut status = ObjectStatus::new(object.identity().locator(), StatusGroup::Gateway);
                 let message = format!("Invalid parameters in gateway class: {refused}");
                 status
                     .conditions
@@ -102,17 +106,17 @@ impl Prediction<'_, '_> {
             let clusters = self.routes.clusters(self.attachments, self.by_key, number);
             (!clusters.is_empty()).then(|| ObjectStatus {
                 shipped_to: clusters.into_iter().map(str::to_owned).collect(),
-                ..ObjectStatus::new(route.object.identity().locator(), Group::Route)
+                ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
             })
         })
     }
 
     /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`.
-    fn affect(&self, targets: &mut BTreeMap<(Group, String), ObjectStatus>) {
+    fn affect(&self, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
         let topology = &self.attachments.topology;
         let affecting = affecting(self.attachments, self.effective);
         let nodes: BTreeSet<Node> = affecting.keys().map(|(node, _)| *node).collect();
-        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        let mut groups: BTreeMap<String, StatusGroup> = BTreeMap::new();
         for node in nodes {
             let locator = topology.locator(node);
             let group = self.group(node);
@@ -131,19 +135,20 @@ impl Prediction<'_, '_> {
         }
     }
 
-    fn group(&self, node: Node) -> Group {
+    fn group(&self, node: Node) -> StatusGroup {
         match node {
-            Node::Class(_) => Group::GatewayClass,
-            Node::Gateway(_) | Node::Listener(..) => Group::Gateway,
-            Node::Route(_) | Node::Rule(..) => Group::Route,
-            Node::Namespace(_) | Node::ListenerSet(_) => Group::Other,
+            Node::Class(_) => StatusGroup::GatewayClass,
+            Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
+            Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
+            Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
             // A route can be another route's backend, and is a route all the same.
             Node::Backend(_) | Node::Port(..) => {
                 let identity = self.attachments.topology.identity(node);
-                let kind = identity.map(|identity| identity.group_kind);
-                match kind {
-                    Some(kind) if self.attachments.topology.is_route(&kind.group, &kind.kind) => Group::Route,
-                    _ => Group::Other,
+                let kind = identity.group_kind;
+                if self.attachments.topology.is_route(&kind.group, &kind.kind) {
+                    StatusGroup::Route
+                } else {
+                    StatusGroup::Other
                 }
             }
         }
@@ -172,7 +177,7 @@ impl Prediction<'_, '_> {
                     conditions: entry.conditions,
                     ancestors: entry.ancestors,
                     on_clusters: entry.on_clusters,
-                    ..ObjectStatus::new(entry.policy, Group::Policy)
+                    ..ObjectStatus::new(entry.policy, StatusGroup::Policy)
                 }
             })
             .collect();
@@ -191,7 +196,7 @@ pub(super) fn condition(kind: &str, status: &'static str, reason: &str, message:
     }
 }
 
-/// The condition Accepted of a GatewayClass (hub.md section 1.3).
+/// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
 pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
@@ -204,7 +209,7 @@ pub(super) fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     };
     ObjectStatus {
         conditions: vec![accepted],
-        ..ObjectStatus::new(class.class.object.identity().locator(), Group::GatewayClass)
+        ..ObjectStatus::new(class.class.object.identity().locator(), StatusGroup::GatewayClass)
     }
 }
 
@@ -214,7 +219,8 @@ pub(super) fn handled(class: &OurClass<'_>) -> Condition {
     condition("Accepted", "True", "Accepted", message)
 }
 
-/// The conditions of a Gateway of ours, as MGC writes them once every work is applied (hub.md section 5.1).
+/// The conditions of a Gateway of ours, as MGC writes them once every work is applied
+/// (docs/systems/mgc.md#gateway-conditions).
 fn gateway_status(
     gateway: &Gateway<'_>,
     class: &OurClass<'_>,
@@ -232,7 +238,7 @@ fn gateway_status(
     };
     ObjectStatus {
         conditions: vec![handled(class), programmed],
-        ..ObjectStatus::new(gateway.object.identity().locator(), Group::Gateway)
+        ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
     }
 }
 
@@ -248,7 +254,7 @@ pub(super) fn no_listeners() -> Condition {
     condition("Programmed", "False", "Invalid", message)
 }
 
-/// What MGC appends when nothing decides a placement (hub.md section 5).
+/// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
 fn placement_not_found(name: &str) -> String {
     format!(
         " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \
@@ -257,9 +263,9 @@ fn placement_not_found(name: &str) -> String {
     )
 }
 
-/// The Gateways for which `findings` say that nothing decides their placement: positions in [`Ours::gateways`].
+/// The Gateways for which `findings` say that nothing decides their placement.
 #[must_use]
-pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<usize> {
+pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
     let label = pointer::child("/metadata/labels", crate::api::gateway::PLACEMENT_LABEL);
     let places: BTreeSet<_> = findings
         .iter()
@@ -269,8 +275,7 @@ pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<us
     let at = |object: &crate::object::Object| object.place(&label);
     ours.gateways
         .iter()
-        .enumerate()
         .filter(|(_, ours)| places.contains(&at(ours.gateway.object)))
-        .map(|(position, _)| position)
+        .map(|(id, _)| id)
         .collect()
 }

@@ -1,4 +1,7 @@
 //! `render --report`: what was rendered, where it came from, what was withheld, and why.
+//!
+//! Owns: the document `RenderReport`. Flows in: a plan, statuses, findings. Flows out: serialisable data with
+//! places. Must not know: how a work is made, or where the report goes.
 
 use std::collections::HashMap;
 
@@ -9,7 +12,7 @@ use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate,
 use crate::object::Origin;
 use crate::policy::Attachments;
 use crate::render::{ManifestSummary, Plan, ReplicaSet};
-use crate::sync::WithheldFrom;
+use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
 #[derive(Debug, Serialize)]
@@ -76,13 +79,13 @@ struct ObjectReport {
     namespace: String,
     name: String,
     /// Where it came from; none for what is ours.
-    origins: Vec<Place>,
+    origins: Vec<SourceLine>,
 }
 
 /// File and line of an object of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct SourceLine {
     /// Path relative to the root of the input.
     pub path: String,
     /// Line, from 1.
@@ -111,15 +114,15 @@ pub struct WithheldPolicy {
 impl WithheldPolicy {
     /// The report's entry for one decision.
     #[must_use]
-    pub fn new(withheld: &WithheldFrom<'_>, attachments: &Attachments<'_>) -> Option<Self> {
-        Some(Self {
-            policy: attachments.policy(withheld.policy)?.object.identity().locator(),
+    pub fn new(withheld: &Withheld<'_>, attachments: &Attachments<'_>) -> Self {
+        Self {
+            policy: attachments.policy(withheld.policy).object.identity().locator(),
             target: attachments.topology.locator(withheld.node),
             cluster: withheld.cluster.clone(),
             winner: withheld.winner.identity().locator(),
             rule: withheld.rule.name(),
             because: withheld.rule.because(),
-        })
+        }
     }
 }
 
@@ -195,7 +198,7 @@ impl<'a> RenderReport<'a> {
 /// Places of origins, each worked out once: the works of a thousand clusters share theirs.
 struct Places<'a> {
     locate: &'a dyn Locate,
-    known: HashMap<(DocumentId, String), Option<Place>>,
+    known: HashMap<(DocumentId, String), Option<SourceLine>>,
 }
 
 impl Places<'_> {
@@ -213,13 +216,13 @@ impl Places<'_> {
         }
     }
 
-    fn place(&mut self, origin: &Origin) -> Option<Place> {
+    fn place(&mut self, origin: &Origin) -> Option<SourceLine> {
         let locate = self.locate;
         self.known
             .entry((origin.document, origin.pointer.clone()))
             .or_insert_with(|| {
                 let span = locate.locate(&origin.place("", Part::Value))?;
-                Some(Place {
+                Some(SourceLine {
                     path: span.path.to_owned(),
                     line: span.line,
                 })

@@ -6,19 +6,19 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::policy::Condition;
-use crate::policy::report::OnCluster;
-use crate::policy::status::AncestorStatus;
+use super::policies::OnCluster;
+use crate::policy::{AncestorStatus, Condition};
 
 /// What the status of one hub object, or of one section of it, would say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ObjectStatus {
     /// Locator of the object, with `#section` for a listener, a rule or a port.
     pub object: String,
     /// Where a report for people lists it.
     #[serde(skip)]
-    pub group: Group,
+    pub group: StatusGroup,
     /// Its conditions, `<Kind>Affected` ones last.
     pub conditions: Vec<Condition>,
     /// `status.ancestors`, of policy kinds that have it.
@@ -27,7 +27,8 @@ pub struct ObjectStatus {
     /// Clusters where a spoke-local policy makes the status another one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
-    /// The seed's `status.effectivePolicy`: the policies that affect this target.
+    /// `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had): the policies that affect
+    /// this target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective_policy: Vec<Value>,
     /// Of a route whose kind is synced: the clusters that it is shipped to.
@@ -41,16 +42,16 @@ pub struct ObjectStatus {
     pub addresses: Vec<Address>,
     /// Aggregated, of a Gateway: its listeners on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub listeners: Vec<Listener>,
+    pub listeners: Vec<ListenerOnCluster>,
     /// Aggregated: the works that carry it, one or more for each cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub works: Vec<Carrier>,
+    pub works: Vec<WorkOnCluster>,
 }
 
 impl ObjectStatus {
     /// A status that says nothing yet.
     #[must_use]
-    pub fn new(object: String, group: Group) -> Self {
+    pub fn new(object: String, group: StatusGroup) -> Self {
         Self {
             object,
             group,
@@ -61,7 +62,7 @@ impl ObjectStatus {
 
 /// The groups in which a report for people lists objects, in their order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum StatusGroup {
     /// GatewayClasses.
     GatewayClass,
     /// Gateways and their listeners.
@@ -75,7 +76,7 @@ pub enum Group {
     Policy,
 }
 
-impl Group {
+impl StatusGroup {
     /// The heading of the group.
     #[must_use]
     pub const fn heading(self) -> &'static str {
@@ -89,7 +90,7 @@ impl Group {
     }
 }
 
-/// An address of a hub Gateway (hub.md section 4.3).
+/// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Address {
     /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
@@ -98,10 +99,10 @@ pub struct Address {
     pub value: String,
 }
 
-/// A listener of a hub Gateway on one cluster (hub.md section 4.3).
+/// A listener of a hub Gateway on one cluster (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listener {
+pub struct ListenerOnCluster {
     /// `<cluster>.<listener>`.
     pub name: String,
     /// Routes attached there.
@@ -111,7 +112,7 @@ pub struct Listener {
 /// The ManifestWork that carries an object to one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Carrier {
+pub struct WorkOnCluster {
     /// The cluster.
     pub cluster: String,
     /// Name of the work.

@@ -6,11 +6,11 @@
 use std::fmt::Write as _;
 
 use super::aggregate::WorkSummary;
-use super::status::{Group, ObjectStatus, WorkState};
+use super::policies::OnCluster;
+use super::status::{ObjectStatus, StatusGroup, WorkState};
 use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, and_more, counted, row, wrapped_hanging};
 use crate::policy::Condition;
-use crate::policy::report::OnCluster;
 
 /// What stands before a line that belongs to the row above.
 const INDENT: &str = "    ";
@@ -44,7 +44,7 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
 /// Widths of the columns object, condition, status.
 struct Columns([usize; 3]);
 
-fn table(text: &mut String, group: Group, statuses: &[ObjectStatus], width: usize) {
+fn table(text: &mut String, group: StatusGroup, statuses: &[ObjectStatus], width: usize) {
     let rows = || {
         let all = statuses.iter().flat_map(|status| &status.conditions);
         all.map(|condition| {
@@ -119,7 +119,7 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
     }
     // Of a policy, and of a work that is not applied, the conditions have said so.
     for carrier in &status.works {
-        if status.group == Group::Gateway && !carrier.not_reported.is_empty() {
+        if status.group == StatusGroup::Gateway && !carrier.not_reported.is_empty() {
             let silent = format!("has not reported: {}", carrier.not_reported.join(", "));
             below(text, &format!("on {}: ", carrier.cluster), &silent, width);
         }
@@ -216,7 +216,11 @@ mod tests {
     use super::*;
     use crate::report::status::Address;
 
-    fn status(object: &str, group: Group, conditions: &[(&str, &'static str, &str, &str)]) -> ObjectStatus {
+    fn status(
+        object: &str,
+        group: StatusGroup,
+        conditions: &[(&str, &'static str, &str, &str)],
+    ) -> ObjectStatus {
         ObjectStatus {
             conditions: conditions
                 .iter()
@@ -236,7 +240,7 @@ mod tests {
         let objects = [
             status(
                 "gateway.gateway.networking.k8s.io:infra/web",
-                Group::Gateway,
+                StatusGroup::Gateway,
                 &[
                     ("Accepted", "True", "Accepted", "handled"),
                     ("Programmed", "Unknown", "Pending", "nobody knows"),
@@ -244,7 +248,7 @@ mod tests {
             ),
             status(
                 "ratelimitpolicy.kuadrant.io:infra/limits",
-                Group::Policy,
+                StatusGroup::Policy,
                 &[("Accepted", "True", "Accepted", "yes")],
             ),
         ];
@@ -264,7 +268,7 @@ mod tests {
         let long = "n".repeat(60);
         let mut gateway = status(
             &format!("gateway.gateway.networking.k8s.io:infra/{long}"),
-            Group::Gateway,
+            StatusGroup::Gateway,
             &[
                 (
                     "kuadrant.io/RateLimitPolicyAffected",

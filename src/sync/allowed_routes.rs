@@ -1,24 +1,24 @@
 //! Whether the listeners of the spokes will admit the routes that go there.
 //!
-//! Owns: `allowedRoutes` as seen on a spoke, where the Gateway lives in `kuadrant-<namespace>` and the route in its own
-//! namespace (design section 8, Routes), and the labels of Namespaces that selectors ask for.
+//! Owns: `allowedRoutes` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
+//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors ask for.
 //! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
-//! Flows out: findings; [`NamespaceLabels`], which have to be shipped for a selector to hold.
+//! Flows out: findings; [`NamespaceLabels`], which have to be synced for a selector to hold.
 //! Must not know: works.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::routes::{SyncedParent, SyncedRoutes};
+use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::gateway::Gateway;
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, and_more};
-use crate::hub::{Hub, Ours};
+use crate::diagnostic::{Code, Finding, Findings, and_more, broken};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::attachment::Attachments;
-use crate::policy::listener::ListenerNode;
-use crate::policy::node::index;
-use crate::policy::topology::{NAMESPACE_NAME_LABEL, SPOKE_PREFIX};
+use crate::policy::Attachments;
+use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -32,12 +32,12 @@ const MOST_CLUSTERS: usize = 3;
 ///
 /// A listener that admits a route on the hub and would refuse it on a spoke is an error even where another listener
 /// takes the route: less traffic would pass there than the hub says.
-pub fn check_admission(
+pub(crate) fn check_admission(
     routes: &SyncedRoutes<'_>,
     attachments: &Attachments<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
-    clusters: &[Vec<String>],
+    clusters: &Table<OurGatewayId, Vec<String>>,
     findings: &mut Findings,
 ) -> NamespaceLabels {
     let mut check = Check {
@@ -47,20 +47,18 @@ pub fn check_admission(
         labels: NamespaceLabels::new(),
         refused: BTreeMap::new(),
     };
-    for (number, route) in routes.iter() {
+    for (id, route) in routes.iter() {
         for parent in &route.parents {
-            let clusters = clusters
-                .get(parent.gateway)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
+            let clusters = clusters.get(parent.gateway);
             if !clusters.is_empty() {
-                check.parent((number, route.object), parent, clusters);
+                check.parent((id, route.object), parent, clusters);
             }
         }
     }
     for ((gateway, listener, cause), refused) in &check.refused {
-        let gateway = ours.gateways.get(*gateway).map(|ours| &ours.gateway);
-        findings.extend(gateway.and_then(|gateway| finding(gateway, *listener, *cause, refused, hub)));
+        let node = attachments.topology.listeners.get(*listener);
+        let gateway = &ours.gateways.get(*gateway).gateway;
+        findings.push(finding(gateway, node.name, *cause, refused, hub));
     }
     check.labels
 }
@@ -77,35 +75,35 @@ enum Cause {
 /// What a listener refuses.
 #[derive(Debug)]
 struct Refused<'a> {
-    /// The routes with the pointers of their parentRefs.
-    routes: Vec<(&'a Object, String)>,
+    /// The first route with the pointer of its parentRef.
+    first: (&'a Object, String),
+    /// The other ones.
+    others: Vec<(&'a Object, String)>,
     /// Where; none: wherever the Gateway goes.
     on: Vec<String>,
 }
 
-/// Gateway (position in ours), listener (position), why.
-type RefusedKey = (usize, u32, Cause);
+/// Who refuses, and why.
+type RefusedKey = (OurGatewayId, ListenerId, Cause);
 
 struct Check<'c, 'a> {
     attachments: &'c Attachments<'a>,
     hub: &'c Hub,
     /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
-    known: HashMap<(usize, u32, &'c str), Rc<[String]>>,
+    known: HashMap<(OurGatewayId, ListenerId, &'c str), Rc<[String]>>,
     labels: NamespaceLabels,
     refused: BTreeMap<RefusedKey, Refused<'c>>,
 }
 
 impl<'c, 'a: 'c> Check<'c, 'a> {
-    fn parent(&mut self, (number, route): (u32, &'c Object), parent: &SyncedParent, clusters: &[String]) {
-        let Some(gateway) = self.attachments.topology.gateway(parent.number) else {
-            return;
-        };
-        let listener_at = |position: u32| gateway.listeners.get(index(position));
-        let taking: Vec<u32> = parent
+    fn parent(&mut self, (id, route): (RouteId, &'c Object), parent: &SyncedParent, clusters: &[String]) {
+        let topology = &self.attachments.topology;
+        let gateway = topology.gateways.get(parent.node);
+        let taking: Vec<ListenerId> = parent
             .listeners
             .iter()
             .copied()
-            .filter(|position| listener_at(*position).is_some_and(|listener| listener.admits_kind(route)))
+            .filter(|listener| topology.listeners.get(*listener).admits_kind(route))
             .collect();
         if taking.is_empty() {
             if let Some(first) = parent.listeners.first() {
@@ -118,13 +116,11 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             }
             return;
         }
-        let home = format!("{SPOKE_PREFIX}{}", gateway.object.namespace_or_empty());
-        let mut verdicts: Vec<(u32, Rc<[String]>)> = Vec::with_capacity(taking.len());
-        for position in taking {
-            let Some(listener) = listener_at(position) else {
-                continue;
-            };
-            let key = (parent.gateway, position, route.namespace_or_empty());
+        let home = format!("{NAMESPACE_PREFIX}{}", gateway.object.namespace_or_empty());
+        let mut verdicts: Vec<(ListenerId, Rc<[String]>)> = Vec::with_capacity(taking.len());
+        for id in taking {
+            let listener = topology.listeners.get(id);
+            let key = (parent.gateway, id, route.namespace_or_empty());
             let refusing = match self.known.get(&key) {
                 Some(known) => Rc::clone(known),
                 None => {
@@ -134,14 +130,14 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
                     refusing
                 }
             };
-            verdicts.push((position, refusing));
+            verdicts.push((id, refusing));
         }
         let mut reported = false;
-        for (position, refusing) in &verdicts {
-            let on_the_hub = gateway.attached.binary_search(&(*position, number)).is_ok();
+        for (listener, refusing) in &verdicts {
+            let on_the_hub = gateway.attached.binary_search(&(*listener, id)).is_ok();
             if on_the_hub && !refusing.is_empty() {
                 reported = true;
-                let key = (parent.gateway, *position, Cause::Namespace);
+                let key = (parent.gateway, *listener, Cause::Namespace);
                 self.refuse(key, (route, parent), refusing, clusters);
             }
         }
@@ -151,10 +147,10 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             all.all(|(_, refusing)| refusing.binary_search(cluster).is_ok())
         };
         let may_be_nowhere = verdicts.iter().all(|(_, refusing)| !refusing.is_empty());
-        if let (Some((position, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
+        if let (Some((listener, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
             && clusters.iter().any(refuse_all)
         {
-            let key = (parent.gateway, *position, Cause::Namespace);
+            let key = (parent.gateway, *listener, Cause::Namespace);
             self.refuse(key, (route, parent), refusing, clusters);
         }
     }
@@ -166,15 +162,18 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         on: &[String],
         clusters: &[String],
     ) {
-        let refused = self.refused.entry(key).or_insert_with(|| Refused {
-            routes: Vec::new(),
-            on: if on.len() < clusters.len() {
-                on.to_vec()
-            } else {
-                Vec::new()
-            },
-        });
-        refused.routes.push((route, parent.pointer.clone()));
+        let this = (route, parent.pointer.clone());
+        match self.refused.entry(key) {
+            Entry::Occupied(mut refused) => refused.get_mut().others.push(this),
+            Entry::Vacant(refused) => {
+                let on = if on.len() < clusters.len() { on } else { &[] };
+                refused.insert(Refused {
+                    first: this,
+                    others: Vec::new(),
+                    on: on.to_vec(),
+                });
+            }
+        }
     }
 
     /// The clusters where a listener refuses routes of a namespace.
@@ -222,16 +221,15 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
     }
 }
 
-fn finding(
-    gateway: &Gateway<'_>,
-    listener: u32,
-    cause: Cause,
-    refused: &Refused<'_>,
-    hub: &Hub,
-) -> Option<Finding> {
-    // Ours have their own listeners first, in the order of the spec.
-    let listener = gateway.listeners.get(index(listener))?;
-    let (first, pointer) = refused.routes.first()?;
+fn finding(gateway: &Gateway<'_>, listener: &str, cause: Cause, refused: &Refused<'_>, hub: &Hub) -> Finding {
+    let named = gateway.listeners.iter().find(|known| known.name == listener);
+    let listener = named.unwrap_or_else(|| {
+        broken(format_args!(
+            "{} has no listener `{listener}`",
+            gateway.object.identity()
+        ))
+    });
+    let (first, pointer) = &refused.first;
     let allowed = listener.field.get("allowedRoutes");
     let at = if allowed.is_present() {
         allowed.pointer()
@@ -244,7 +242,7 @@ fn finding(
         gateway.object.identity(),
         first.identity()
     );
-    if let Some(more) = and_more(refused.routes.len().saturating_sub(1), "route") {
+    if let Some(more) = and_more(refused.others.len(), "route") {
         message = format!("{message} {more}");
     }
     let namespaces = allowed.get("namespaces");
@@ -257,7 +255,7 @@ fn finding(
     };
     let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, gateway.object.place(at), message).label(label);
     finding = finding.related(first.place(pointer), "this route");
-    for (route, pointer) in refused.routes.iter().skip(1).take(MOST_ROUTES.saturating_sub(1)) {
+    for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");
     }
     if !refused.on.is_empty() {
@@ -270,15 +268,15 @@ fn finding(
     let home = gateway.object.namespace_or_empty();
     let own = first.namespace_or_empty();
     if cause == Cause::Kind {
-        return Some(finding.help(format!(
+        return finding.help(format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} can carry it, or attach the route to another listener",
             first.api_version.group, first.kind, listener.protocol
-        )));
+        ));
     }
     finding = finding.note(format!(
-        "there the Gateway lives in `{SPOKE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
+        "there the Gateway lives in `{NAMESPACE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
     ));
-    Some(if namespaces.get("from").str() == Some("Selector") {
+    if namespaces.get("from").str() == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
         let selected = AdmittedNamespaces::read(&namespaces, "Same");
         finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {
@@ -302,5 +300,5 @@ fn finding(
             "write `allowedRoutes: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedRoutes: \
              {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
         ))
-    })
+    }
 }

@@ -1,24 +1,19 @@
 //! What there is to say about policies of one kind on one target: of the hub, and of the hub and a cluster.
 //!
 //! Owns: these findings.
-//! Flows in: attachments, decisions, the local policies of a cluster. Flows out: findings.
+//! Flows in: attachments, what becomes of one target, the local policies of a cluster. Flows out: findings.
 //! Must not know: works.
 
-use super::local_policies::Locals;
-use super::same_target::{Decision, Displacer, ShippedSpec, decide};
+use super::local_policies::LocalPolicies;
+use super::same_target::{Resolution, SyncedSpec, resolve};
 use crate::diagnostic::{Code, Finding, Findings, Place};
-use crate::policy::attachment::{Attachments, PolicyId};
-use crate::policy::findings::described;
-use crate::policy::local_wins::without_rules_of;
-use crate::policy::node::Node;
-use crate::policy::precedence::Rule;
-use crate::policy::profile::{SameTarget, Strategy};
-use crate::policy::targets::Target;
+use crate::policy::{Attachments, PolicyId, Rule, SameTarget, Strategy, Target, without_rules_of};
+use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
-pub fn report_same_target(attachments: &Attachments<'_>, findings: &mut Findings) {
-    for (kind, known) in attachments.kinds.iter().enumerate() {
+pub(crate) fn report_same_target(attachments: &Attachments<'_>, findings: &mut Findings) {
+    for (kind, known) in attachments.kinds.iter() {
         if known.profile.same_target == SameTarget::AddUp {
             continue;
         }
@@ -30,67 +25,51 @@ pub fn report_same_target(attachments: &Attachments<'_>, findings: &mut Findings
             .collect();
         nodes.sort_unstable();
         for node in nodes {
-            if let Some(decision) = decide(attachments, kind, node) {
-                one_target(attachments, node, &decision, findings);
+            if let Some(resolution) = resolve(attachments, kind, node) {
+                one_target(attachments, node, &resolution, findings);
             }
         }
     }
 }
 
-fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, findings: &mut Findings) {
-    let Some(shipped) = decision.shipped.first() else {
+fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution, findings: &mut Findings) {
+    let Some(synced) = resolution.synced.first() else {
         return;
     };
-    let winner = shipped.policy;
-    let target = described(attachments, node);
+    let target = attachments.topology.described(node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
-    let name = |id: PolicyId| {
-        attachments
-            .policy(id)
-            .map(|policy| policy.object.identity().to_string())
-    };
-    let (Some(winner_name), Some(winner_place)) = (name(winner), place(winner)) else {
-        return;
-    };
-    for withheld in &decision.withheld {
-        let by = match &withheld.by {
-            Displacer::Hub(by) => *by,
-            Displacer::Local { .. } => winner,
-        };
-        let (Some(loser_name), Some(loser_place)) = (name(withheld.policy), place(withheld.policy)) else {
-            continue;
-        };
-        let by_name = name(by).unwrap_or_else(|| winner_name.clone());
+    let name = |id: PolicyId| attachments.policy(id).object.identity();
+    for displaced in &resolution.displaced {
+        let (loser, by) = (name(displaced.policy), name(displaced.by));
         findings.push(
             Finding::new(
                 Code::POLICY_SAME_TARGET,
-                loser_place,
-                format!("{loser_name} and {by_name} both target {target}"),
+                place(displaced.policy),
+                format!("{loser} and {by} both target {target}"),
             )
             .label("this one gives way")
-            .related(place(by).unwrap_or_else(|| winner_place.clone()), "this one wins")
+            .related(place(displaced.by), "this one wins")
             .note(format!(
-                "{by_name} wins because {} ({})",
-                withheld.rule.because(),
-                withheld.rule.name()
+                "{by} wins because {} ({})",
+                displaced.rule.because(),
+                displaced.rule.name()
             ))
             .help("remove one of the two, merge them, or target another section"),
         );
     }
-    if let ShippedSpec::Rewritten { sources, .. } = &shipped.content {
+    if let SyncedSpec::Rewritten { sources, .. } = &synced.spec {
+        let winner = synced.policy;
         for source in sources.iter().filter(|source| **source != winner) {
-            let (Some(other_name), Some(other_place)) = (name(*source), place(*source)) else {
-                continue;
-            };
             let rule = established_rule(attachments, winner, *source);
+            let (other, winner_name) = (name(*source), name(winner));
             findings.push(
                 Finding::new(
                     Code::POLICY_SAME_TARGET,
-                    other_place,
-                    format!("{other_name} and {winner_name} both target {target}"),
+                    place(*source),
+                    format!("{other} and {winner_name} both target {target}"),
                 )
                 .label("merged into the other one")
-                .related(winner_place.clone(), "this one is established")
+                .related(place(winner), "this one is established")
                 .note(format!(
                     "{winner_name} is established because {} ({}); its strategy merges, so one policy with its name is shipped",
                     rule.because(),
@@ -104,7 +83,7 @@ fn one_target(attachments: &Attachments<'_>, node: Node, decision: &Decision, fi
 
 /// Why one policy is established against another on the same target.
 fn established_rule(attachments: &Attachments<'_>, established: PolicyId, other: PolicyId) -> Rule {
-    let age = |id| attachments.policy(id).and_then(|policy| policy.rank.age);
+    let age = |id| attachments.policy(id).rank.age;
     match (age(established), age(other)) {
         (Some(a), Some(b)) if a == b => Rule::FirstByName,
         (None, None) => Rule::FirstByName,
@@ -114,23 +93,23 @@ fn established_rule(attachments: &Attachments<'_>, established: PolicyId, other:
 
 /// On a cluster, a merging synced policy and a local one whose own strategy is atomic share a target: which of them a
 /// controller takes for the established one depends on when the synced copy is created.
-pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>, findings: &mut Findings) {
-    for (kind, known) in attachments.kinds.iter().enumerate() {
+pub(crate) fn report_local_conflicts(
+    attachments: &Attachments<'_>,
+    locals: &LocalPolicies<'_>,
+    findings: &mut Findings,
+) {
+    for (kind, known) in attachments.kinds.iter() {
         if known.profile.same_target != SameTarget::Merge {
             continue;
         }
         let mut nodes: Vec<_> = known.nodes.iter().collect();
         nodes.sort_unstable_by_key(|(node, _)| **node);
         for (node, placed) in nodes {
-            let there = locals.on(kind, *node);
-            let Some(synced) = placed
-                .accepted
-                .first()
-                .and_then(|entry| attachments.policy(entry.policy))
-            else {
+            let Some(first) = placed.accepted.first() else {
                 continue;
             };
-            for local in there {
+            let synced = attachments.policy(first.policy);
+            for local in locals.on(kind, *node) {
                 let layers = &local.entry.layers;
                 let atomic = layers.iter().any(|layer| layer.strategy != Strategy::Patch);
                 let ships = without_rules_of(&synced.layers, std::slice::from_ref(&local.entry)).is_some();
@@ -144,7 +123,7 @@ pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>
                                 locals.cluster,
                                 local.object.identity(),
                                 synced.object.identity(),
-                                described(attachments, *node)
+                                attachments.topology.described(*node)
                             ),
                         )
                         .label("its strategy is atomic")
@@ -158,15 +137,10 @@ pub fn report_local_conflicts(attachments: &Attachments<'_>, locals: &Locals<'_>
     }
 }
 
-fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Place> {
-    let policy = attachments.policy(id)?;
-    let declared = policy
-        .targets
-        .iter()
-        .find(|declared| declared.target == Target::Attached(node));
-    Some(
-        policy
-            .object
-            .place(declared.map_or("/spec", |declared| declared.pointer.as_str())),
-    )
+fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {
+    let policy = attachments.policy(id);
+    let mut targets = policy.targets.iter();
+    let declared = targets.find(|declared| declared.target == Target::Attached(node));
+    let pointer = declared.map_or("/spec", |declared| declared.pointer.as_str());
+    policy.object.place(pointer)
 }

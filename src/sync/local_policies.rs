@@ -1,46 +1,41 @@
 //! What lives on a spoke beats what is synced to it, rule by rule where the synced policy's strategy merges.
 //!
-//! Owns: the local policies of one cluster by target, taking from a synced policy what they define, and what becomes
-//! of synced policies there (design section 7, Spoke-local policies).
-//! Flows in: the objects of a cluster, attachments. Flows out: [`Locals`].
+//! Owns: the local policies of one cluster by target, and what becomes of synced policies there
+//! (docs/systems/policy-sync.md#local-policies-win).
+//! Flows in: the objects of a cluster, attachments. Flows out: [`LocalPolicies`].
 //! Must not know: works, placements.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use crate::api::synced::is_synced_copy;
+use crate::api::downstream::is_synced_copy;
 use crate::diagnostic::Findings;
-use crate::hub::Objects;
+use crate::hub::{Objects, Table};
 use crate::object::Object;
-use crate::policy::attachment::{Attachments, Options, PolicyId};
-use crate::policy::local_wins::without_rules_of;
-use crate::policy::locate::{Located, locate};
-use crate::policy::merge::Entry;
-use crate::policy::node::Node;
-use crate::policy::profile::{SameTarget, StatusShape};
-use crate::policy::reading::read_policy;
-use crate::policy::settings::Layer;
-use crate::policy::status::{Condition, Outcome, effect_of};
+use crate::policy::{
+    Attachments, Condition, Entry, KindId, Layer, Options, Outcome, PolicyId, SameTarget, StatusShape,
+    effect_of, read_policy, without_rules_of,
+};
+use crate::topology::{Located, Node};
 
 /// A policy that lives on a cluster.
 #[derive(Debug, Clone)]
-pub struct Local<'a> {
+pub(super) struct LocalPolicy<'a> {
     /// The object.
-    pub object: &'a Object,
-    /// Its locator, with the names of the spoke.
-    pub locator: String,
+    pub(super) object: &'a Object,
     /// `namespace/name` on the spoke.
-    pub key: String,
-    /// Its settings; the policy number in it means nothing.
-    pub entry: Entry,
+    key: String,
+    /// Its settings.
+    pub(super) entry: Entry,
 }
 
-/// The local policies of one cluster, by what they target.
+/// The local policies of one cluster.
 #[derive(Debug, Default)]
-pub struct Locals<'a> {
+pub struct LocalPolicies<'a> {
     /// The cluster.
-    pub cluster: &'a str,
-    by_node: BTreeMap<(usize, Node), Vec<Local<'a>>>,
+    pub(super) cluster: &'a str,
+    /// In the order of the kinds, then by namespace and name. Their numbers are their own: the hub's policies have others.
+    policies: Table<PolicyId, LocalPolicy<'a>>,
+    by_node: BTreeMap<(KindId, Node), Vec<PolicyId>>,
 }
 
 /// What becomes of a synced policy on one cluster.
@@ -56,7 +51,7 @@ pub struct LocalEffect {
     pub condition: Condition,
 }
 
-impl<'a> Locals<'a> {
+impl<'a> LocalPolicies<'a> {
     /// Reads the policies among the objects of a cluster that have a kind, and a target, that the hub knows too.
     /// Linear in the cluster's objects.
     pub fn read(
@@ -66,20 +61,19 @@ impl<'a> Locals<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let mut by_node: BTreeMap<(usize, Node), Vec<Local<'a>>> = BTreeMap::new();
-        for (kind, known) in attachments.kinds.iter().enumerate() {
+        let mut read = Self {
+            cluster,
+            ..Self::default()
+        };
+        for (kind, known) in attachments.kinds.iter() {
             let profile = known.profile.as_ref();
             for object in objects.of_kind(&profile.group, &profile.kind) {
+                // An export of a live cluster has what an earlier run synced, which must not win against itself.
                 if is_synced_copy(object) {
                     continue;
                 }
-                let policy = read_policy(
-                    object,
-                    (PolicyId(u32::MAX), kind, true),
-                    Some(profile),
-                    options,
-                    findings,
-                );
+                let id = read.policies.next();
+                let policy = read_policy(object, (id, kind, true), profile, options, findings);
                 if policy.invalid.is_some() {
                     continue;
                 }
@@ -89,59 +83,48 @@ impl<'a> Locals<'a> {
                     .iter()
                     .filter_map(|declared| {
                         let namespace = declared.namespace.as_deref().unwrap_or(own);
-                        match locate(&attachments.topology, declared, namespace, true) {
+                        match attachments.topology.locate(declared.locator(namespace, true)) {
                             Located::Node(node) => Some(node),
                             Located::Missing | Located::Elsewhere => None,
                         }
                     })
                     .collect();
                 for node in nodes {
-                    by_node.entry((kind, node)).or_default().push(Local {
-                        object,
-                        locator: policy.locator.to_string(),
-                        key: policy.rank.key.clone(),
-                        entry: Entry {
-                            policy: PolicyId(u32::MAX),
-                            layers: Arc::clone(&policy.layers),
-                        },
-                    });
+                    read.by_node.entry((kind, node)).or_default().push(id);
                 }
+                read.policies.push(LocalPolicy {
+                    object,
+                    key: policy.rank.key,
+                    entry: Entry {
+                        policy: id,
+                        layers: policy.layers,
+                    },
+                });
             }
         }
-        Self { cluster, by_node }
+        read
     }
 
     /// The local policies of a kind on a node, by namespace and name.
     #[must_use]
-    pub fn on(&self, kind: usize, node: Node) -> &[Local<'a>] {
-        self.by_node
-            .get(&(kind, node))
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+    pub(super) fn on(&self, kind: KindId, node: Node) -> Vec<&LocalPolicy<'a>> {
+        let there = self.by_node.get(&(kind, node)).into_iter().flatten();
+        there.map(|id| self.policies.get(*id)).collect()
     }
 
     /// The kinds and nodes that any of them targets, sorted.
     #[must_use]
-    pub fn targets(&self) -> Vec<(usize, Node)> {
-        let mut targets: Vec<(usize, Node)> = self.by_node.keys().copied().collect();
-        targets.sort_unstable();
-        targets
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.by_node.is_empty()
+    pub(super) fn targets(&self) -> impl Iterator<Item = (KindId, Node)> {
+        self.by_node.keys().copied()
     }
 
     /// What becomes of the synced policies on this cluster, by policy. `here` says whether a node reaches the cluster:
     /// whether its Gateway is placed there.
     pub fn effects(&self, attachments: &Attachments<'_>, here: impl Fn(Node) -> bool) -> Vec<LocalEffect> {
         let mut taken: BTreeMap<PolicyId, Taken> = BTreeMap::new();
-        for ((kind, node), locals) in &self.by_node {
-            let Some(known) = attachments.kinds.get(*kind) else {
-                continue;
-            };
+        for (kind, node) in self.by_node.keys() {
+            let known = attachments.kinds.get(*kind);
+            let locals = self.on(*kind, *node);
             if !here(*node) || known.profile.same_target == SameTarget::AddUp {
                 continue;
             }
@@ -163,9 +146,9 @@ impl<'a> Locals<'a> {
         }
         taken
             .into_iter()
-            .filter_map(|(id, taken)| {
-                let policy = attachments.policy(id)?;
-                let profile = attachments.profile(id)?;
+            .map(|(id, taken)| {
+                let policy = attachments.policy(id);
+                let profile = attachments.profile(id);
                 let everywhere = policy
                     .nodes()
                     .into_iter()
@@ -184,12 +167,12 @@ impl<'a> Locals<'a> {
                         by.join(" ")
                     );
                 }
-                Some(LocalEffect {
+                LocalEffect {
                     policy: id,
                     outcome,
                     by,
                     condition,
-                })
+                }
             })
             .collect()
     }

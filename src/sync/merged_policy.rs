@@ -1,6 +1,6 @@
 //! Several policies on one target become one object: which gives its name, and what its spec says.
 //!
-//! Owns: the mergeable half of the same-target rule (design section 7, Same target).
+//! Owns: the mergeable half of the same-target rule (docs/systems/why-we-differ.md#policies-on-one-target).
 //! Flows in: the policies of one node. Flows out: the name-giver, merged settings, and the spec that holds them.
 //! Must not know: clusters.
 
@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::policy::attachment::{Attachments, PolicyId};
-use crate::policy::leaves::unflatten;
-use crate::policy::merge::{self, Entry};
-use crate::policy::profile::{Precedence, Profile, Strategy};
-use crate::policy::settings::{Content, Leaf, Side, exchanged};
+use crate::diagnostic::broken;
+use crate::policy::{
+    Attachments, Content, Entry, Leaf, PolicyId, Precedence, Profile, Side, Strategy, exchanged, merge,
+    unflatten,
+};
 
 /// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
 /// it wins alone.
@@ -22,14 +22,14 @@ pub(super) fn contest<'e>(
     entries: &'e [Entry],
 ) -> Option<(&'e Entry, Option<Arc<Content>>)> {
     match profile.precedence {
-        Precedence::Roles => contest_of_roles(profile, entries),
-        Precedence::Seed => contest_of_seed(profile, entries),
+        Precedence::EstablishedChallenger => established_challenger(profile, entries),
+        Precedence::OldestWins => oldest_wins(profile, entries),
     }
 }
 
 /// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
 /// whole, and the question is theirs; one whose overrides are atomic stands alone.
-fn contest_of_roles<'e>(
+fn established_challenger<'e>(
     profile: &Profile,
     entries: &'e [Entry],
 ) -> Option<(&'e Entry, Option<Arc<Content>>)> {
@@ -42,6 +42,8 @@ fn contest_of_roles<'e>(
         }
         match strategy {
             Strategy::Patch => return Some((established, Some(fold_level(profile, rest)))),
+            // Kuadrant folds from the right: the atomic defaults of an older policy give way to the newer one as a whole.
+            // docs/systems/gep-713.md#the-right-fold
             Strategy::Atomic if side_of(established) == Side::Defaults && has_settings(challengers) => {
                 rest = challengers;
             }
@@ -50,9 +52,9 @@ fn contest_of_roles<'e>(
     }
 }
 
-/// In the seed's order the oldest wins, and overrides go before defaults, so that even atomic policies of both sides can
-/// hold together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
-fn contest_of_seed<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+/// Where the oldest wins, overrides still go before defaults, so that even atomic policies of both sides can hold
+/// together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
+fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
     let (oldest, others) = entries.split_first()?;
     if others.is_empty() {
         return Some((oldest, None));
@@ -77,7 +79,7 @@ fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
 
 /// What the policies of one node come to among themselves.
 fn fold_level(profile: &Profile, entries: &[Entry]) -> Arc<Content> {
-    merge::fold(profile, &[entries], &|_| Arc::from(""))
+    merge(profile, &[entries], &|_| Arc::from(""))
 }
 
 fn side_of(entry: &Entry) -> Side {
@@ -100,20 +102,22 @@ pub(super) fn contributors(winner: &Entry, content: &Content) -> BTreeSet<Policy
         .collect()
 }
 
-/// The name-giver's spec with the merged settings in its wrapper. In the seed's order defaults and overrides stay apart,
-/// because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
+/// The name-giver's spec with the merged settings in its wrapper. Where the oldest wins, defaults and overrides stay
+/// apart, because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
 pub(super) fn merged_spec(
     attachments: &Attachments<'_>,
     profile: &Profile,
     winner: &Entry,
     entries: &[Entry],
     content: &Content,
-) -> Option<Value> {
-    let object = attachments.policy(winner.policy)?.object;
-    let spec = object.value.get("spec")?;
-    if profile.precedence == Precedence::Roles {
+) -> Value {
+    let object = attachments.policy(winner.policy).object;
+    let Some(spec) = object.value.get("spec") else {
+        broken(format_args!("{} merges and has no spec", object.identity()))
+    };
+    if profile.precedence == Precedence::EstablishedChallenger {
         let base = winner.layers.first().map_or("/spec", |layer| layer.base);
-        return Some(exchanged(spec, profile, base, authored(attachments, content)));
+        return exchanged(spec, profile, base, authored(attachments, content));
     }
     let mut together = spec.clone();
     for side in [Side::Defaults, Side::Overrides] {
@@ -154,7 +158,7 @@ pub(super) fn merged_spec(
         }
         together = exchanged(&together, profile, base, settings);
     }
-    Some(together)
+    together
 }
 
 /// A strategy as GEP-713 writes it.
@@ -170,7 +174,7 @@ fn authored(attachments: &Attachments<'_>, content: &Content) -> Value {
     let leaves: Vec<Leaf> = content
         .values()
         .filter_map(|leaf| {
-            let object = attachments.policy(leaf.policy)?.object;
+            let object = attachments.policy(leaf.policy).object;
             let value = object.value.pointer(&leaf.source_pointer())?;
             Some(Leaf {
                 value: Arc::new(value.clone()),

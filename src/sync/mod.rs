@@ -2,26 +2,37 @@
 //!
 //! Owns: which routes and policies go to the spokes, whether listeners there admit the routes, the rule of policies on
 //! one target, and what policies that live on a cluster take from synced ones.
-//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`Shipment`]s, findings.
+//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], findings.
 //! Must not know: works, files.
 
-pub mod allowed_routes;
-mod conflicts;
-pub mod consignment;
-pub mod local_policies;
+mod synced_kinds;
+
+mod routes;
+
+mod allowed_routes;
+mod not_synced;
+
+mod local_policies;
+
 mod merged_policy;
-pub mod routes;
-pub mod same_target;
-pub mod shipment;
+
+mod same_target;
+
+mod beside_local;
+mod conflicts;
+
+mod synced_object;
+
 #[cfg(test)]
 mod tests;
-mod unsynced;
 
-pub use allowed_routes::{NamespaceLabels, check_admission};
-pub use conflicts::{report_local_conflicts, report_same_target};
-pub use consignment::{Consignee, Consignment, Consignments, WithheldFrom};
-pub use local_policies::{LocalEffect, Locals};
+pub use allowed_routes::NamespaceLabels;
+pub(crate) use allowed_routes::check_admission;
+pub(crate) use conflicts::{report_local_conflicts, report_same_target};
+pub use local_policies::{LocalEffect, LocalPolicies};
+pub(crate) use not_synced::{report_not_synced, report_unused};
 pub use routes::{SyncedParent, SyncedRoute, SyncedRoutes};
-pub use same_target::{Decision, Displacer, Shipped, ShippedSpec, Withheld};
-pub use shipment::{Cargo, Home, Shipment, ShipmentTarget};
-pub use unsynced::{Synced, report_unsynced, report_unused};
+#[cfg(test)]
+pub(crate) use same_target::{SyncedSpec, resolve};
+pub use synced_kinds::SyncedKinds;
+pub use synced_object::{SyncedObject, SyncedObjects, SyncedTarget, Syncing, Withheld};

@@ -4,28 +4,24 @@
 //! to Gateways of ours, of a class that syncs the kind, where some listener takes the route by section, port and
 //! hostname.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
-//! Must not know: clusters beyond those of each Gateway as given; whether a listener admits the route (`admission`).
+//! Must not know: clusters beyond those of each Gateway as given; whether a listener admits the route
+//! (`allowed_routes`).
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unsynced::Synced;
+use super::synced_kinds::SyncedKinds;
 use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::Ours;
+use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::attachment::Attachments;
-use crate::policy::listener::ListenerNode;
-use crate::policy::node::{Node, number};
-use crate::policy::reach::Clusters;
-use crate::policy::topology::{GatewayNode, Topology};
+use crate::policy::{Attachments, Clusters};
+use crate::topology::{GatewayId, GatewayNode, ListenerId, ListenerNode, Node, RouteId, Topology};
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
 pub struct SyncedRoutes<'a> {
-    /// By number in the topology.
-    routes: BTreeMap<u32, SyncedRoute<'a>>,
+    routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
 }
@@ -44,12 +40,12 @@ pub struct SyncedRoute<'a> {
 pub struct SyncedParent {
     /// Pointer of the reference inside the route: `/spec/parentRefs/0`.
     pub pointer: String,
-    /// Position in [`Ours::gateways`].
-    pub gateway: usize,
-    /// Number of the Gateway in the topology.
-    pub number: u32,
-    /// Positions of the Gateway's listeners that are meant and have a hostname in common with the route.
-    pub listeners: Vec<u32>,
+    /// Which Gateway of ours.
+    pub gateway: OurGatewayId,
+    /// The same in the hierarchy.
+    pub node: GatewayId,
+    /// The Gateway's listeners that are meant and have a hostname in common with the route.
+    pub listeners: Vec<ListenerId>,
 }
 
 /// A parentRef that goes nowhere.
@@ -57,7 +53,7 @@ pub struct SyncedParent {
 struct Loose<'a> {
     object: &'a Object,
     pointer: String,
-    gateway: usize,
+    gateway: OurGatewayId,
     why: Why,
 }
 
@@ -73,9 +69,9 @@ enum Why {
 }
 
 impl SyncedRoute<'_> {
-    /// The Gateways that bring it, as positions in [`Ours::gateways`], each once.
+    /// The Gateways that bring it, each once.
     #[must_use]
-    pub fn gateways(&self) -> BTreeSet<usize> {
+    pub fn gateways(&self) -> BTreeSet<OurGatewayId> {
         self.parents.iter().map(|parent| parent.gateway).collect()
     }
 }
@@ -83,19 +79,20 @@ impl SyncedRoute<'_> {
 impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them.
     #[must_use]
-    pub fn new(attachments: &Attachments<'a>, synced: &Synced, ours: &Ours<'_>) -> Self {
+    pub fn new(attachments: &Attachments<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
         let mut found = Self::default();
-        let kinds: BTreeSet<(&str, &str)> = ours
+        let routes: BTreeSet<(&str, &str)> = ours
             .gateways
+            .rows()
             .iter()
             .flat_map(|gateway| &gateway.params.resources_to_sync)
             .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
             .collect();
         let topology = &attachments.topology;
-        for (position, node) in topology.routes.iter().enumerate() {
+        for (id, node) in topology.routes.iter() {
             let object = node.object;
             let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-            if node.local || !kinds.contains(&(group, kind)) {
+            if node.local || !routes.contains(&(group, kind)) {
                 continue;
             }
             // What is wrong with it was said when the topology read it.
@@ -104,16 +101,14 @@ impl<'a> SyncedRoutes<'a> {
             };
             let mut parents = Vec::new();
             for parent in &route.parents {
-                match found.parent(topology, (synced, ours), &route, parent) {
+                match found.parent(topology, (kinds, ours), &route, parent) {
                     Parent::Goes(parent) => parents.push(parent),
                     Parent::Loose(loose) => found.loose.push(loose),
                     Parent::NotOurs => {}
                 }
             }
             if !parents.is_empty() {
-                found
-                    .routes
-                    .insert(number(position), SyncedRoute { object, parents });
+                found.routes.insert(id, SyncedRoute { object, parents });
             }
         }
         found
@@ -122,7 +117,7 @@ impl<'a> SyncedRoutes<'a> {
     fn parent(
         &self,
         topology: &Topology<'a>,
-        (synced, ours): (&Synced, &Ours<'_>),
+        (kinds, ours): (&SyncedKinds, &Ours<'_>),
         route: &Route<'a>,
         parent: &ParentRef<'_>,
     ) -> Parent<'a> {
@@ -130,30 +125,24 @@ impl<'a> SyncedRoutes<'a> {
         let own = object.namespace_or_empty();
         let namespace = parent.namespace.unwrap_or(own);
         let (gateway, is_set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => (ours.gateway(namespace, parent.name), false),
+            (GROUP, "Gateway") => (ours.find(namespace, parent.name), false),
             (GROUP, "ListenerSet") => {
                 let set = topology.find_listener_set(namespace, parent.name, false);
-                (
-                    set.and_then(|(gateway, _)| synced.ours(Node::Gateway(gateway))),
-                    true,
-                )
+                let owner = set.map(|set| Node::Gateway(topology.listener_sets.get(set).gateway));
+                (owner.and_then(|owner| kinds.gateway(owner)), true)
             }
             _ => (None, false),
         };
-        let syncs = |gateway: &usize| {
-            ours.gateways.get(*gateway).is_some_and(|known| {
-                let (group, kind) = (&object.api_version.group, &object.kind);
-                known.params.synced_route(group, kind).is_some()
-            })
+        let syncs = |gateway: &OurGatewayId| {
+            let (group, kind) = (&object.api_version.group, &object.kind);
+            let params = &ours.gateways.get(*gateway).params;
+            params.synced_route(group, kind).is_some()
         };
         let Some(gateway) = gateway.filter(syncs) else {
             return Parent::NotOurs;
         };
-        let number = synced.gateways.get(gateway).map(|(number, _)| *number);
-        let Some((number, known)) = number.and_then(|number| Some((number, topology.gateway(number)?)))
-        else {
-            return Parent::NotOurs;
-        };
+        let node = kinds.of(gateway).gateway;
+        let known = topology.gateways.get(node);
         let loose = |why| {
             Parent::Loose(Loose {
                 object,
@@ -165,25 +154,26 @@ impl<'a> SyncedRoutes<'a> {
         if is_set {
             return loose(Why::ListenerSet);
         }
-        let meant: Vec<(u32, bool)> = meant(known, parent)
-            .map(|(position, listener)| (position, listener.serves(route)))
+        let meant: Vec<(ListenerId, bool)> = own_listeners(topology, known)
+            .filter(|(_, listener)| listener.is_meant(parent))
+            .map(|(id, listener)| (id, listener.serves(route)))
             .collect();
-        let listeners: Vec<u32> = meant
+        let listeners: Vec<ListenerId> = meant
             .iter()
             .filter(|(_, serves)| *serves)
-            .map(|(position, _)| *position)
+            .map(|(id, _)| *id)
             .collect();
         if !listeners.is_empty() {
             return Parent::Goes(SyncedParent {
                 pointer: parent.pointer.clone(),
                 gateway,
-                number,
+                node,
                 listeners,
             });
         }
-        let has_section = parent
-            .section_name
-            .is_none_or(|section| own_listeners(known).any(|(_, listener)| listener.name == section));
+        let has_section = parent.section_name.is_none_or(|section| {
+            own_listeners(topology, known).any(|(_, listener)| listener.name == section)
+        });
         match (meant.is_empty(), has_section) {
             (false, _) => loose(Why::Hostname),
             // That the section does not exist is said of every route.
@@ -192,21 +182,15 @@ impl<'a> SyncedRoutes<'a> {
         }
     }
 
-    /// The route with this number in the topology, if it goes anywhere.
+    /// The route, if it goes anywhere.
     #[must_use]
-    pub fn get(&self, route: u32) -> Option<&SyncedRoute<'a>> {
+    pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
     }
 
-    /// All of them, by number in the topology.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &SyncedRoute<'a>)> {
+    /// All of them, by kind, namespace and name.
+    pub fn iter(&self) -> impl Iterator<Item = (RouteId, &SyncedRoute<'a>)> {
         self.routes.iter().map(|(number, route)| (*number, route))
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.routes.is_empty()
     }
 
     /// The clusters that a route goes to, sorted; `clusters` are those of each Gateway. None for a route that stays.
@@ -215,53 +199,49 @@ impl<'a> SyncedRoutes<'a> {
         &self,
         attachments: &Attachments<'_>,
         clusters: &'c Clusters,
-        route: u32,
+        route: RouteId,
     ) -> BTreeSet<&'c str> {
         let parents = self.get(route).into_iter().flat_map(|route| &route.parents);
         parents
-            .filter_map(|parent| attachments.topology.gateway(parent.number))
-            .filter_map(|gateway| clusters.get(&gateway.object.key()))
+            .filter_map(|parent| clusters.get(&attachments.topology.gateways.get(parent.node).object.key()))
             .flatten()
             .map(String::as_str)
             .collect()
     }
 
-    /// The nodes of every route that goes anywhere, with the policy kinds that go along: those of the classes of its
-    /// Gateways.
+    /// Whether any Gateway that leads to a node is on a cluster; for a route that is synced, whether it goes there.
     #[must_use]
-    pub fn nodes<'s>(
-        &'s self,
-        attachments: &'s Attachments<'_>,
-        synced: &'s Synced,
-    ) -> Vec<(Node, Cow<'s, BTreeSet<usize>>)> {
-        let mut nodes = Vec::new();
-        for (number, route) in self.iter() {
-            let gateways = route.gateways();
-            let mut kinds = gateways
-                .iter()
-                .filter_map(|gateway| synced.gateways.get(*gateway))
-                .map(|(_, kinds)| kinds);
-            let Some(first) = kinds.next() else { continue };
-            let mut all = Cow::Borrowed(first);
-            for kinds in kinds {
-                if !kinds.is_subset(&all) {
-                    all.to_mut().extend(kinds);
-                }
-            }
-            let of_route = attachments.topology.nodes_of_route(number);
-            nodes.extend(of_route.into_iter().map(|node| (node, all.clone())));
-        }
-        nodes
+    pub fn reach(
+        &self,
+        attachments: &Attachments<'_>,
+        clusters: &Clusters,
+        node: Node,
+        cluster: &str,
+    ) -> bool {
+        let route = match node {
+            Node::Route(route) | Node::Rule(route, _) => self.get(route),
+            _ => None,
+        };
+        let gateways = match route {
+            Some(route) => route.parents.iter().map(|parent| parent.node).collect(),
+            None => attachments.topology.gateways_of(node),
+        };
+        gateways
+            .into_iter()
+            .filter_map(|gateway| clusters.get(&attachments.topology.gateways.get(gateway).object.key()))
+            .any(|clusters| clusters.iter().any(|name| name == cluster))
     }
 
     /// Reports parentRefs that no listener takes, where the Gateway goes anywhere.
-    pub fn report_loose(&self, ours: &Ours<'_>, clusters: &[Vec<String>], findings: &mut Findings) {
+    pub(crate) fn report_loose(
+        &self,
+        ours: &Ours<'_>,
+        clusters: &Table<OurGatewayId, Vec<String>>,
+        findings: &mut Findings,
+    ) {
         for loose in &self.loose {
-            let goes = clusters
-                .get(loose.gateway)
-                .is_some_and(|clusters| !clusters.is_empty());
-            if let (Some(gateway), true) = (ours.gateways.get(loose.gateway), goes) {
-                findings.push(loose.finding(gateway.gateway.object));
+            if !clusters.get(loose.gateway).is_empty() {
+                findings.push(loose.finding(ours.gateways.get(loose.gateway).gateway.object));
             }
         }
     }
@@ -309,19 +289,14 @@ impl Loose<'_> {
     }
 }
 
-/// The Gateway's own listeners, with their positions.
-pub(super) fn own_listeners<'g, 'a>(
-    gateway: &'g GatewayNode<'a>,
-) -> impl Iterator<Item = (u32, &'g ListenerNode<'a>)> {
-    (0_u32..)
-        .zip(&gateway.listeners)
+/// The Gateway's own listeners.
+fn own_listeners<'t, 'a>(
+    topology: &'t Topology<'a>,
+    gateway: &'t GatewayNode<'a>,
+) -> impl Iterator<Item = (ListenerId, &'t ListenerNode<'a>)> {
+    gateway
+        .listeners
+        .iter()
+        .map(|id| (*id, topology.listeners.get(*id)))
         .filter(|(_, listener)| listener.set.is_none())
-}
-
-/// The listeners that a parentRef to the Gateway means.
-fn meant<'g, 'a>(
-    gateway: &'g GatewayNode<'a>,
-    parent: &'g ParentRef<'_>,
-) -> impl Iterator<Item = (u32, &'g ListenerNode<'a>)> {
-    own_listeners(gateway).filter(|(_, listener)| listener.is_meant(parent))
 }

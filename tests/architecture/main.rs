@@ -21,18 +21,11 @@ use serde_json::Value;
 use table::{Member, Room};
 
 /// Rooms whose files still import each other in a circle. A room leaves the list with its last circle.
-const ROOMS_WITH_CIRCLES: &[&str] = &[
-    "api",
-    "cli",
-    "diagnostic",
-    "kube-yaml",
-    "policy",
-    "render",
-    "sync",
-];
+const ROOMS_WITH_CIRCLES: &[&str] = &["api", "hub", "render", "sync"];
 
 /// Methods that have the name of one of `Path`, and do not touch the disk.
 const FALSE_FRIENDS: &[FalseFriend] = &[
+    // `source` looks, on disk or in Git.
     FalseFriend {
         file: "src/pipeline/inputs.rs",
         on: "Files::Disk",
@@ -178,7 +171,12 @@ fn every_member_of_the_workspace_is_held_by_its_lints() {
 
 #[test]
 fn every_source_file_begins_by_saying_what_it_is_for() {
-    let silent = graph().files.iter().filter(|(_, text)| !text.starts_with("//! "));
+    // The page of a crate is its README; what the crate owns follows.
+    let begins = |text: &str| {
+        let rest = text.strip_prefix("#![doc = include_str!(\"../README.md\")]\n//!\n");
+        rest.unwrap_or(text).starts_with("//! ")
+    };
+    let silent = graph().files.iter().filter(|(_, text)| !begins(text));
     none(
         &silent
             .map(|(file, _)| format!("{}: no `//!` at the top", file.display()))

@@ -1,4 +1,4 @@
-//! Interrupting the real program, and running it on a disk that is really full (design section 9).
+//! Interrupting the real program, and running it on a disk that is really full (README.md#the-output).
 
 use std::process::Stdio;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The output tree: what is written, kept, refused and removed (design section 9).
+//! The output tree: what is written, kept, refused and removed (README.md#the-output).
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `--shard` and `--clusters`: parts of a fleet, which together are the fleet (design section 3, issue 5 item 9).
+//! `--shard` and `--clusters`: parts of a fleet, which together are the fleet (README.md#huge-fleets).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `spokewright placement`, and rendering by evaluation (design section 6).
+//! `spokewright placement`, and rendering by evaluation (README.md#placement).
 
 use crate::scratch::{Scratch, copy, fixtures};
 
@@ -169,7 +169,7 @@ fn json_and_yaml_are_one_document_of_the_same_kind() {
     assert_eq!(read, vec![value]);
 }
 
-/// Each of issue 3's bad inputs: an error or the condition that OCM would set, never a crash.
+/// Each bad input of placements: an error or the condition that OCM would set, never a crash.
 #[test]
 fn bad_placements_are_errors_or_conditions() {
     let spec = |text: &str| {

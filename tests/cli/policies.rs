@@ -1,4 +1,4 @@
-//! `policies` and `explain`: which policy applies, and why (design section 7).
+//! `policies` and `explain`: which policy applies, and why (README.md#which-policy-applies-and-why).
 
 use serde_json::Value;
 
@@ -131,7 +131,7 @@ fn seen_from_a_cluster_a_policy_goes_to_that_cluster_only() {
     assert!(!run.stdout.contains("us-1"), "{}", run.stdout);
 }
 
-/// Each of issue 4's bad inputs: a finding at its place, the rest still explained.
+/// Each bad input of policies: a finding at its place, the rest still explained.
 #[test]
 fn bad_policies_are_findings_and_the_rest_is_still_explained() {
     let policy = |spec: &str| {

@@ -1,4 +1,4 @@
-//! The hooks of `.pre-commit-hooks.yaml`, run by the real pre-commit (gitops.md 3).
+//! The hooks of `.pre-commit-hooks.yaml`, run by the real pre-commit (docs/systems/gitops.md#pre-commit).
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `--work-kind replica-set` (design sections 8 and 9; OCM's ManifestWorkReplicaSet).
+//! `--work-kind replica-set` (README.md#replica-sets; docs/systems/ocm-work.md#manifestworkreplicaset).
 
 use std::collections::BTreeMap;
 

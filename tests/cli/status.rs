@@ -1,4 +1,5 @@
-//! `spokewright status`: predicted, and aggregated from exported works (design section 7, hub.md section 4.3).
+//! `spokewright status`: predicted, and aggregated from exported works (docs/systems/gep-713.md#status,
+//! docs/systems/mgc.md#status-aggregation).
 
 use std::io::Write as _;
 use std::process::Stdio;

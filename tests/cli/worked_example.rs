@@ -1,4 +1,4 @@
-//! The worked example of the design, byte for byte.
+//! The worked example, byte for byte.
 
 use crate::scratch::{Scratch, fixtures};
 

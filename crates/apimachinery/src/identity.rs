@@ -97,7 +97,7 @@ impl Identity {
         }
     }
 
-    /// The locator of reports (design section 10): `<kind lower case>.<group>:<namespace>/<name>`, without the
+    /// The locator of reports (README.md#json): `<kind lower case>.<group>:<namespace>/<name>`, without the
     /// namespace part where there is none and without the group for core.
     ///
     /// ```

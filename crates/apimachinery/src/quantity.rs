@@ -194,7 +194,7 @@ impl Quantity {
     }
 
     /// The value as a float64, computed as Kubernetes' `AsApproximateFloat64` does: the integer part times a
-    /// power of ten (OCM placement 1.2, Scores: `a`).
+    /// power of ten (docs/systems/ocm-placement.md#scores).
     #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn approximate(&self) -> f64 {

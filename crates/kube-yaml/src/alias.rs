@@ -1,34 +1,18 @@
 //! Anchors and aliases.
 //!
-//! Owns: what an alias stands for, and how much all of them may expand to (yaml.md 3, design.md 4). Flows in:
-//! anchored nodes and aliases, from the composer. Flows out: copies of the nodes. Must not know: tokens.
+//! Owns: what an alias stands for, and how much all of them may expand to
+//! (docs/systems/kubernetes.md#aliases). Flows in: anchored nodes and aliases, from the composer. Flows out:
+//! copies of the nodes. Must not know: tokens.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use serde_json::Value;
-
-use super::compose::{Complete, Composer, collection_as_key};
+use super::composer::{Anchored, BYTES_PER_VALUE, Composer, collection_as_key};
 use super::error::{Error, ErrorKind, Outcome};
+use super::fields::Complete;
 use super::position::Record;
-use super::resolve::Scalar;
 use super::scan_property::is_name_byte;
-
-/// Bytes of text that weigh as much as one value, when aliases are counted.
-pub(super) const BYTES_PER_VALUE: usize = 64;
-
-/// A node that an alias may ask for.
-pub(super) struct Anchored<N> {
-    /// `Err` when JSON cannot hold it; `None` while it is still open.
-    pub(super) value: Option<Outcome<Value>>,
-    /// The text as a key, when it is a scalar.
-    pub(super) key: Option<Outcome<String>>,
-    pub(super) node: N,
-    /// How many steps Kubernetes' reader takes through it.
-    pub(super) steps: u64,
-    pub(super) weight: usize,
-    pub(super) height: usize,
-}
+use super::value::Scalar;
 
 impl<'t, R: Record> Composer<'t, '_, R> {
     /// A place for an anchored node, known by its name from now on; `None` when no alias asks for it.
@@ -128,7 +112,8 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         self.complete(complete)
     }
 
-    /// Kubernetes' own limit (yaml.md 3): how much of a document may come from aliases.
+    /// Kubernetes' own limit (docs/systems/kubernetes.md#aliases): how much of a document may come from
+    /// aliases.
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn check_alias_share(&self, range: Range<usize>) -> Outcome<()> {
         const FEW: u64 = 400_000;

@@ -7,7 +7,7 @@
 /// The length in bytes of the line break at `at`, or 0 (YAML 1.1: LF, CR, CR LF, NEL, LS, PS).
 ///
 /// With `joined_lines`, CR CR LF is one break: the splitter takes CR LF for the end of the line and writes LF,
-/// and the CR before it then joins that LF (yaml.md 1).
+/// and the CR before it then joins that LF (docs/systems/kubernetes.md#documents-in-a-stream).
 #[inline]
 pub(super) fn break_length(bytes: &[u8], at: usize, joined_lines: bool) -> usize {
     let byte = |offset: usize| bytes.get(at + offset).copied().unwrap_or(0);
@@ -68,8 +68,8 @@ pub(super) fn find_in(bytes: &[u8], from: usize, set: &ByteSet) -> usize {
     bytes.len().min(from + found)
 }
 
-/// Whether YAML allows the character raw (yaml.md 4): no C0 but tab, LF and CR, no DEL, no C1 but NEL, neither
-/// U+FFFE nor U+FFFF.
+/// Whether YAML allows the character raw (docs/systems/kubernetes.md#structure-and-characters): no C0 but
+/// tab, LF and CR, no DEL, no C1 but NEL, neither U+FFFE nor U+FFFF.
 pub(super) fn is_allowed(character: char) -> bool {
     !matches!(character,
         '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}'

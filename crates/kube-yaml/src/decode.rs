@@ -1,7 +1,7 @@
 //! From bytes to text.
 //!
-//! Owns: which encodings Kubernetes reads (yaml.md 4). Flows in: a file's bytes. Flows out: its text. Must not
-//! know: YAML beyond the separator line.
+//! Owns: which encodings Kubernetes reads (docs/systems/kubernetes.md#structure-and-characters). Flows in: a
+//! file's bytes. Flows out: its text. Must not know: YAML beyond the separator line.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,8 @@
 //! How fields come into a mapping: written ones and merged ones, and which of them exclude each other.
 //!
-//! Owns: duplicate keys, `<<`, and the strictness of design.md 4. Flows in: a field or a merged value. Flows out:
-//! the mapping with it, or the two places that exclude each other. Must not know: events, anchors.
+//! Owns: duplicate keys, `<<`, and the strictness of docs/systems/why-we-differ.md#yaml-that-loses-text.
+//! Flows in: a field or a merged value. Flows out: the mapping with it, or the two places that exclude each
+//! other. Must not know: events, anchors.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,9 +10,18 @@ use std::ops::Range;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::compose::Complete;
 use super::error::{Error, ErrorKind, Outcome};
 use super::position::Record;
+
+/// A complete value on its way into the collection around it.
+pub(super) struct Complete<N> {
+    pub(super) value: Value,
+    pub(super) node: N,
+    pub(super) range: Range<usize>,
+    pub(super) height: usize,
+    /// Whether it is the copy of a value that stands elsewhere.
+    pub(super) from_alias: bool,
+}
 
 /// The keys of a mapping that came through a merge and were not written again since.
 pub(super) type Merged = Option<Box<BTreeMap<String, Range<usize>>>>;

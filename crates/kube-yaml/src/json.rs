@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::character::{ByteSet, byte_set, find_in};
 use super::error::{Error, ErrorKind, Outcome};
 use super::event::{Event, Events};
-use super::resolve::float_value;
+use super::value::float_value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {

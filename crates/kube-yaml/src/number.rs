@@ -1,11 +1,12 @@
 //! Numbers in YAML's text, as the Go library reads them.
 //!
-//! Owns: prefixes, signs, underscores and the border between numbers and strings (yaml.md 2). Flows in: a plain
-//! scalar that starts like a number. Flows out: the number, or nothing. Must not know: tags, JSON.
+//! Owns: prefixes, signs, underscores and the border between numbers and strings
+//! (docs/systems/kubernetes.md#scalars). Flows in: a plain scalar that starts like a number. Flows out: the
+//! number, or nothing. Must not know: tags, JSON.
 
 use std::borrow::Cow;
 
-use super::resolve::Scalar;
+use super::value::Scalar;
 
 /// The number that a plain scalar says, if it says one; the caller has seen a digit, a sign or a dot in front.
 pub(super) fn read_number(text: &str) -> Option<Scalar<'static>> {
@@ -142,24 +143,4 @@ fn read_float(text: &str) -> Option<Scalar<'static>> {
         .ok()
         .filter(|float| float.is_finite())
         .map(Scalar::Float)
-}
-
-/// The shortest digits of a positive float, and the exponent of its first one. Of two texts of that length that are
-/// equally near, the one that ends in an even digit: Go's choice, not Rust's.
-pub(super) fn shortest_digits(float: f32) -> (String, i32) {
-    let shortest = format!("{float:e}");
-    let count = shortest
-        .bytes()
-        .take_while(|byte| *byte != b'e')
-        .filter(u8::is_ascii_digit)
-        .count();
-    let nearest = format!("{float:.*e}", count.saturating_sub(1));
-    let text = if nearest.parse() == Ok(float) {
-        nearest
-    } else {
-        shortest
-    };
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits = mantissa.chars().filter(char::is_ascii_digit).collect();
-    (digits, exponent.parse().unwrap_or(0))
 }

@@ -1,8 +1,8 @@
 //! Scalars in single and double quotes.
 //!
-//! Owns: escapes, folding, and the rule that continuation lines need no indentation (yaml.md 4). Flows in: the
-//! scanner at the opening quote. Flows out: one token, borrowed from the text when it stands there verbatim.
-//! Must not know: what the text means.
+//! Owns: escapes, folding, and the rule that continuation lines need no indentation
+//! (docs/systems/kubernetes.md#structure-and-characters). Flows in: the scanner at the opening quote. Flows
+//! out: one token, borrowed from the text when it stands there verbatim. Must not know: what the text means.
 
 use std::borrow::Cow;
 

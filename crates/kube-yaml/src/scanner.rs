@@ -4,8 +4,9 @@
 //! Flows in: one document's text. Flows out: tokens, a few at a time, so that memory stays small. Must not know:
 //! grammar above tokens, values.
 //!
-//! The rules are those of YAML 1.1 as the C and Go libraries apply them (yaml.md 4), not those of YAML 1.2.
-//! Work is linear in the text: each token looks only at the lowest key that may still hold the queue up.
+//! The rules are those of YAML 1.1 as the C and Go libraries apply them
+//! (docs/systems/kubernetes.md#structure-and-characters), not those of YAML 1.2. Work is linear in the text:
+//! each token looks only at the lowest key that may still hold the queue up.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,7 +15,8 @@ use super::character::{Charset, break_length, check, count_work};
 use super::error::{Error, ErrorKind, Outcome};
 use super::token::{Token, TokenKind};
 
-/// A key without `?` ends at most this many characters after its start (yaml.md 4).
+/// A key without `?` ends at most this many characters after its start
+/// (docs/systems/kubernetes.md#structure-and-characters).
 pub(super) const LONGEST_SIMPLE_KEY: usize = 1024;
 
 /// Reads tokens from one document.

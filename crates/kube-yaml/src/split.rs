@@ -1,8 +1,8 @@
 //! From a file's text to its documents.
 //!
-//! Owns: separators, which are found by the start of a line before anything is parsed (yaml.md 1), and the
-//! choice between YAML and JSON. Flows in: text. Flows out: chunks of one document each. Must not know: what
-//! the documents say.
+//! Owns: separators, which are found by the start of a line before anything is parsed
+//! (docs/systems/kubernetes.md#documents-in-a-stream), and the choice between YAML and JSON. Flows in: text.
+//! Flows out: chunks of one document each. Must not know: what the documents say.
 
 use super::error::{Error, ErrorKind, Outcome};
 use super::json;

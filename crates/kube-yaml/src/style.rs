@@ -1,7 +1,8 @@
 //! How a string is written so that every reader takes it for that string.
 //!
-//! Owns: the choice between plain, literal block and double quotes (yaml.md 6), and the escapes. Flows in: a
-//! string. Flows out: its style, its quoted text. Must not know: where in a document it goes.
+//! Owns: the choice between plain, literal block and double quotes
+//! (docs/systems/kubernetes.md#writing-safely), and the escapes. Flows in: a string. Flows out: its style,
+//! its quoted text. Must not know: where in a document it goes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,6 +1,4 @@
-#![doc = include_str!("../README.md")]
-//!
-//! # Inside
+//! Open Cluster Management's placement scheduler, offline: which clusters each Placement selects, and why.
 //!
 //! Owns: cluster sets, predicates, taints and tolerations, prioritizers, weights, ranking, decision groups,
 //! PlacementDecisions and conditions, as OCM's scheduler computes them, and the explanation of every decision. Flows
@@ -82,3 +80,8 @@ pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
     Report,
 };
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -26,7 +26,7 @@ pub enum PlacementSource {
     Evaluate,
 }
 
-/// How placements see each other's results (design section 6).
+/// How placements see each other's results (docs/systems/ocm-placement.md#the-order-of-placements).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PlacementMode {
     /// Each sees only the decisions of the input.

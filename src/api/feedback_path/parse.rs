@@ -3,7 +3,7 @@
 //! Owns: the grammar, and [`Step`]. Flows in: text. Flows out: [`Step`]s, or the first error with its offset.
 //! Must not know: values.
 
-use super::{PATH_MAX, PathError, PathProblem};
+use super::problem::{PATH_MAX, PathError, PathProblem};
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The structural rules of OCM's two work CRDs, as data.
 //!
-//! Owns: fields, types, enums, patterns, defaults, list keys (OCM work 1 and 4; OCM API commit `1845fd80`).
+//! Owns: fields, types, enums, patterns, defaults, list keys (docs/systems/ocm-work.md#sources).
 //! Flows out: schemas as JSON for `crd_schema`. Must not know: how they are checked.
 //!
 //! To follow a new OCM release, change the field's line here and add a case to `fixtures/works`.

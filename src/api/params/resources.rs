@@ -13,7 +13,8 @@ use crate::api::feedback_path::FeedbackPath;
 use crate::diagnostic::Code;
 use apimachinery::Field;
 
-/// Names that the renderer's own feedback rules use (design section 8); OCM refuses a name twice in one rule.
+/// Names that the renderer's own feedback rules use (README.md#what-is-rendered); OCM refuses a name twice in
+/// one rule.
 pub const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "accepted",
     "acceptedReason",
@@ -55,12 +56,12 @@ pub trait ResourceCatalog {
 }
 
 /// What the objects of a listed resource have to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// In `policiesToSync`: they name a target.
-    Policy,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
     /// In `resourcesToSync`: they name parents.
     Route,
+    /// In `policiesToSync`: they name a target.
+    Policy,
 }
 
 /// A resource to sync.

@@ -1,7 +1,7 @@
 //! Why MGC would not accept a GatewayClass, in its words.
 //!
-//! Owns: the messages of the condition `Accepted` (hub 1.3). Flows in: what is wrong. Flows out: the message.
-//! Must not know: how it was found out.
+//! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: what
+//! is wrong. Flows out: the message. Must not know: how it was found out.
 
 use super::MGC_CLASS_NAME;
 use apimachinery::GroupKind;

@@ -1,9 +1,12 @@
 //! `diff --without`: which object somebody means, and the input without it.
+//!
+//! Owns: that choice. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
+//! know: what is compared.
 
 use spokewright::object::Object;
 use spokewright::pipeline::Loaded;
 
-use super::{Stop, usage};
+use super::stop::{Stop, usage};
 use crate::cli::named::named;
 
 /// Takes an object out of the hub, or else off every cluster where it lives, and says what it is called.

@@ -4,12 +4,20 @@ use super::super::Code;
 use super::super::fixture::{Texts, sample};
 use super::*;
 
+/// One finding with its snippets.
+fn one(human: Human, finding: &Finding, texts: &Texts) -> String {
+    let mut text = String::new();
+    human.one(&mut text, finding, texts);
+    text
+}
+
 /// One finding at the first occurrence of `needle` in a file of this text.
 fn at(text: &str, needle: &str, human: Human) -> String {
     let mut texts = Texts::default();
     let file = texts.file("a.yaml", text);
     let place = texts.text(file, needle);
-    human.render_one(
+    one(
+        human,
         &Finding::new(Code::YAML_SYNTAX, place, "wrong").label("here"),
         &texts,
     )
@@ -88,7 +96,7 @@ fn line_numbers_of_different_length_share_one_gutter() {
     let finding = Finding::new(Code::YAML_DUPLICATE_KEY, texts.text(file, "last"), "twice")
         .related(texts.text(file, "first"), "the first")
         .note("why");
-    insta::assert_snapshot!(Human::default().render_one(&finding, &texts), @r#"
+    insta::assert_snapshot!(one(Human::default(), &finding, &texts), @r#"
     error[yaml/duplicate-key]: twice
        --> a.yaml:100:1
         |
@@ -152,7 +160,11 @@ fn an_empty_file_and_the_end_of_a_file_have_a_caret() {
             start: end,
             end,
         };
-        let shown = Human::default().render_one(&Finding::new(Code::YAML_SYNTAX, place, "wrong"), &texts);
+        let shown = one(
+            Human::default(),
+            &Finding::new(Code::YAML_SYNTAX, place, "wrong"),
+            &texts,
+        );
         if end == 4 {
             insta::assert_snapshot!(shown, @r#"
             error[yaml/syntax]: wrong
@@ -231,7 +243,7 @@ fn nothing_in_the_input_reaches_the_terminal_as_a_control_character() {
         .related(Place::Run, evil)
         .note(format!("{evil}\r\n::error::forged"))
         .help(evil);
-    let shown = Human::default().render_one(&finding, &texts);
+    let shown = one(Human::default(), &finding, &texts);
     insta::assert_snapshot!(shown, @r#"
     error[yaml/syntax]: a␛[2Jb�31mc�d␇e␀f�g␈h�
      --> a␛[2Jb�31mc�d␇e␀f�g␈h�.yaml:1:1
@@ -256,7 +268,7 @@ fn nothing_in_the_input_reaches_the_terminal_as_a_control_character() {
 fn long_messages_are_cut() {
     let finding =
         Finding::new(Code::CONFIG_INVALID, Place::Run, "m".repeat(1 << 20)).help("h".repeat(1 << 20));
-    let shown = Human::default().render_one(&finding, &Texts::default());
+    let shown = one(Human::default(), &finding, &Texts::default());
     assert!(shown.len() < 2200, "{}", shown.len());
 }
 

@@ -1,9 +1,11 @@
 //! What `spokewright argocd parameters` prints: every parameter with the default that applies here.
+//!
+//! Owns: titles and tooltips. Flows in: the configuration. Flows out: a JSON array. Must not know: who shows it.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{PARAMETERS, Shape};
+use super::parameter::{PARAMETERS, Shape};
 use crate::api::config::RenderConfig;
 
 /// Title and what a tooltip says.
@@ -52,8 +54,9 @@ const fn words(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// The announcement of every parameter as Argo CD's dynamic parameters command prints it (gitops.md 1.3): a JSON
-/// array. The values serve only the user interface, and are what applies when an Application sets nothing.
+/// The announcement of every parameter as Argo CD's dynamic parameters command prints it
+/// (docs/systems/gitops.md#plugin-parameters): a JSON array. The values serve only the user interface, and
+/// are what applies when an Application sets nothing.
 #[must_use]
 pub fn announcements(config: &RenderConfig) -> Value {
     let announce = |(name, shape): &(&str, Shape)| {

@@ -1,4 +1,6 @@
 //! The text of `plugin.yaml`, which the sidecar reads at `/home/argocd/cmp-server/config/plugin.yaml`.
+//!
+//! Owns: that text. Flows in: which Applications get the plugin. Flows out: YAML. Must not know: parameters.
 
 /// Everything but discovery.
 const PLUGIN: &str = "\
@@ -32,8 +34,21 @@ const WITH: &str = "\
     fileName: spokewright.yaml
 ";
 
-/// The plugin's declaration. `discover`: also for Applications that name no plugin.
+/// Which Applications get the plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discovery {
+    /// Those that name it.
+    Off,
+    /// Also those that name no plugin, where a configuration stands in their directory.
+    ByConfiguration,
+}
+
+/// The plugin's declaration.
 #[must_use]
-pub fn plugin_yaml(discover: bool) -> String {
-    format!("{PLUGIN}{}", if discover { WITH } else { WITHOUT })
+pub fn plugin_yaml(discovery: Discovery) -> String {
+    let discovery = match discovery {
+        Discovery::Off => WITHOUT,
+        Discovery::ByConfiguration => WITH,
+    };
+    format!("{PLUGIN}{discovery}")
 }

@@ -57,7 +57,7 @@ fn every_parameter_is_taken_over() {
             placement_mode: Some(PlacementMode::Fixpoint),
             now: Some("2026-06-01T12:00:00Z".parse().unwrap()),
             clusters: Some("eu-*".to_owned()),
-            allow_empty: true,
+            empty: EmptyResult::Allowed,
             work_kind: WorkKind::ManifestWork,
         }
     );

@@ -1,17 +1,18 @@
-//! Profiles from the configuration: `profiles` of `spokewright.yaml` (design section 3).
+//! Profiles from the configuration: `profiles` of `spokewright.yaml` (README.md#teaching-a-kind).
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Profiles;
+use super::registry::Profiles;
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    AllowedTarget, Class, Dictates, Level, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
-    Strategy, TargetField, Wrappers,
+    AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
+    TargetField, Wrappers,
 };
+use crate::topology::Level;
 use apimachinery::GroupKind;
 use crd_schema::Schema;
 
@@ -178,10 +179,21 @@ fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: Doc
             } else {
                 (Code::CONFIG_INVALID, Place::value(document, at))
             };
-            let help = violation::help(&violation).unwrap_or_else(|| HELP.to_owned());
+            let help = renamed(entry, &violation.pointer).or_else(|| violation::help(&violation));
+            let help = help.unwrap_or_else(|| HELP.to_owned());
             Finding::new(code, place, message).help(help)
         })
         .collect()
+}
+
+/// What a value of `precedence` is called today, where somebody writes an earlier word for it.
+fn renamed(entry: &Value, pointer: &str) -> Option<String> {
+    let (old, new) = match (pointer, entry.pointer(pointer)?.as_str()?) {
+        ("/precedence", "Seed") => ("Seed", Precedence::OldestWins),
+        ("/precedence", "Roles") => ("Roles", Precedence::EstablishedChallenger),
+        _ => return None,
+    };
+    Some(format!("`{old}` is called `{new:?}`"))
 }
 
 fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
@@ -295,6 +307,26 @@ mod tests {
         );
         assert!(profiles.get(&GroupKind::new("a.b", "G")).is_some());
         assert!(profiles.get(&GroupKind::new("a.b", "D")).is_some());
+    }
+
+    #[test]
+    fn an_earlier_word_for_a_precedence_is_refused_with_the_one_of_today() {
+        let document = DocumentId {
+            source: SourceId(0),
+            index: 0,
+        };
+        for (old, new) in [("Seed", "OldestWins"), ("Roles", "EstablishedChallenger")] {
+            let mut findings = Findings::new();
+            let entry = json!({"group": "a.b", "kind": "C", "precedence": old});
+            configure(&mut Profiles::built_in(), &[entry], document, &mut findings);
+            let finding = findings.iter().next().expect("a finding");
+            assert_eq!(finding.code, Code::CONFIG_INVALID);
+            assert_eq!(finding.place, Place::value(document, "/profiles/0/precedence"));
+            assert_eq!(
+                finding.help.as_deref(),
+                Some(format!("`{old}` is called `{new}`").as_str())
+            );
+        }
     }
 
     #[test]

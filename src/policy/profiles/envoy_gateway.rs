@@ -1,10 +1,11 @@
-//! Envoy Gateway (spec/policy.md section 2.3): the most specific policy replaces the whole, unless it says
+//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces the whole, unless it says
 //! `mergeType` itself.
 
 use crate::policy::profile::{
-    AllowedTarget, Dictates, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers,
-    gateway_api, whole,
+    AllowedTarget, Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,
+    whole,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "gateway.envoyproxy.io";
 
@@ -36,8 +37,9 @@ pub(super) fn profiles() -> Vec<Profile> {
                 whole("gateway.networking.k8s.io", "GatewayClass"),
             ])
             .wrapped(Wrappers::Bare, None)
+            // All of them apply: envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0.
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::AddUp, Precedence::Roles)
+            .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
             .ends(&[Level::Gateway]),
     ]
 }
@@ -45,12 +47,15 @@ pub(super) fn profiles() -> Vec<Profile> {
 fn inherited(kind: &str, targets: &[&str], end: Level) -> Profile {
     let targets: Vec<AllowedTarget> = targets.iter().map(|kind| gateway_api(kind)).collect();
     Profile {
+        // `mergeType` counts on the more specific policy (docs/systems/envoy-gateway.md#merge-types).
         dictates: Dictates::Challenger,
         ..Profile::inherited(GROUP, kind)
             .targets(&targets)
             .wrapped(Wrappers::Bare, Some("mergeType"))
+            // Also for `StrategicMerge`, whose lists would need the controller's Go tags to be merged by key
+            // (docs/systems/envoy-gateway.md#not-followed-yet).
             .merges(Strategy::Atomic, MergeUnit::JsonMergePatch)
-            .same_target(SameTarget::Reject, Precedence::Roles)
+            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
             .ends(&[end])
     }
 }

@@ -1,6 +1,7 @@
-//! Gateway API's own kinds (spec/policy.md section 2.3).
+//! Gateway API's own kinds (docs/systems/gateway-api.md#policy-kinds).
 
-use crate::policy::profile::{Level, Profile, TargetField, service, whole};
+use crate::policy::profile::{Profile, TargetField, service, whole};
+use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![

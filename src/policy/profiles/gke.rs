@@ -1,6 +1,7 @@
-//! GKE (spec/policy.md section 2.3): Direct kinds whose settings stand under `spec.default`.
+//! GKE (docs/systems/other-policies.md#gke): Direct kinds whose settings stand under `spec.default`.
 
-use crate::policy::profile::{AllowedTarget, Level, Profile, TargetField, Wrappers, whole};
+use crate::policy::profile::{AllowedTarget, Profile, TargetField, Wrappers, whole};
+use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
 

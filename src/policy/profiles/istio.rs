@@ -1,8 +1,9 @@
-//! Istio (spec/policy.md section 2.3): policies add up; there is never one winner.
+//! Istio (docs/systems/other-policies.md#istio): policies add up; there is never one winner.
 
 use crate::policy::profile::{
-    Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, TargetField, Wrappers, service, whole,
+    MergeUnit, Precedence, Profile, SameTarget, Strategy, TargetField, Wrappers, service, whole,
 };
+use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
@@ -27,7 +28,7 @@ fn kind(group: &str, kind: &str) -> Profile {
             .by(&[TargetField::TargetRef, TargetField::TargetRefs])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::AddUp, Precedence::Roles)
+            .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
             .ends(&[Level::Gateway, Level::Backend])
     }
 }

@@ -1,9 +1,11 @@
-//! kgateway (spec/policy.md section 2.3): labelled Direct, behaves like Inherited; the more specific wins per field.
+//! kgateway (docs/systems/other-policies.md#kgateway): labelled Direct, behaves like Inherited; the more
+//! specific wins per field.
 
 use crate::policy::profile::{
-    AllowedTarget, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,
-    service, whole,
+    AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, service,
+    whole,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "gateway.kgateway.dev";
 
@@ -32,6 +34,6 @@ fn kind(kind: &str, targets: &[AllowedTarget], ends: &[Level]) -> Profile {
         .targets(targets)
         .wrapped(Wrappers::Bare, None)
         .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-        .same_target(SameTarget::Merge, Precedence::Seed)
+        .same_target(SameTarget::Merge, Precedence::OldestWins)
         .ends(ends)
 }

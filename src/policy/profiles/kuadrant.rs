@@ -1,9 +1,10 @@
-//! Kuadrant (spec/policy.md section 2.1).
+//! Kuadrant (docs/systems/kuadrant.md#policy-kinds).
 
 use crate::policy::profile::{
-    Level, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
+    MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
     Wrappers, gateway_api,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "kuadrant.io";
 
@@ -25,7 +26,8 @@ pub(super) fn profiles() -> Vec<Profile> {
     ]
 }
 
-/// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule.
+/// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule. Two on one target are both
+/// accepted and fold like two levels: Kuadrant/kuadrant-operator api/v1/merge_strategies.go@v1.5.2.
 fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
     let targets: Vec<_> = targets.iter().map(|kind| gateway_api(kind)).collect();
     Profile {
@@ -36,12 +38,14 @@ fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
             .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"))
             .merges(Strategy::Atomic, MergeUnit::Rules(rules))
-            .same_target(SameTarget::Merge, Precedence::Roles)
+            .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
             .ends(&[Level::Rule])
     }
 }
 
-/// Kinds that own listeners: a listener's policy takes it, a Gateway's takes the others; the older wins.
+/// Kinds that own listeners: a listener's policy takes it, a Gateway's takes the others; the older wins. Where two are
+/// equally old Kuadrant refuses neither; here the name decides, because a tie is what a work makes
+/// (docs/systems/kuadrant.md#policies-on-one-target).
 fn per_listener(kind: &str) -> Profile {
     Profile {
         paths: Paths::EveryLevel,
@@ -51,7 +55,7 @@ fn per_listener(kind: &str) -> Profile {
             .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::Reject, Precedence::Roles)
+            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
             .ends(&[Level::Listener])
     }
 }
@@ -66,7 +70,7 @@ fn extension(kind: &str) -> Profile {
             .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::Merge, Precedence::Roles)
+            .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
             .ends(&[Level::Rule])
     }
 }

@@ -1,8 +1,9 @@
-//! NGINX Gateway Fabric (spec/policy.md section 2.3).
+//! NGINX Gateway Fabric (docs/systems/other-policies.md#nginx-gateway-fabric).
 
 use crate::policy::profile::{
-    AllowedTarget, Level, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, whole,
+    AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, whole,
 };
+use crate::topology::Level;
 
 const GROUP: &str = "gateway.nginx.org";
 
@@ -26,7 +27,7 @@ fn inherited(kind: &str, targets: &[&str]) -> Profile {
         .targets(&kinds(targets))
         .wrapped(Wrappers::Bare, None)
         .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-        .same_target(SameTarget::Merge, Precedence::Seed)
+        .same_target(SameTarget::Merge, Precedence::OldestWins)
         .ends(&[Level::Gateway, Level::Route])
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
 use crate::diagnostic::Severity;
+use crate::report::{OnClusters, PolicyReport};
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
 
@@ -187,7 +188,7 @@ fn selectors_choose_by_label_in_the_policys_own_namespace() {
            spec: {targetSelectors: [{kind: Gateway, matchLabels: {tier: web}}], timeout: 1s}\n";
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let policy = seen.attachments.policy(seen.id("TrafficPolicy infra/t")).unwrap();
+    let policy = seen.attachments.policy(seen.id("TrafficPolicy infra/t"));
     let names: Vec<&str> = policy
         .targets
         .iter()
@@ -287,11 +288,7 @@ fn more_than_sixteen_ancestors_are_a_warning_and_the_status_is_cut() {
         ["policy/too-many-ancestors ColorPolicy infra/c has 17 ancestors; a status lists 16"]
     );
     assert_eq!(
-        seen.statuses
-            .of(seen.id("ColorPolicy infra/c"))
-            .unwrap()
-            .ancestors
-            .len(),
+        seen.statuses.of(seen.id("ColorPolicy infra/c")).ancestors.len(),
         16
     );
 }
@@ -380,7 +377,7 @@ fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     let affecting = super::super::affected::affecting(&seen.attachments, &seen.effective);
-    let node = seen.attachments.policies[0].nodes()[0];
+    let node = seen.attachments.policies.rows()[0].nodes()[0];
     let stanza = super::super::affected::effective_policy_stanza(&seen.attachments, &affecting, node);
     assert_eq!(
         stanza,
@@ -448,11 +445,13 @@ fn a_gateway_without_routes_is_named_in_the_report() {
         "its routes may live on spokes: {:?}",
         seen.said()
     );
-    let without = super::super::report::without_paths(
+    let report = PolicyReport::new(
         &seen.attachments,
         &seen.effective,
-        super::super::OnClusters::default(),
+        &seen.statuses,
+        OnClusters::default(),
     );
+    let without = report.without_paths;
     assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
     assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));
 }

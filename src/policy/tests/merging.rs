@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use super::super::{Ages, Options, Rule};
+use super::super::{Ages, KindId, Options, Rule};
+use crate::hub::RowId;
+use crate::report::{OnClusters, PolicyReport};
+use crate::topology::GatewayId;
 
 const GW: &str = "kind: Gateway, name: gw";
 const R1: &str = "kind: HTTPRoute, name: r1";
@@ -74,17 +77,19 @@ fn a_policy_without_an_age_is_the_newest() {
         seen.state("RateLimitPolicy infra/b"),
         "False/Overridden: RateLimitPolicy is overridden by [infra/a]"
     );
-    let path = seen.effective.on(0, 0)[0].effective.clone();
+    let path = seen.effective.on(KindId::of_row(0), GatewayId::of_row(0))[0]
+        .effective
+        .clone();
     let (a, b) = (
         seen.id("RateLimitPolicy infra/a"),
         seen.id("RateLimitPolicy infra/b"),
     );
     assert_eq!(path.rule(&seen.attachments, a, b), Some(Rule::NewerChallenger));
-    let report = super::super::PolicyReport::new(
+    let report = PolicyReport::new(
         &seen.attachments,
         &seen.effective,
         &seen.statuses,
-        super::super::OnClusters::default(),
+        OnClusters::default(),
     );
     let decisions = &report.policies[1].decisions;
     assert_eq!(
@@ -179,7 +184,9 @@ fn rules_are_never_mixed_and_top_level_predicates_are_one_rule() {
         Some(json!({"when": [{"predicate": "g"}],
                     "limits": {"l": {"rates": [{"limit": 1, "window": "1s"}]}, "m": {"rates": []}}}))
     );
-    let rules = &seen.effective.on(0, 0)[0].effective.content;
+    let rules = &seen.effective.on(KindId::of_row(0), GatewayId::of_row(0))[0]
+        .effective
+        .content;
     let when = rules.get("###_TOP_LEVEL_PREDICATES_###").unwrap();
     assert_eq!(*when.value, json!([{"predicate": "g"}]));
     assert_eq!(when.source_pointer(), "/spec/overrides/when");
@@ -224,9 +231,12 @@ fn istios_policies_add_up_and_have_no_single_result() {
         );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let path = &seen.effective.on(0, 0)[0];
+    let path = &seen.effective.on(KindId::of_row(0), GatewayId::of_row(0))[0];
     assert_eq!(path.effective.content.len(), 2);
-    assert_eq!(path.effective.spec(&seen.attachments.kinds[0].profile), None);
+    assert_eq!(
+        path.effective.spec(&seen.attachments.kinds.rows()[0].profile),
+        None
+    );
     assert!(path.effective.losses.is_empty());
     assert!(seen.said().is_empty(), "{:?}", seen.said());
 }

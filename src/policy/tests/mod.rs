@@ -5,4 +5,3 @@ mod gep_713;
 mod merging;
 mod patching;
 mod properties;
-mod topology;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::attachment::PolicyId;
+use super::super::ids::PolicyId;
+use super::super::layer::{Content, Leaf};
 use super::super::leaves::{flatten, unflatten};
-use super::super::merge::patch;
+use super::super::merge_patch::patch;
 use super::super::profile::MergeUnit;
-use super::super::settings::{Content, Leaf};
+use crate::hub::RowId;
 
 /// RFC 7386, section 2, as it stands there.
 fn reference(target: &Value, patch: &Value) -> Value {
@@ -36,7 +37,7 @@ fn content(value: &Value) -> Content {
             value: Arc::new(value.clone()),
             at: Arc::clone(&at),
             base: "/spec",
-            policy: PolicyId(0),
+            policy: PolicyId::of_row(0),
             essential: true,
         };
         content.insert(at, leaf);

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::report::{EffectiveEntry, PolicyReport};
 use super::super::testing::{SMALL, Seen, object};
-use super::super::{OnClusters, Profiles};
-use crate::hub::{Hub, Objects};
+use super::super::{Profiles, affected, effective_policy_documents, without};
+use crate::hub::{Hub, Objects, RowId};
 use crate::object::Object;
-use crate::policy::profile::SameTarget;
-use crate::sync::same_target::{ShippedSpec, decide};
+use crate::policy::SameTarget;
+use crate::report::{EffectiveEntry, OnClusters, PolicyReport};
+use crate::sync::{SyncedSpec, resolve};
+use crate::topology::GatewayId;
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.
 const KINDS: [(&str, &str); 6] = [
@@ -158,9 +159,9 @@ proptest! {
         let hub = hub_of(&drafts, &order);
         let seen = Seen::hub(&hub);
         for (kind, path) in seen.effective.iter() {
-            let entry = EffectiveEntry::new(&seen.attachments, kind, path).unwrap();
+            let entry = EffectiveEntry::new(&seen.attachments, kind, path);
             for leaf in path.effective.content.values().filter(|leaf| !leaf.at.is_empty()) {
-                let source = seen.attachments.policy(leaf.policy).unwrap().object;
+                let source = seen.attachments.policy(leaf.policy).object;
                 prop_assert_eq!(source.value.pointer(&leaf.source_pointer()), Some(&*leaf.value));
                 let chain = &path.effective.chain;
                 prop_assert!(chain.iter().any(|(_, policy)| *policy == leaf.policy));
@@ -179,9 +180,9 @@ proptest! {
     fn a_policy_alone_is_its_own_effective_policy(draft in draft()) {
         let hub = hub_of(&[draft], &[0]);
         let seen = Seen::hub(&hub);
-        let policy = &seen.attachments.policies[0];
+        let policy = &seen.attachments.policies.rows()[0];
         for (_, path) in seen.effective.iter() {
-            if seen.attachments.kinds[policy.kind].profile.same_target == SameTarget::AddUp {
+            if seen.attachments.kinds.get(policy.kind).profile.same_target == SameTarget::AddUp {
                 continue;
             }
             prop_assert_eq!(path.effective.content.as_ref(), policy.layers[0].content.as_ref());
@@ -193,20 +194,20 @@ proptest! {
     fn one_target_of_a_kind_that_does_not_add_up_gets_one_policy((drafts, order) in drafts_in_some_order()) {
         let hub = hub_of(&drafts, &order);
         let seen = Seen::hub(&hub);
-        for (kind, known) in seen.attachments.kinds.iter().enumerate() {
+        for (kind, known) in seen.attachments.kinds.iter() {
             for node in known.nodes.keys() {
-                let Some(decision) = decide(&seen.attachments, kind, *node) else { continue };
+                let Some(resolution) = resolve(&seen.attachments, kind, *node) else { continue };
                 if known.profile.same_target == SameTarget::AddUp {
                     continue;
                 }
-                prop_assert_eq!(decision.shipped.len(), 1);
+                prop_assert_eq!(resolution.synced.len(), 1);
                 let placed = &known.nodes[node];
                 let all = placed.accepted.len() + placed.rejected.len();
-                let sources = match &decision.shipped[0].content {
-                    ShippedSpec::AsWritten => 1,
-                    ShippedSpec::Rewritten { sources, .. } => sources.len(),
+                let sources = match &resolution.synced[0].spec {
+                    SyncedSpec::AsWritten => 1,
+                    SyncedSpec::Rewritten { sources, .. } => sources.len(),
                 };
-                prop_assert_eq!(sources + decision.withheld.len(), all, "everybody is shipped or explained");
+                prop_assert_eq!(sources + resolution.displaced.len(), all, "everybody is shipped or explained");
             }
         }
     }
@@ -219,22 +220,22 @@ proptest! {
         let drafts: Vec<Draft> = drafts.into_iter().map(|draft| Draft { target: 0, ..draft }).collect();
         let hub = hub_of(&drafts, &order);
         let seen = Seen::hub(&hub);
-        for (kind, known) in seen.attachments.kinds.iter().enumerate() {
+        for (kind, known) in seen.attachments.kinds.iter() {
             if known.profile.same_target == SameTarget::AddUp {
                 continue;
             }
-            for node in seen.attachments.topology.nodes_of_gateway(0) {
-                let Some(decision) = decide(&seen.attachments, kind, node) else { continue };
-                let Some(path) = seen.effective.on(kind, 0).first() else { continue };
-                let shipped = &decision.shipped[0];
-                let spec = match &shipped.content {
-                    ShippedSpec::AsWritten => seen.attachments.policy(shipped.policy).unwrap().object.value["spec"].clone(),
-                    ShippedSpec::Rewritten { spec, .. } => (**spec).clone(),
+            for node in seen.attachments.topology.nodes_of_gateway(GatewayId::of_row(0)) {
+                let Some(resolution) = resolve(&seen.attachments, kind, node) else { continue };
+                let Some(path) = seen.effective.on(kind, GatewayId::of_row(0)).first() else { continue };
+                let synced = &resolution.synced[0];
+                let spec = match &synced.spec {
+                    SyncedSpec::AsWritten => seen.attachments.policy(synced.policy).object.value["spec"].clone(),
+                    SyncedSpec::Rewritten { spec, .. } => (**spec).clone(),
                 };
-                let layers = super::super::settings::read(&spec, &known.profile, shipped.policy).layers;
-                let entry = super::super::merge::Entry { policy: shipped.policy, layers: layers.into() };
-                let alone = super::super::merge::fold(&known.profile, &[&[entry]], &|_| "".into());
-                let values = |content: &super::super::settings::Content| -> Vec<(String, Value)> {
+                let layers = super::super::settings::read(&spec, &known.profile, synced.policy).layers;
+                let entry = super::super::layer::Entry { policy: synced.policy, layers: layers.into() };
+                let alone = super::super::merge::merge(&known.profile, &[&[entry]], &|_| "".into());
+                let values = |content: &super::super::layer::Content| -> Vec<(String, Value)> {
                     content.iter().map(|(key, leaf)| (key.to_string(), (*leaf.value).clone())).collect()
                 };
                 prop_assert_eq!(values(&alone), values(&path.effective.content), "{}", known.profile.kind);
@@ -246,21 +247,22 @@ proptest! {
     fn deleting_a_policy_is_the_same_as_never_having_had_it((drafts, order) in drafts_in_some_order()) {
         let hub = hub_of(&drafts, &order);
         let seen = Seen::hub(&hub);
-        let gone = &seen.attachments.policies[0];
+        let gone = &seen.attachments.policies.rows()[0];
         let number: usize = gone.object.name.trim_start_matches('p').parse().unwrap();
         let rest: Vec<usize> = order.iter().copied().filter(|other| *other != number).collect();
         let other_hub = hub_of(&drafts, &rest);
         let other = Seen::hub(&other_hub);
-        let text = |seen: &Seen<'_>, path: &super::super::Path, effective: &super::super::Effective| {
+        let text = |seen: &Seen<'_>, path: &crate::topology::Path, effective: &super::super::Effective| {
             let leaves: Vec<String> = effective.content.iter()
                 .map(|(key, leaf)| format!("{key}={} from {}", leaf.value, seen.attachments.locator(leaf.policy)))
                 .collect();
             (seen.attachments.topology.path_locators(path), leaves)
         };
-        let kind_there = other.attachments.kind(&gone.object.group_kind());
-        let mut predicted: std::collections::BTreeMap<_, _> = seen.effective.on(gone.kind, 0).iter()
+        let kind_there = other.attachments.kinds.iter()
+            .find_map(|(id, kind)| (kind.profile.group_kind() == gone.object.group_kind()).then_some(id));
+        let mut predicted: std::collections::BTreeMap<_, _> = seen.effective.on(gone.kind, GatewayId::of_row(0)).iter()
             .map(|path| text(&seen, &path.path, &path.effective)).collect();
-        for change in super::super::reach::without(&seen.attachments, &seen.effective, super::super::PolicyId(0)) {
+        for change in without(&seen.attachments, &seen.effective, super::super::PolicyId::of_row(0)) {
             let key = seen.attachments.topology.path_locators(&change.path);
             match change.after {
                 Some(after) => { predicted.insert(key, text(&seen, &change.path, &after).1); }
@@ -268,7 +270,7 @@ proptest! {
             }
         }
         let found: std::collections::BTreeMap<_, _> = kind_there
-            .map(|kind| other.effective.on(kind, 0).iter().map(|path| text(&other, &path.path, &path.effective)).collect())
+            .map(|kind| other.effective.on(kind, GatewayId::of_row(0)).iter().map(|path| text(&other, &path.path, &path.effective)).collect())
             .unwrap_or_default();
         prop_assert_eq!(predicted, found);
     }
@@ -384,14 +386,14 @@ proptest! {
         let hub = Hub { objects: Objects::new(objects), ..Hub::default() };
         let seen = Seen::hub(&hub);
         report(&seen);
-        let _ = super::super::affected::effective_policy_documents(&seen.attachments, &seen.effective);
-        let _ = super::super::affected::affected(&seen.attachments, &seen.effective);
-        for id in seen.attachments.ids() {
-            let _ = super::super::reach::without(&seen.attachments, &seen.effective, id);
+        let _ = effective_policy_documents(&seen.attachments, &seen.effective);
+        let _ = affected(&seen.attachments, &seen.effective);
+        for id in seen.attachments.policies.ids() {
+            let _ = without(&seen.attachments, &seen.effective, id);
         }
-        for (kind, known) in seen.attachments.kinds.iter().enumerate() {
+        for (kind, known) in seen.attachments.kinds.iter() {
             for node in known.nodes.keys() {
-                let _ = decide(&seen.attachments, kind, *node);
+                let _ = resolve(&seen.attachments, kind, *node);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Flows out: words of one cluster. Must not know: other clusters.
 
 use crate::report::exported::{ExportedWork, ManifestStatus};
-use crate::report::status::{Carrier, WorkState};
+use crate::report::status::{WorkOnCluster, WorkState};
 
 /// One object on one cluster.
 pub(super) struct Instance<'x> {
@@ -24,7 +24,9 @@ impl<'x> Instance<'x> {
             .map_or(WorkState::Missing, |exported| exported.state)
     }
 
-    /// The feedback, where it counts: MGC reads it only from clusters where the work is applied.
+    /// The feedback, where it counts: MGC reads it only from clusters where the work is applied
+    /// (docs/systems/mgc.md#status-aggregation). A work that is not
+    /// applied, or is being deleted, may still carry what was true before.
     pub(super) fn feedback(&self) -> Option<&'x ManifestStatus<'x>> {
         self.manifest.filter(|_| self.state() == WorkState::Applied)
     }
@@ -67,11 +69,11 @@ impl<'x> Instance<'x> {
     }
 
     /// The report's entry; `wanted` are the conditions that a status needs.
-    pub(super) fn carrier(&self, wanted: &[&str]) -> Carrier {
+    pub(super) fn carrier(&self, wanted: &[&str]) -> WorkOnCluster {
         let silent = wanted
             .iter()
             .filter(|kind| self.state() == WorkState::Applied && !self.reports(kind));
-        Carrier {
+        WorkOnCluster {
             cluster: self.cluster.to_owned(),
             work: self.work.to_owned(),
             state: self.state(),

@@ -1,4 +1,4 @@
-//! The rules by which many clusters' words become one status (hub.md sections 4.3 and 5.1).
+//! The rules by which many clusters' words become one status (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: conditions, addresses and listeners over all clusters. Flows in: the instances of one object, by cluster.
 //! Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
@@ -13,18 +13,20 @@ use crate::diagnostic::Findings;
 use crate::hub::OurClass;
 use crate::policy::Condition;
 use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
-use crate::report::status::{Address, Group, Listener, ObjectStatus};
+use crate::report::status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup};
 
-/// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated (hub.md 4.3).
+/// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated
+/// (docs/systems/mgc.md#status-aggregation).
 const NOT_EVERYWHERE: &str = "NotTrueOnAllClusters";
 
-/// Address types of Gateway API, and what they are called on the hub (hub.md section 4.3). Others are dropped.
+/// Address types of Gateway API, and what they are called on the hub
+/// (docs/systems/mgc.md#status-aggregation). Others are dropped.
 const ADDRESS_TYPES: [(&str, &str); 2] = [
     ("IPAddress", "kuadrant.io/MultiClusterIPAddress"),
     ("Hostname", "kuadrant.io/MultiClusterHostnameAddress"),
 ];
 
-/// The status of a Gateway (hub.md sections 4.3 and 5.1).
+/// The status of a Gateway (docs/systems/mgc.md#gateway-conditions).
 ///
 /// A Gateway's controller on the hub says Accepted, and Programmed once every work is applied; a cluster that reports
 /// otherwise is believed, one that reports nothing is not in the way.
@@ -46,6 +48,8 @@ pub(super) fn gateway_status(
         .iter()
         .map(|instance| instance.cluster.to_owned())
         .collect();
+    // One cluster without the work, and what the others say does not count: that is MGC's word for it
+    // (docs/systems/mgc.md#gateway-conditions).
     let applied = instances.iter().all(|instance| instance.obstacle().is_none());
     let programmed = if gateway.listeners.is_empty() {
         no_listeners()
@@ -65,7 +69,7 @@ pub(super) fn gateway_status(
             .iter()
             .map(|instance| instance.carrier(&["Accepted", "Programmed"]))
             .collect(),
-        ..ObjectStatus::new(gateway.object.identity().locator(), Group::Gateway)
+        ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
     }
 }
 
@@ -79,6 +83,8 @@ pub(super) fn policy_condition(
     let mut says: Vec<(&str, Option<String>)> = instances
         .iter()
         .map(|instance| {
+            // Otherwise than for a Gateway, which the hub's controller may call programmed by the work alone, nobody but
+            // the cluster knows whether a policy holds there: silence is no True.
             let silent = || (!instance.reports(kind)).then(|| format!("has not reported {kind}"));
             let against = instance.obstacle().or_else(|| instance.objection(kind));
             (instance.cluster, against.or_else(silent))
@@ -97,7 +103,8 @@ pub(super) fn policy_condition(
     everywhere(kind, says.into_iter()).unwrap_or_else(|| condition(kind, "True", kind, message))
 }
 
-/// The condition that is not True because some clusters object; `None` when none does (hub.md section 4.3).
+/// The condition that is not True because some clusters object; `None` when none does
+/// (docs/systems/mgc.md#status-aggregation).
 fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String>)>) -> Option<Condition> {
     let against: Vec<String> = says
         .filter_map(|(cluster, against)| Some(format!("{cluster} {}", against?)))
@@ -105,7 +112,8 @@ fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String
     (!against.is_empty()).then(|| condition(kind, "False", NOT_EVERYWHERE, against.join("; ")))
 }
 
-/// The addresses on all clusters: by cluster, in each in their order (hub.md section 4.3).
+/// The addresses on all clusters: by cluster, in each in their order
+/// (docs/systems/mgc.md#status-aggregation).
 pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> Vec<Address> {
     let mut all = Vec::new();
     for instance in instances {
@@ -120,6 +128,8 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
                 }
                 Vec::new()
             }),
+            // Agents without the gate RawFeedbackJsonString send no list (docs/systems/ocm-work.md#feedback): then the
+            // first address is asked for by itself.
             None => {
                 let text = |name: &str| feedback.text(name).map(str::to_owned);
                 let value = text("addressValue");
@@ -159,12 +169,12 @@ fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, Str
 }
 
 /// The listeners on all clusters: by listener in the Gateway's order, then by cluster; those that nobody reports are
-/// left out (hub.md section 4.3).
+/// left out (docs/systems/mgc.md#status-aggregation).
 pub(super) fn listeners(
     gateway: &Gateway<'_>,
     instances: &[Instance<'_>],
     findings: &mut Findings,
-) -> Vec<Listener> {
+) -> Vec<ListenerOnCluster> {
     let mut all = Vec::new();
     for listener in &gateway.listeners {
         let name = format!("listener{}AttachedRoutes", listener.name);
@@ -173,7 +183,7 @@ pub(super) fn listeners(
                 continue;
             };
             match (value.integer(), instance.exported) {
-                (Some(attached_routes), _) => all.push(Listener {
+                (Some(attached_routes), _) => all.push(ListenerOnCluster {
                     name: format!("{}.{}", instance.cluster, listener.name),
                     attached_routes,
                 }),

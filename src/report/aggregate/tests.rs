@@ -1,4 +1,4 @@
-//! One rule of hub.md sections 4.3, 5.1 and 7 each.
+//! One rule of docs/systems/mgc.md#status-aggregation each.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::object::Object;
 use crate::policy::Condition;
 use crate::render::ManifestSummary;
 use crate::report::exported::ExportedWork;
-use crate::report::status::{Listener, WorkState};
+use crate::report::status::{ListenerOnCluster, WorkState};
 
 fn gateway_object(listeners: &[&str]) -> Object {
     let listeners: Vec<Value> = listeners.iter().map(|name| json!({"name": name})).collect();
@@ -182,7 +182,7 @@ fn listeners_of(names: &[&str], works: &[(&str, Value)]) -> (Vec<(String, i64)>,
     let gateway = Gateway::read(&object, &mut wrong).expect("a Gateway");
     let (listeners, _) = with(&works, |instances| listeners(&gateway, instances, &mut wrong));
     let pairs = listeners.into_iter().map(
-        |Listener {
+        |ListenerOnCluster {
              name,
              attached_routes,
          }| (name, attached_routes),

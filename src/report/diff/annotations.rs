@@ -1,4 +1,7 @@
 //! The forms for machines that annotate files: one finding for each hub object whose rendering changes.
+//!
+//! Owns: which finding stands where, and how many there may be. Flows in: a [`DiffReport`], the texts of both
+//! sides. Flows out: findings. Must not know: how findings are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +20,8 @@ use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Sever
 /// How many fields an annotation lists at most.
 const LISTED_FIELDS: usize = 10;
 
-/// So many annotations of one severity GitHub shows for a step of a job; the others stand in its log only.
+/// So many annotations of one severity GitHub shows for a step of a job; the others stand in its log only
+/// (docs/systems/gitops.md#github).
 pub const MOST_ON_GITHUB: usize = 10;
 
 /// The differences as findings of the code `diff/changed`: one at the origin of each hub object, and one without

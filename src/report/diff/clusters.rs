@@ -1,4 +1,7 @@
 //! A set of clusters in a few words.
+//!
+//! Owns: these words. Flows in: the names of a fleet, some of them. Flows out: one line. Must not know: what
+//! happens there.
 
 use crate::diagnostic::first_names;
 

@@ -1,4 +1,7 @@
 //! Compares two sides: each pair of distinct texts once, each distinct change once with its clusters.
+//!
+//! Owns: what counts as one change, and in which order changes are read. Flows in: two [`Side`]s. Flows out: a
+//! [`Comparison`]. Must not know: how it is shown, or where a side came from.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -168,6 +171,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         }
         add(&mut comparison.objects, objects);
         add(&mut comparison.works, works);
+        // Clusters share a row only where the very same changes happen, which is more than equal counts.
         happens.sort_unstable();
         rows.entry((presence, happens, [works.added, works.changed, works.removed]))
             .or_insert_with(|| ClusterRow {
@@ -226,6 +230,8 @@ impl Comparing<'_> {
         work: &str,
         pair: (Option<usize>, Option<usize>),
     ) -> Result<Rc<WorkOutcome>, Unreadable> {
+        // By the pair of texts and not by the work: what a thousand clusters share is compared once, and where the text
+        // names the cluster it has been cut out of it.
         if let Some(known) = self.outcomes.get(&pair) {
             return Ok(Rc::clone(known));
         }
@@ -245,6 +251,8 @@ impl Comparing<'_> {
             changes: Vec::new(),
         };
         let bodies = (self.old.body(old), self.new.body(new));
+        // Equal texts are equal values, and of most works both are the same: reading YAML is what costs, so only those
+        // that differ are read.
         if matches!(bodies, (Some(old), Some(new)) if old.is_same(new)) {
             return Ok(outcome);
         }
@@ -290,7 +298,7 @@ impl Comparing<'_> {
         outcome.change = match (old, new) {
             (None, _) => Some(Change::Added),
             (_, None) => Some(Change::Removed),
-            // Two texts for one value: nothing that anybody would notice.
+            // Two texts for one value, as another release may have written: the API server would store the same.
             _ if outcome.changes.is_empty() => None,
             _ => Some(Change::Changed),
         };

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::super::policy_view::PolicyView;
 use super::report::{EffectiveChange, SettingChange};
-use crate::policy::profile::MergeUnit;
-use crate::policy::status::Outcome;
-use crate::policy::{Effective, PolicyId, PolicyView, Profile};
+use crate::policy::{Effective, MergeUnit, Outcome, PolicyId, Profile};
+use crate::topology::GatewayId;
 
 /// Kind and group of the policies, and the locators of a path.
 type PathKey = (String, String, Vec<String>);
@@ -63,12 +63,12 @@ impl EffectiveSettings {
     /// The settings of one side, on the clusters that are asked for.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        let mut clusters_of: HashMap<u32, Arc<Vec<String>>> = HashMap::new();
+        let mut clusters_of: HashMap<GatewayId, Arc<Vec<String>>> = HashMap::new();
         let topology = &view.attachments.topology;
         let by_path = by_path(view, |gateway, effective| {
             let clusters = clusters_of.entry(gateway).or_insert_with(|| {
-                let key = topology.gateway(gateway).map(|gateway| gateway.object.key());
-                let all = key.and_then(|key| view.clusters.get(&key)).into_iter().flatten();
+                let key = topology.gateways.get(gateway).object.key();
+                let all = view.clusters.get(&key).into_iter().flatten();
                 Arc::new(all.filter(|cluster| admits(cluster)).cloned().collect())
             });
             without_local(view, effective, clusters)
@@ -152,14 +152,15 @@ impl SettingsOnCluster {
 }
 
 /// All paths of a view; `clusters` says where a result of a Gateway holds.
-fn by_path(view: &PolicyView<'_>, mut clusters: impl FnMut(u32, &Effective) -> Arc<Vec<String>>) -> ByPath {
-    let attachments = &view.attachments;
+fn by_path(
+    view: &PolicyView<'_>,
+    mut clusters: impl FnMut(GatewayId, &Effective) -> Arc<Vec<String>>,
+) -> ByPath {
+    let attachments = view.attachments;
     let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
     let mut all = ByPath::new();
     for (kind, path) in view.effective.iter() {
-        let Some(profile) = attachments.kinds.get(kind).map(|kind| kind.profile.as_ref()) else {
-            continue;
-        };
+        let profile = attachments.kinds.get(kind).profile.as_ref();
         let settings = known
             .entry(Arc::as_ptr(&path.effective))
             .or_insert_with(|| Arc::new(Settings::new(view, profile, &path.effective)));
@@ -279,11 +280,8 @@ fn both(before: Option<&Held>, after: Option<&Held>, besides: &BTreeSet<&String>
 
 impl Settings {
     fn new(view: &PolicyView<'_>, profile: &Profile, effective: &Effective) -> Self {
-        let attachments = &view.attachments;
-        let name = |id: PolicyId| {
-            let policy = attachments.policy(id);
-            policy.map(|policy| policy.object.key()).unwrap_or_default()
-        };
+        let attachments = view.attachments;
+        let name = |id: PolicyId| attachments.policy(id).object.key();
         let values: BTreeMap<Arc<str>, Setting> = effective
             .content
             .iter()

@@ -1,4 +1,7 @@
 //! Effective settings that change, for people: equal changes of many paths together, the policies that win by name.
+//!
+//! Owns: what belongs together, and in which words. Flows in: a [`DiffReport`]. Flows out: [`EffectiveGroup`]s.
+//! Must not know: forms, terminals.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Which fields differ between two values: paths with the identity of list entries instead of positions.
+//!
+//! Owns: what tells entries of a list apart. Flows in: two values. Flows out: [`FieldChange`]s. Must not know:
+//! kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

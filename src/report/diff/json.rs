@@ -1,4 +1,7 @@
 //! The versioned document, kind `DiffReport`.
+//!
+//! Owns: its shape. Flows in: a [`DiffReport`], the texts of both sides. Flows out: JSON text. Must not know: how
+//! sides are compared.
 
 use serde::Serialize;
 use serde_json::Value;

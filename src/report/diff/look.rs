@@ -1,4 +1,6 @@
 //! How texts for people are laid out.
+//!
+//! Owns: indents and wrapping. Flows in: lines. Flows out: text. Must not know: what a line says.
 
 use anstyle::Style;
 

@@ -1,7 +1,11 @@
 //! The form for a comment on a pull request: a table, folded sections, and never more bytes than asked for.
 //!
-//! GitHub takes comments of up to 65,536 characters. What does not fit is left out whole, never cut inside an
-//! object, and the comment says so and how to see it.
+//! Owns: this form, and what is left out of it. Flows in: a [`DiffReport`], a budget. Flows out: text. Must not
+//! know: who posts it.
+//!
+//! GitHub takes comments of up to 65,536 characters (docs/systems/gitops.md#github). What does not fit is left out
+//! whole, never cut inside an object: a fence or a folded section without its end would swallow all that follows. The
+//! comment says what is missing and how to see it.
 
 use std::fmt::Write as _;
 
@@ -14,7 +18,8 @@ use super::sections::{places, presence};
 use super::side::BothSides;
 use crate::diagnostic::{and_more, one_line};
 
-/// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit.
+/// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit, which counts characters, and
+/// no character is less than a byte.
 pub const DEFAULT_BUDGET: usize = 60_000;
 
 /// The report as GitHub's Markdown, at most `budget` bytes.

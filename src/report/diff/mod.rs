@@ -10,25 +10,40 @@
 //! thousand clusters share one body. And no value of a Secret reaches a report: values are concealed while two
 //! objects are compared, before anything is kept.
 
-mod annotations;
-mod change;
-mod clusters;
-mod compare;
-mod conceal;
-mod effective;
-mod effective_text;
-mod field_line;
-mod fields;
-mod human;
-mod hunks;
-mod json;
-mod look;
-mod markdown;
-mod object;
-mod report;
-mod sections;
-mod semantic;
+// The sides, and the objects in their texts.
 mod side;
+
+mod object;
+
+// What differs: objects without the values of Secrets, fields, effective settings.
+mod change;
+
+mod conceal;
+
+mod compare;
+
+mod fields;
+
+mod report;
+
+mod effective;
+
+// How it is told: in a few words, in lines, in sections.
+mod clusters;
+mod field_line;
+mod hunks;
+mod look;
+
+mod effective_text;
+
+mod sections;
+
+// The forms.
+mod annotations;
+mod human;
+mod json;
+mod markdown;
+mod semantic;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,7 @@
 //! A text as the objects inside it.
+//!
+//! Owns: what pairs the objects of two sides ([`ObjectKey`]), and taking a work apart. Flows in: a text of a side.
+//! Flows out: objects. Must not know: the other side.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! The report: what was compared, what differs, and what is to be said about it.
+//!
+//! Owns: what belongs to a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
+//! [`DiffReport`]. Must not know: forms.
 
 use std::sync::Arc;
 

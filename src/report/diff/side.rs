@@ -1,4 +1,7 @@
 //! One of the two sides: which cluster gets which text, each distinct text once.
+//!
+//! Owns: where a work is cut so that clusters share its text. Flows in: a plan, or files of a tree. Flows out: a
+//! [`Side`]. Must not know: what differs.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -137,6 +140,9 @@ impl<'a> Side<'a> {
 
     /// Whether the file at a path of an output tree would hold exactly these bytes, so that its text need not be kept.
     /// A list for kustomize is not compared, whatever it holds.
+    ///
+    /// Whoever reads a tree asks this file by file: a tree of 100,000 files is gigabytes, nearly all of it as expected,
+    /// and never stands in memory.
     #[must_use]
     pub fn expects(&self, path: &str, bytes: &[u8]) -> bool {
         let Some((cluster, work)) = cluster_and_work(path) else {
@@ -199,6 +205,7 @@ fn stem(name: &str) -> &str {
 /// that is not laid out as we write it; it is then compared as it stands.
 fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
     const KEY: &str = "\n  namespace: ";
+    // Only above `spec`: a manifest inside may have a namespace of the cluster's name.
     let head = text.get(..text.find("\nspec:")?)?;
     let at = head.find(KEY)?.checked_add(KEY.len())?;
     let after = text.get(at..)?.strip_prefix(&*kube_yaml::scalar(cluster))?;

@@ -1,15 +1,17 @@
 //! The document `Explanation`, and its parts.
+//!
+//! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialise. Must not know: policies.
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::render_report::Place;
-use crate::policy::status::Condition;
+use super::super::render_report::SourceLine;
+use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Explanation {
+pub struct ObjectExplanation {
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,
     /// Locator of the object.
@@ -19,7 +21,7 @@ pub struct Explanation {
     pub title: String,
     /// Where it stands.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// The cluster that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
@@ -68,7 +70,7 @@ pub struct Winner {
     pub local: bool,
     /// File and line.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
 }
 
 /// The reach of a policy: locators.
@@ -107,13 +109,13 @@ pub struct ChangePart {
     #[serde(skip)]
     pub labels: Vec<String>,
     /// Settings that would go or change: name, old value, new value (none: gone).
-    pub changes: Vec<SettingChange>,
+    pub changes: Vec<SettingIfDeleted>,
 }
 
 /// One setting that would change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SettingChange {
+pub struct SettingIfDeleted {
     /// Rule id or JSON pointer.
     pub setting: String,
     /// Today's value as JSON, none when there is none.
@@ -158,7 +160,7 @@ pub struct ExplainedSetting {
     pub key: String,
     /// File and line.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
 }
 
 /// A setting that lost.

@@ -1,19 +1,16 @@
 //! A [`Graph`] of everything, from evaluated policies.
 //!
 //! Owns: which things become nodes and edges, and the state of a policy in one word.
-//! Flows in: a [`PolicyView`], the hub. Flows out: a [`Graph`] in the order of the topology.
+//! Flows in: a [`PolicyView`]. Flows out: a [`Graph`] in the order of the topology.
 //! Must not know: how graphs are written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Graph, Link, Part, State, Vertex};
-use crate::diagnostic::Findings;
-use crate::hub::{Hub, Ours};
-use crate::policy::node::index;
-use crate::policy::reach::gateways_of;
-use crate::policy::status::PolicyStatus;
-use crate::policy::{Node, Outcome, Policy, PolicyId, PolicyView};
-use crate::sync::Synced;
+use super::super::policy_view::PolicyView;
+use super::{Graph, Layer, Link, State, Vertex};
+use crate::hub::Table;
+use crate::policy::{Outcome, Policy, PolicyId, PolicyStatus};
+use crate::topology::{GatewayId, Node};
 
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
@@ -21,17 +18,8 @@ const MOST_CLUSTERS: usize = 3;
 impl Graph {
     /// Everything that the view knows. With a `cluster`, which the view is of, what goes there or lives there (a view
     /// does not say so itself where nothing lives); `admits` leaves out clusters, and Gateways that go to none but those.
-    pub fn new(
-        view: &PolicyView<'_>,
-        hub: &Hub,
-        controller_name: &str,
-        cluster: Option<&str>,
-        admits: impl Fn(&str) -> bool,
-    ) -> Self {
-        // What is wrong with classes and Gateways has been said where the view was made.
-        let ours = Ours::new(hub, controller_name, &mut Findings::new());
-        let synced = Synced::new(&view.attachments, &ours);
-        let goes_to = view.attachments.topology.gateways.iter().map(|gateway| {
+    pub fn new(view: &PolicyView<'_>, cluster: Option<&str>, admits: impl Fn(&str) -> bool) -> Self {
+        let goes_to = view.attachments.topology.gateways.map(|(_, gateway)| {
             if gateway.local {
                 return cluster.into_iter().collect();
             }
@@ -44,12 +32,7 @@ impl Graph {
         let mut builder = Builder {
             view,
             cluster,
-            goes_to: goes_to.collect(),
-            synced: synced
-                .gateways
-                .iter()
-                .map(|(gateway, kinds)| (*gateway, kinds))
-                .collect(),
+            goes_to,
             graph: Self::default(),
             positions: HashMap::new(),
         };
@@ -66,9 +49,7 @@ struct Builder<'b, 'a> {
     /// The cluster that is looked at.
     cluster: Option<&'b str>,
     /// The clusters that are drawn of each Gateway of the topology.
-    goes_to: Vec<Vec<&'b str>>,
-    /// The kinds that go with each Gateway of ours, by its number in the topology.
-    synced: HashMap<u32, &'b BTreeSet<usize>>,
+    goes_to: Table<GatewayId, Vec<&'b str>>,
     graph: Graph,
     positions: HashMap<Node, usize>,
 }
@@ -85,33 +66,34 @@ impl Builder<'_, '_> {
         let view = self.view;
         let topology = &view.attachments.topology;
         let whole = self.cluster.is_none();
-        let shown: BTreeSet<u32> = (0_u32..)
-            .zip(topology.gateways.iter().zip(&self.goes_to))
-            .filter(|(_, (gateway, goes_to))| {
+        let shown: BTreeSet<GatewayId> = topology
+            .gateways
+            .iter()
+            .filter(|(id, gateway)| {
                 let placed = view.clusters.get(&gateway.object.key());
                 let nowhere = placed.is_none_or(Vec::is_empty);
-                gateway.local || !goes_to.is_empty() || (whole && nowhere)
+                gateway.local || !self.goes_to.get(*id).is_empty() || (whole && nowhere)
             })
-            .map(|(position, _)| position)
+            .map(|(id, _)| id)
             .collect();
-        for (class, known) in (0_u32..).zip(&topology.classes) {
+        for (class, known) in topology.classes.iter() {
             let is_used = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if is_used || (whole && known.gateways.is_empty()) {
                 self.node(
                     Node::Class(class),
-                    Vertex::new(Part::Class, "GatewayClass", known.name),
+                    Vertex::new(Layer::Class, "GatewayClass", known.name),
                 );
             }
         }
-        for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+        for (gateway, known) in topology.gateways.iter() {
             if !shown.contains(&gateway) {
                 continue;
             }
             let key = known.object.key();
-            let mut vertex = Vertex::new(Part::Gateway, "Gateway", key.clone());
+            let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
-            } else if !self.synced.contains_key(&gateway) {
+            } else if self.view.kinds.gateway(Node::Gateway(gateway)).is_none() {
                 vertex.state = State::Aside;
                 "not rendered".clone_into(&mut vertex.note);
             } else if view.clusters.get(&key).is_none_or(Vec::is_empty) {
@@ -122,36 +104,37 @@ impl Builder<'_, '_> {
                 self.graph.link(*class, position, Link::Leads, None);
             }
         }
-        for (set, known) in (0_u32..).zip(&topology.listener_sets) {
+        for (set, known) in topology.listener_sets.iter() {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Part::ListenerSet, "ListenerSet", known.object.key());
+                let vertex = Vertex::new(Layer::ListenerSet, "ListenerSet", known.object.key());
                 let position = self.node(Node::ListenerSet(set), vertex);
                 self.graph.link(gateway, position, Link::Leads, None);
             }
         }
-        for (gateway, known) in (0_u32..).zip(&topology.gateways) {
-            for (listener, its) in (0_u32..).zip(&known.listeners) {
+        for (gateway, known) in topology.gateways.iter() {
+            for listener in &known.listeners {
+                let its = topology.listeners.get(*listener);
                 let owner = its.set.map_or(Node::Gateway(gateway), Node::ListenerSet);
                 if let Some(owner) = self.positions.get(&owner).copied() {
-                    let vertex = Vertex::new(Part::Listener, "listener", its.name);
-                    let position = self.node(Node::Listener(gateway, listener), vertex);
+                    let vertex = Vertex::new(Layer::Listener, "listener", its.name);
+                    let position = self.node(Node::Listener(gateway, *listener), vertex);
                     self.graph.link(owner, position, Link::Leads, None);
                 }
             }
         }
-        for (route, known) in (0_u32..).zip(&topology.routes) {
+        for (route, known) in topology.routes.iter() {
             let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if hangs || (whole && known.gateways.is_empty()) {
-                let mut vertex = Vertex::new(Part::Route, &known.object.kind, known.object.key());
+                let mut vertex = Vertex::new(Layer::Route, &known.object.kind, known.object.key());
                 let shipped = self.view.routes.get(route).map(|known| &known.parents);
-                let goes = |number: u32| self.goes_to.get(index(number)).is_some_and(|to| !to.is_empty());
-                if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.number))) {
+                let goes = |gateway: GatewayId| !self.goes_to.get(gateway).is_empty();
+                if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.node))) {
                     "shipped".clone_into(&mut vertex.note);
                 }
                 self.node(Node::Route(route), vertex);
             }
         }
-        for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+        for (gateway, known) in topology.gateways.iter() {
             for (listener, route) in &known.attached {
                 let listener = self.positions.get(&Node::Listener(gateway, *listener));
                 if let (Some(from), Some(to)) = (listener, self.positions.get(&Node::Route(*route))) {
@@ -166,9 +149,7 @@ impl Builder<'_, '_> {
         let view = self.view;
         let whole = self.cluster.is_none();
         for (id, status) in view.statuses.iter() {
-            let Some(policy) = view.attachments.policy(id) else {
-                continue;
-            };
+            let policy = view.attachments.policy(id);
             let nodes = policy.nodes();
             let targets: Vec<(usize, Option<String>)> =
                 nodes.iter().filter_map(|node| self.target(*node)).collect();
@@ -177,7 +158,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let (state, note) = self.state(id, policy, &nodes, status);
-            let mut vertex = Vertex::new(Part::Policy, &policy.object.kind, policy.object.key());
+            let mut vertex = Vertex::new(Layer::Policy, &policy.object.kind, policy.object.key());
             vertex.state = state;
             vertex.note = note;
             let position = self.graph.add(vertex);
@@ -206,23 +187,23 @@ impl Builder<'_, '_> {
     fn on_demand(&mut self, node: Node) -> Option<usize> {
         let topology = &self.view.attachments.topology;
         let whole = self.cluster.is_none();
-        let gateways = gateways_of(topology, node);
-        let is_drawn = |gateway: &u32| self.positions.contains_key(&Node::Gateway(*gateway));
+        let gateways = topology.gateways_of(node);
+        let is_drawn = |gateway: &GatewayId| self.positions.contains_key(&Node::Gateway(*gateway));
         let is_loose = whole && gateways.is_empty();
         if !is_loose && !gateways.iter().any(is_drawn) {
             return None;
         }
         match node {
             Node::Namespace(namespace) => {
-                let identity = topology.identity(node)?;
-                let position = self.node(node, Vertex::new(Part::Namespace, "Namespace", identity.name));
-                for (gateway, known) in (0_u32..).zip(&topology.gateways) {
+                let identity = topology.identity(node);
+                let position = self.node(node, Vertex::new(Layer::Namespace, "Namespace", identity.name));
+                for (gateway, known) in topology.gateways.iter() {
                     let drawn = self.positions.get(&Node::Gateway(gateway));
                     if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
                         self.graph.link(position, *to, Link::Leads, None);
                     }
                 }
-                for (route, known) in (0_u32..).zip(&topology.routes) {
+                for (route, known) in topology.routes.iter() {
                     let drawn = self.positions.get(&Node::Route(route));
                     if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
                         self.graph.link(position, *to, Link::Leads, None);
@@ -231,13 +212,13 @@ impl Builder<'_, '_> {
                 Some(position)
             }
             Node::Backend(backend) => {
-                let identity = topology.identity(node)?;
+                let identity = topology.identity(node);
                 let name = match &identity.namespace {
                     Some(namespace) => format!("{namespace}/{}", identity.name),
                     None => identity.name.clone(),
                 };
-                let position = self.node(node, Vertex::new(Part::Backend, &identity.group_kind.kind, name));
-                let known = topology.backends.get(index(backend))?;
+                let position = self.node(node, Vertex::new(Layer::Backend, &identity.group_kind.kind, name));
+                let known = topology.backends.get(backend);
                 for route in &known.routes {
                     if let Some(from) = self.positions.get(&Node::Route(*route)) {
                         self.graph.link(*from, position, Link::Leads, None);
@@ -285,16 +266,14 @@ impl Builder<'_, '_> {
         let topology = &self.view.attachments.topology;
         let mut asked = nodes.iter().filter_map(|node| match node {
             Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
-                let gateway = gateways_of(topology, *node).first().copied()?;
-                Some(self.synced.get(&gateway)?.contains(&policy.kind))
+                let gateway = topology.gateways_of(*node).first().copied()?;
+                let ours = self.view.kinds.gateway(Node::Gateway(gateway))?;
+                Some(self.view.kinds.syncs(ours, policy.kind))
             }
             Node::Route(route) | Node::Rule(route, _) => {
-                let route = self.view.routes.get(*route)?;
-                let mut gateways = route
-                    .parents
-                    .iter()
-                    .filter_map(|parent| self.synced.get(&parent.number));
-                Some(gateways.any(|kinds| kinds.contains(&policy.kind)))
+                let gateways = self.view.routes.get(*route)?.gateways();
+                let mut gateways = gateways.into_iter();
+                Some(gateways.any(|gateway| self.view.kinds.syncs(gateway, policy.kind)))
             }
             // The hub reads those itself: nothing is synced.
             _ => None,
@@ -326,7 +305,7 @@ impl Builder<'_, '_> {
         if let Some(cluster) = self.cluster {
             by_cluster.entry(cluster).or_default();
         }
-        for (gateway, clusters) in (0_u32..).zip(&self.goes_to) {
+        for (gateway, clusters) in self.goes_to.iter() {
             let Some(position) = self.positions.get(&Node::Gateway(gateway)) else {
                 continue;
             };
@@ -335,7 +314,7 @@ impl Builder<'_, '_> {
             }
         }
         for (cluster, gateways) in by_cluster {
-            let to = self.graph.add(Vertex::new(Part::Cluster, "cluster", cluster));
+            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
             for from in gateways {
                 self.graph.link(from, to, Link::Leads, None);
             }

@@ -6,22 +6,22 @@
 
 use std::collections::BTreeMap;
 
-use super::{Graph, Link, Part, State};
+use super::{Graph, Layer, Link, State};
 
 /// More nodes than this nobody reads.
-pub const MOST_NODES: usize = 60;
+pub(super) const MOST_NODES: usize = 60;
 
 /// More edges than this nobody follows. Mermaid by itself refuses more than 500.
-pub const MOST_EDGES: usize = 200;
+pub(super) const MOST_EDGES: usize = 200;
 
 /// What is counted, one after the other, until the rest can be read.
 const STEPS: [fn(&mut Graph); 6] = [
     // Clusters that receive the same Gateways.
-    |graph| graph.fold_by_gateways(&[Part::Cluster]),
+    |graph| graph.fold_by_gateways(&[Layer::Cluster]),
     // Routes of one Gateway, and the backends behind them.
-    |graph| graph.fold_by_gateways(&[Part::Route, Part::Backend]),
+    |graph| graph.fold_by_gateways(&[Layer::Route, Layer::Backend]),
     // Its listeners.
-    |graph| graph.fold_by_gateways(&[Part::ListenerSet, Part::Listener]),
+    |graph| graph.fold_by_gateways(&[Layer::ListenerSet, Layer::Listener]),
     // Policies of one kind and state on the same targets.
     Graph::fold_policies,
     // Gateways of one class that go to the same clusters.
@@ -52,10 +52,10 @@ impl Graph {
     }
 
     /// One node for those of a part that hang on, or receive, the same Gateways.
-    fn fold_by_gateways(&mut self, parts: &[Part]) {
-        for part in parts {
+    fn fold_by_gateways(&mut self, layers: &[Layer]) {
+        for layer in layers {
             let mut gateways = self.gateways();
-            self.fold(*part, |_, position| {
+            self.fold(*layer, |_, position| {
                 let gateways = gateways.get_mut(position).map(std::mem::take).unwrap_or_default();
                 let gateways = gateways.into_iter().map(|gateway| (gateway, None)).collect();
                 (String::new(), State::Plain, String::new(), gateways)
@@ -67,7 +67,7 @@ impl Graph {
         let mut targets = self.neighbours(|edge| {
             (edge.link == Link::Targets).then(|| (edge.from, (edge.to, edge.label.clone())))
         });
-        self.fold(Part::Policy, |graph, position| {
+        self.fold(Layer::Policy, |graph, position| {
             let targets = targets.get_mut(position).map(std::mem::take).unwrap_or_default();
             graph.alike(position, targets)
         });
@@ -76,31 +76,31 @@ impl Graph {
     /// One node for the Gateways of a class, or for those among them that go to the same clusters; then everything
     /// that has become alike by that.
     fn fold_gateways(&mut self, by_clusters: bool) {
-        let part_of: Vec<Part> = self.vertices.iter().map(|vertex| vertex.part).collect();
-        let is = |position: usize, part: Part| part_of.get(position) == Some(&part);
+        let part_of: Vec<Layer> = self.vertices.iter().map(|vertex| vertex.part).collect();
+        let is = |position: usize, part: Layer| part_of.get(position) == Some(&part);
         let mut around = self.neighbours(|edge| {
-            if is(edge.to, Part::Gateway) && is(edge.from, Part::Class) {
+            if is(edge.to, Layer::Gateway) && is(edge.from, Layer::Class) {
                 Some((edge.to, (edge.from, None)))
-            } else if by_clusters && is(edge.from, Part::Gateway) && is(edge.to, Part::Cluster) {
+            } else if by_clusters && is(edge.from, Layer::Gateway) && is(edge.to, Layer::Cluster) {
                 Some((edge.from, (edge.to, None)))
             } else {
                 None
             }
         });
-        self.fold(Part::Gateway, |graph, position| {
+        self.fold(Layer::Gateway, |graph, position| {
             let around = around.get_mut(position).map(std::mem::take).unwrap_or_default();
             graph.alike(position, around)
         });
         self.fold_by_gateways(&[
-            Part::ListenerSet,
-            Part::Listener,
-            Part::Route,
-            Part::Backend,
-            Part::Cluster,
+            Layer::ListenerSet,
+            Layer::Listener,
+            Layer::Route,
+            Layer::Backend,
+            Layer::Cluster,
         ]);
         let mut below =
             self.neighbours(|edge| is_leading(edge.link).then_some((edge.from, (edge.to, None::<String>))));
-        self.fold(Part::Namespace, |graph, position| {
+        self.fold(Layer::Namespace, |graph, position| {
             let below = below.get_mut(position).map(std::mem::take).unwrap_or_default();
             graph.alike(position, below)
         });
@@ -136,11 +136,11 @@ impl Graph {
     fn gateways(&self) -> Vec<Vec<usize>> {
         let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.vertices.len()];
         for (position, vertex) in self.vertices.iter().enumerate() {
-            if let (Part::Gateway, Some(list)) = (vertex.part, above.get_mut(position)) {
+            if let (Layer::Gateway, Some(list)) = (vertex.part, above.get_mut(position)) {
                 list.push(position);
             }
         }
-        for part in [Part::Gateway, Part::ListenerSet, Part::Listener, Part::Route] {
+        for part in [Layer::Gateway, Layer::ListenerSet, Layer::Listener, Layer::Route] {
             for edge in &self.edges {
                 if !is_leading(edge.link) || self.part(edge.from) != Some(part) {
                     continue;
@@ -159,7 +159,7 @@ impl Graph {
     }
 
     /// One node for those of a part that have the same key. It stands where the first of them stood.
-    fn fold(&mut self, part: Part, mut key: impl FnMut(&Self, usize) -> Key) {
+    fn fold(&mut self, part: Layer, mut key: impl FnMut(&Self, usize) -> Key) {
         let mut first_of: BTreeMap<Key, usize> = BTreeMap::new();
         let mut moved: Vec<usize> = Vec::with_capacity(self.vertices.len());
         let mut kept: Vec<super::Vertex> = Vec::with_capacity(self.vertices.len());
@@ -174,7 +174,7 @@ impl Graph {
                     first.names.extend_from_slice(&vertex.names);
                     if first.what != vertex.what {
                         // Routes of several kinds.
-                        let what = if part == Part::Route { "route" } else { "object" };
+                        let what = if part == Layer::Route { "route" } else { "object" };
                         what.clone_into(&mut first.what);
                     }
                     moved.push(known);

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, Link, Part, State, id};
+use super::{Graph, Layer, Link, State, id};
 
 impl Graph {
     /// A digraph, for `dot -Tsvg`.
@@ -20,7 +20,7 @@ impl Graph {
             let (fill, line) = vertex.state.colours();
             let style = match (vertex.state, vertex.part) {
                 (State::NoPath | State::Aside, _) => "filled,dashed",
-                (_, Part::Listener | Part::ListenerSet | Part::Route | Part::Backend) => "filled,rounded",
+                (_, Layer::Listener | Layer::ListenerSet | Layer::Route | Layer::Backend) => "filled,rounded",
                 _ => "filled",
             };
             let _ = writeln!(
@@ -51,13 +51,13 @@ impl Graph {
     }
 }
 
-const fn shape(part: Part) -> &'static str {
+const fn shape(part: Layer) -> &'static str {
     match part {
-        Part::Class => "hexagon",
-        Part::Namespace => "tab",
-        Part::Gateway | Part::Listener | Part::ListenerSet | Part::Route | Part::Backend => "box",
-        Part::Policy => "note",
-        Part::Cluster => "cylinder",
+        Layer::Class => "hexagon",
+        Layer::Namespace => "tab",
+        Layer::Gateway | Layer::Listener | Layer::ListenerSet | Layer::Route | Layer::Backend => "box",
+        Layer::Policy => "note",
+        Layer::Cluster => "cylinder",
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, Link, Part, id};
+use super::{Graph, Layer, Link, id};
 
 impl Graph {
     /// A mermaid flowchart, which GitHub and GitLab draw in a fenced block.
@@ -53,14 +53,14 @@ impl Graph {
     }
 }
 
-const fn shape(part: Part) -> (&'static str, &'static str) {
+const fn shape(part: Layer) -> (&'static str, &'static str) {
     match part {
-        Part::Class => ("{{", "}}"),
-        Part::Namespace | Part::Gateway => ("[", "]"),
-        Part::ListenerSet | Part::Listener => ("([", "])"),
-        Part::Route | Part::Backend => ("(", ")"),
-        Part::Policy => (">", "]"),
-        Part::Cluster => ("[(", ")]"),
+        Layer::Class => ("{{", "}}"),
+        Layer::Namespace | Layer::Gateway => ("[", "]"),
+        Layer::ListenerSet | Layer::Listener => ("([", "])"),
+        Layer::Route | Layer::Backend => ("(", ")"),
+        Layer::Policy => (">", "]"),
+        Layer::Cluster => ("[(", ")]"),
     }
 }
 

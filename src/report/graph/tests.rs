@@ -2,26 +2,26 @@
 
 use proptest::prelude::*;
 
-use super::{Graph, Link, Part, State, Vertex, dot, mermaid};
+use super::{Graph, Layer, Link, State, Vertex, dot, mermaid};
 
 /// Gateways of one class, each with listeners and as many routes on each listener, on all clusters; a policy on each
 /// first route.
 fn fleet(gateways: usize, listeners: usize, routes: usize, clusters: usize) -> Graph {
     let mut graph = Graph::default();
-    let class = graph.add(Vertex::new(Part::Class, "GatewayClass", "multi"));
+    let class = graph.add(Vertex::new(Layer::Class, "GatewayClass", "multi"));
     let mut tops = Vec::new();
     for gateway in 0..gateways {
-        let top = graph.add(Vertex::new(Part::Gateway, "Gateway", format!("shop/g{gateway}")));
+        let top = graph.add(Vertex::new(Layer::Gateway, "Gateway", format!("shop/g{gateway}")));
         graph.link(class, top, Link::Leads, None);
         tops.push(top);
         for listener in 0..listeners {
-            let below = graph.add(Vertex::new(Part::Listener, "listener", format!("l{listener}")));
+            let below = graph.add(Vertex::new(Layer::Listener, "listener", format!("l{listener}")));
             graph.link(top, below, Link::Leads, None);
             for route in 0..routes {
                 let name = format!("shop/r{gateway}-{listener}-{route}");
-                let route = graph.add(Vertex::new(Part::Route, "HTTPRoute", name.clone()));
+                let route = graph.add(Vertex::new(Layer::Route, "HTTPRoute", name.clone()));
                 graph.link(below, route, Link::Leads, None);
-                let mut policy = Vertex::new(Part::Policy, "RateLimitPolicy", name);
+                let mut policy = Vertex::new(Layer::Policy, "RateLimitPolicy", name);
                 policy.state = State::Holds;
                 policy.note = "Enforced".to_owned();
                 let policy = graph.add(policy);
@@ -30,7 +30,7 @@ fn fleet(gateways: usize, listeners: usize, routes: usize, clusters: usize) -> G
         }
     }
     for cluster in 0..clusters {
-        let cluster = graph.add(Vertex::new(Part::Cluster, "cluster", format!("c{cluster}")));
+        let cluster = graph.add(Vertex::new(Layer::Cluster, "cluster", format!("c{cluster}")));
         for top in &tops {
             graph.link(*top, cluster, Link::Leads, None);
         }
@@ -39,7 +39,7 @@ fn fleet(gateways: usize, listeners: usize, routes: usize, clusters: usize) -> G
     graph
 }
 
-fn count(graph: &Graph, part: Part) -> (usize, usize) {
+fn count(graph: &Graph, part: Layer) -> (usize, usize) {
     let of_part = graph.vertices.iter().filter(|vertex| vertex.part == part);
     of_part.fold((0, 0), |(nodes, things), vertex| {
         (nodes + 1, things + vertex.names.len())
@@ -58,11 +58,11 @@ fn what_can_be_read_is_left_alone() {
 fn clusters_are_counted_first_then_routes_then_listeners_then_policies_then_gateways() {
     let whole = fleet(5, 3, 2, 40);
     let parts = [
-        Part::Cluster,
-        Part::Route,
-        Part::Listener,
-        Part::Policy,
-        Part::Gateway,
+        Layer::Cluster,
+        Layer::Route,
+        Layer::Listener,
+        Layer::Policy,
+        Layer::Gateway,
     ];
     let expected = [
         (82, [1, 30, 15, 30, 5]),
@@ -92,7 +92,7 @@ fn clusters_of_different_gateways_stay_apart() {
     let labels: Vec<String> = graph
         .vertices
         .iter()
-        .filter(|vertex| vertex.part == Part::Cluster)
+        .filter(|vertex| vertex.part == Layer::Cluster)
         .flat_map(Vertex::lines)
         .collect();
     assert_eq!(labels, ["2 clusters: c0, c1", "cluster c2"]);
@@ -104,11 +104,11 @@ fn policies_of_different_state_stay_apart() {
     let refused = graph
         .vertices
         .iter()
-        .position(|vertex| vertex.part == Part::Policy)
+        .position(|vertex| vertex.part == Layer::Policy)
         .unwrap();
     graph.vertices[refused].state = State::Refused;
     graph.collapse_to(1, usize::MAX);
-    assert_eq!(count(&graph, Part::Policy), (2, 4));
+    assert_eq!(count(&graph, Layer::Policy), (2, 4));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn too_many_edges_are_a_reason_to_count_as_well() {
 fn a_counted_node_names_three_and_counts_the_rest() {
     let mut graph = fleet(1, 1, 9, 1);
     graph.collapse_to(12, usize::MAX);
-    let route = graph.vertices.iter().find(|vertex| vertex.part == Part::Route);
+    let route = graph.vertices.iter().find(|vertex| vertex.part == Layer::Route);
     assert_eq!(
         route.unwrap().lines(),
         ["9 HTTPRoutes: shop/r0-0-0, shop/r0-0-1, shop/r0-0-2 and 6 more"]
@@ -149,11 +149,11 @@ fn what_a_label_must_not_hold_is_escaped() {
 
 fn one(name: &str, section: &str) -> Graph {
     let mut graph = Graph::default();
-    let mut vertex = Vertex::new(Part::Policy, name, name);
+    let mut vertex = Vertex::new(Layer::Policy, name, name);
     vertex.note = name.to_owned();
     vertex.state = State::Holds;
     let from = graph.add(vertex);
-    let to = graph.add(Vertex::new(Part::Route, "HTTPRoute", name));
+    let to = graph.add(Vertex::new(Layer::Route, "HTTPRoute", name));
     graph.link(from, to, Link::Targets, Some(section.to_owned()));
     graph
 }
@@ -201,7 +201,7 @@ proptest! {
         let whole = fleet(gateways, listeners, routes, clusters);
         let mut graph = whole.clone();
         graph.collapse_to(limit, usize::MAX);
-        for part in [Part::Class, Part::Gateway, Part::Listener, Part::Route, Part::Policy, Part::Cluster] {
+        for part in [Layer::Class, Layer::Gateway, Layer::Listener, Layer::Route, Layer::Policy, Layer::Cluster] {
             prop_assert_eq!(count(&graph, part).1, count(&whole, part).1);
         }
         for edge in &graph.edges {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, Warnings};
 use crate::hub::{Grants, Hub, Ours};
 use crate::policy::testing::hub;
 use crate::policy::{Attachments, Options};
-use crate::sync::{NamespaceLabels, Synced, SyncedRoutes, check_admission};
+use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, check_admission};
 
 /// A class of ours that syncs HTTPRoutes, and one that does not.
 const CLASSES: &str = "
@@ -57,12 +57,12 @@ fn decided<T>(
     let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut findings);
     let grants = Grants::new(hub, &mut findings);
     let attachments = Attachments::new(&hub.objects, &grants, &Options::default(), &mut findings);
-    let synced = Synced::new(&attachments, &ours);
-    let routes = SyncedRoutes::new(&attachments, &synced, &ours);
-    let clusters = vec![vec!["c1".to_owned(), "c2".to_owned()]; ours.gateways.len()];
+    let kinds = SyncedKinds::new(&attachments, &ours);
+    let routes = SyncedRoutes::new(&attachments, &kinds, &ours);
+    let clusters = ours.gateways.map(|_| vec!["c1".to_owned(), "c2".to_owned()]);
     routes.report_loose(&ours, &clusters, &mut findings);
     let labels = check_admission(&routes, &attachments, hub, &ours, &clusters, &mut findings);
-    findings.finish(&BTreeMap::default(), false);
+    findings.finish(&BTreeMap::default(), Warnings::Reported);
     look(&routes, &ours, findings, &labels)
 }
 
@@ -73,7 +73,7 @@ fn going(hub: &Hub) -> Vec<String> {
             .iter()
             .map(|(_, route)| {
                 let parents = route.parents.iter().map(|parent| {
-                    let gateway = &ours.gateways[parent.gateway].gateway.object.name;
+                    let gateway = &ours.gateways.get(parent.gateway).gateway.object.name;
                     format!("{gateway} {}", parent.pointer)
                 });
                 format!(

@@ -1,70 +1,142 @@
-//! What reaches a spoke.
+//! What reaches a spoke of policies on one target, and what of them beside policies that live there.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::local_policies::Locals;
-use super::super::same_target::{Decision, Displacer, ShippedSpec, on_cluster};
+use super::super::beside_local::beside_local;
+use super::super::local_policies::LocalPolicies;
+use super::super::same_target::{SyncedPolicy, SyncedSpec, resolve};
+use super::super::{SyncedKinds, SyncedObjects, SyncedRoutes, Syncing};
 use crate::diagnostic::Findings;
-use crate::hub::Hub;
+use crate::hub::{Hub, Ours};
 use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use crate::policy::{Options, Outcome, Rule};
+use crate::policy::{Clusters, Options, Outcome, PolicyId, Rule};
 
 const GW: &str = "kind: Gateway, name: gw";
 
-/// The decisions for Gateway `infra/gw` and all routes, on a cluster or in general.
-fn decisions(hub: &Hub, cluster: Option<&str>) -> (Vec<Decision>, Vec<String>) {
-    let seen = Seen::hub(hub);
-    let mut findings = Findings::new();
-    let locals = cluster.map(|cluster| {
-        let (cluster, objects) = hub.spokes.get_key_value(cluster).unwrap();
-        Locals::read(
-            &seen.attachments,
-            cluster,
-            objects,
-            &Options::default(),
-            &mut findings,
-        )
-    });
-    let mut nodes = seen.attachments.topology.nodes_of_gateway(0);
-    for route in 0..seen.attachments.topology.routes.len() {
-        nodes.extend(
-            seen.attachments
-                .topology
-                .nodes_of_route(u32::try_from(route).unwrap()),
-        );
-    }
-    let kinds = (0..seen.attachments.kinds.len()).collect();
-    let decided = on_cluster(&seen.attachments, &nodes, &kinds, locals.as_ref());
-    let keys = seen
-        .attachments
-        .policies
-        .iter()
-        .map(|policy| policy.rank.key.clone())
-        .collect();
-    (decided, keys)
+/// What is synced for one target, and what is not.
+struct Decided {
+    synced: Vec<SyncedPolicy>,
+    withheld: Vec<(PolicyId, Rule)>,
 }
 
-/// `shipped` and `withheld` policies of the only decision, with the rewritten spec.
+fn locals<'a>(seen: &Seen<'_>, hub: &'a Hub, cluster: &str) -> LocalPolicies<'a> {
+    let (cluster, objects) = hub.spokes.get_key_value(cluster).unwrap();
+    let options = Options::default();
+    LocalPolicies::read(
+        &seen.attachments,
+        cluster,
+        objects,
+        &options,
+        &mut Findings::new(),
+    )
+}
+
+/// The decisions for Gateway `infra/gw` and all routes, on a cluster or in general.
+fn decisions(seen: &Seen<'_>, hub: &Hub, cluster: Option<&str>) -> Vec<Decided> {
+    let locals = cluster.map(|cluster| locals(seen, hub, cluster));
+    let topology = &seen.attachments.topology;
+    let mut nodes = topology.nodes_of_gateway(topology.gateways.ids().next().unwrap());
+    nodes.extend(
+        topology
+            .routes
+            .ids()
+            .flat_map(|route| topology.nodes_of_route(route)),
+    );
+    let mut decided = Vec::new();
+    for kind in seen.attachments.kinds.ids() {
+        for node in &nodes {
+            let Some(resolution) = resolve(&seen.attachments, kind, *node) else {
+                continue;
+            };
+            let displaced = resolution.displaced.iter();
+            let mut one = Decided {
+                synced: Vec::new(),
+                withheld: displaced
+                    .map(|displaced| (displaced.policy, displaced.rule))
+                    .collect(),
+            };
+            let there = locals
+                .iter()
+                .flat_map(|locals| locals.on(kind, *node))
+                .collect::<Vec<_>>();
+            for mut synced in resolution.synced {
+                if !there.is_empty() {
+                    match beside_local(&seen.attachments, &synced, &there) {
+                        Some(spec) => synced.spec = spec,
+                        None => {
+                            one.withheld.push((synced.policy, Rule::SpokeLocal));
+                            continue;
+                        }
+                    }
+                }
+                one.synced.push(synced);
+            }
+            decided.push(one);
+        }
+    }
+    decided
+}
+
+fn key(seen: &Seen<'_>, policy: PolicyId) -> String {
+    seen.attachments.policy(policy).rank.key.clone()
+}
+
+/// Synced and withheld policies of the only decision, with the rewritten spec.
 fn only(hub: &Hub, cluster: Option<&str>) -> (Vec<String>, Vec<(String, Rule)>, Option<Value>) {
-    let (decided, keys) = decisions(hub, cluster);
-    let [decision] = decided.as_slice() else {
-        panic!("{decided:?}")
+    let seen = Seen::hub(hub);
+    let decided = decisions(&seen, hub, cluster);
+    let [one] = decided.as_slice() else {
+        panic!("{} decisions", decided.len())
     };
-    let shipped = decision
-        .shipped
+    let synced = one
+        .synced
         .iter()
-        .map(|one| keys[one.policy.0 as usize].clone())
+        .map(|synced| key(&seen, synced.policy))
         .collect();
-    let withheld = decision
-        .withheld
-        .iter()
-        .map(|one| (keys[one.policy.0 as usize].clone(), one.rule))
+    let withheld = one.withheld.iter();
+    let withheld = withheld
+        .map(|(policy, rule)| (key(&seen, *policy), *rule))
         .collect();
-    let spec = decision.shipped.first().and_then(|one| match &one.content {
-        ShippedSpec::AsWritten => None,
-        ShippedSpec::Rewritten { spec, .. } => Some((**spec).clone()),
+    let spec = one.synced.first().and_then(|synced| match &synced.spec {
+        SyncedSpec::AsWritten => None,
+        SyncedSpec::Rewritten { spec, .. } => Some((**spec).clone()),
     });
-    (shipped, withheld, spec)
+    (synced, withheld, spec)
+}
+
+/// Everything that is synced from a hub whose class `gc` is ours and asks for RateLimitPolicies and HTTPRoutes, to these
+/// clusters.
+fn synced<T>(hub: &Hub, clusters: &[&str], look: impl FnOnce(&SyncedObjects<'_>) -> T) -> T {
+    let seen = Seen::hub(hub);
+    let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
+    let kinds = SyncedKinds::new(&seen.attachments, &ours);
+    let routes = SyncedRoutes::new(&seen.attachments, &kinds, &ours);
+    let there: BTreeMap<&str, LocalPolicies<'_>> = hub
+        .spokes
+        .keys()
+        .map(|cluster| (cluster.as_str(), locals(&seen, hub, cluster)))
+        .collect();
+    let names = clusters.iter().map(|cluster| (*cluster).to_owned()).collect();
+    let clusters: Clusters = [("infra/gw".to_owned(), names)].into();
+    look(&SyncedObjects::new(Syncing {
+        attachments: &seen.attachments,
+        kinds: &kinds,
+        routes: &routes,
+        locals: &there,
+        ours: &ours,
+        clusters: &clusters,
+    }))
+}
+
+/// [`SMALL`], with a class that asks for RateLimitPolicies.
+fn small_with_params() -> String {
+    SMALL.replace(
+        "spec: {controllerName: example.com/gateway-controller}",
+        "spec: {controllerName: example.com/gateway-controller, parametersRef: {group: \"\", kind: ConfigMap, name: p, namespace: infra}}",
+    ) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: infra}\ndata:\n  params: |\n    \
+         {policiesToSync: [{group: kuadrant.io, version: v1, resource: ratelimitpolicies}]}\n"
 }
 
 fn rate(limit: u32) -> String {
@@ -106,10 +178,10 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
         )
         + &limit("b", GW, &format!("limits: {{l: {}, o: {}}}", rate(2), rate(2)));
     let hub = hub(&text, &[]);
-    let (decided, _) = decisions(&hub, None);
+    let decided = decisions(&Seen::hub(&hub), &hub, None);
     assert!(decided[0].withheld.is_empty());
-    let ShippedSpec::Rewritten { spec, sources, .. } = &decided[0].shipped[0].content else {
-        panic!("{decided:?}")
+    let SyncedSpec::Rewritten { spec, sources, .. } = &decided[0].synced[0].spec else {
+        panic!("{:?}", decided[0].synced)
     };
     assert_eq!(sources.len(), 2);
     assert_eq!(
@@ -130,10 +202,12 @@ fn of_a_kind_without_merging_only_the_accepted_one_is_shipped() {
         + &dns("a", GW)
         + &dns("b", GW)
         + &dns("c", "kind: Gateway, name: gw, sectionName: http");
-    let (decided, keys) = decisions(&hub(&text, &[]), None);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let decided = decisions(&seen, &hub, None);
     assert_eq!(decided.len(), 2, "the Gateway and its listener are two targets");
-    assert!(decided.iter().all(|decision| decision.shipped.len() == 1));
-    assert_eq!(keys[decided[0].withheld[0].policy.0 as usize], "infra/b");
+    assert!(decided.iter().all(|one| one.synced.len() == 1));
+    assert_eq!(key(&seen, decided[0].withheld[0].0), "infra/b");
 }
 
 #[test]
@@ -143,14 +217,12 @@ fn of_a_kind_that_adds_up_all_are_shipped() {
             .replace("kuadrant.io", "security.istio.io")
             .replace("RateLimitPolicy", "AuthorizationPolicy")
     };
-    let (decided, _) = decisions(
-        &hub(
-            &(SMALL.to_owned() + &authorization("a") + &authorization("b")),
-            &[],
-        ),
-        None,
+    let hub = hub(
+        &(SMALL.to_owned() + &authorization("a") + &authorization("b")),
+        &[],
     );
-    assert_eq!(decided[0].shipped.len(), 2);
+    let decided = decisions(&Seen::hub(&hub), &hub, None);
+    assert_eq!(decided[0].synced.len(), 2);
     assert!(decided[0].withheld.is_empty());
 }
 
@@ -196,7 +268,7 @@ fn one_rate_limit_for_a_homogeneous_set_of_clusters() {
 /// The RFC's second story: another limit for one of them.
 #[test]
 fn another_rate_limit_for_one_cluster() {
-    let text = SMALL.to_owned()
+    let text = small_with_params()
         + &limit(
             "per-cluster",
             GW,
@@ -204,17 +276,15 @@ fn another_rate_limit_for_one_cluster() {
         );
     let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
     let hub = hub(&text, &[("edge-1", &special)]);
-    let (decided, _) = decisions(&hub, Some("edge-1"));
-    assert!(decided[0].shipped.is_empty());
-    let withheld = &decided[0].withheld[0];
-    assert_eq!(withheld.rule, Rule::SpokeLocal);
-    assert_eq!(
-        withheld.by,
-        Displacer::Local {
-            locator: "ratelimitpolicy.kuadrant.io:kuadrant-infra/special".to_owned(),
-            key: "kuadrant-infra/special".to_owned()
-        }
-    );
+    let (there, withheld, _) = only(&hub, Some("edge-1"));
+    assert!(there.is_empty());
+    assert_eq!(withheld, [("infra/per-cluster".to_owned(), Rule::SpokeLocal)]);
+    synced(&hub, &["edge-1"], |synced| {
+        assert_eq!(
+            synced.withheld[0].winner.identity().locator(),
+            "ratelimitpolicy.kuadrant.io:kuadrant-infra/special"
+        );
+    });
     assert_eq!(
         only(&hub, None).0,
         ["infra/per-cluster"],
@@ -222,16 +292,7 @@ fn another_rate_limit_for_one_cluster() {
     );
 
     let seen = Seen::hub(&hub);
-    let (cluster, objects) = hub.spokes.get_key_value("edge-1").unwrap();
-    let mut findings = Findings::new();
-    let locals = Locals::read(
-        &seen.attachments,
-        cluster,
-        objects,
-        &Options::default(),
-        &mut findings,
-    );
-    let effects = locals.effects(&seen.attachments, |_| true);
+    let effects = locals(&seen, &hub, "edge-1").effects(&seen.attachments, |_| true);
     assert_eq!(effects[0].outcome, Outcome::Overridden);
     assert_eq!(effects[0].condition.status, "False");
     assert_eq!(effects[0].condition.reason, "Overridden");
@@ -290,25 +351,19 @@ fn a_source_all_of_whose_rules_a_local_policy_defines_is_no_source_there() {
         )
         + &limit("b", GW, &format!("limits: {{o: {}}}", rate(2)));
     let special = local("special", &format!("limits: {{o: {}}}", rate(5)));
-    let (decided, keys) = decisions(&hub(&text, &[("c1", &special)]), Some("c1"));
-    let name = |policy: crate::policy::PolicyId| keys[policy.0 as usize].as_str();
-    let ShippedSpec::Rewritten { spec, sources, .. } = &decided[0].shipped[0].content else {
-        panic!("{decided:?}")
+    let hub = hub(&text, &[("c1", &special)]);
+    let seen = Seen::hub(&hub);
+    let of = |cluster: Option<&str>| match decisions(&seen, &hub, cluster).remove(0).synced.remove(0).spec {
+        SyncedSpec::Rewritten { spec, sources, .. } => {
+            let names: Vec<String> = sources.into_iter().map(|source| key(&seen, source)).collect();
+            (spec["defaults"]["limits"].clone(), names)
+        }
+        SyncedSpec::AsWritten => panic!("as written"),
     };
-    assert_eq!(
-        spec["defaults"]["limits"],
-        json!({"m": {"rates": [{"limit": 1, "window": "1s"}]}})
-    );
-    assert_eq!(
-        sources.iter().map(|source| name(*source)).collect::<Vec<_>>(),
-        ["infra/a"]
-    );
-    let withheld = &decided[0].withheld;
-    assert_eq!(withheld.len(), 1);
-    assert_eq!(
-        (name(withheld[0].policy), withheld[0].rule),
-        ("infra/b", Rule::SpokeLocal)
-    );
+    assert_eq!(of(None).1, ["infra/a", "infra/b"]);
+    let (limits, sources) = of(Some("c1"));
+    assert_eq!(limits, json!({"m": {"rates": [{"limit": 1, "window": "1s"}]}}));
+    assert_eq!(sources, ["infra/a"]);
 }
 
 #[test]
@@ -377,11 +432,10 @@ fn on_a_spoke_the_prefix_stands_for_hub_gateways_only() {
 }
 
 #[test]
-fn consignments_group_targets_by_object_and_say_what_single_clusters_get_instead() {
-    use super::super::Consignments;
-    use std::collections::{BTreeMap, BTreeSet};
+fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_instead() {
+    use std::collections::BTreeSet;
 
-    let text = SMALL.to_owned()
+    let text = small_with_params()
         + &limit(
             "g",
             GW,
@@ -395,57 +449,36 @@ fn consignments_group_targets_by_object_and_say_what_single_clusters_get_instead
     let part = local("part", &format!("limits: {{m: {}}}", rate(5)));
     let all = local("all", &format!("limits: {{l: {}, m: {}}}", rate(6), rate(6)));
     let hub = hub(&text, &[("c1", &part), ("c2", &all), ("c3", &all), ("c4", "")]);
-    let seen = Seen::hub(&hub);
-    let mut findings = Findings::new();
-    let locals: BTreeMap<&str, Locals<'_>> = hub
-        .spokes
-        .iter()
-        .map(|(cluster, objects)| {
-            let read = Locals::read(
-                &seen.attachments,
-                cluster,
-                objects,
-                &Options::default(),
-                &mut findings,
-            );
-            (cluster.as_str(), read)
-        })
-        .collect();
-    let kinds: BTreeSet<usize> = (0..seen.attachments.kinds.len()).collect();
-    let nodes = seen.attachments.topology.nodes_of_gateway(0);
-    let nodes = nodes.into_iter().map(|node| (node, &kinds));
-    let consignments = Consignments::new(&seen.attachments, nodes, &locals, |_, cluster| cluster != "c3");
-    let [one] = consignments.shipped.as_slice() else {
-        panic!("{consignments:?}")
-    };
-    assert_eq!(one.object.name, "g");
-    assert_eq!(one.value["metadata"]["name"], "g");
-    assert_eq!(
-        one.value["spec"]["defaults"]["limits"]["l"]["rates"][0]["limit"], 2,
-        "merged"
-    );
-    assert_eq!(one.sources.len(), 2);
-    let [target] = one.targets.as_slice() else {
-        panic!("{one:?}")
-    };
-    assert_eq!(
-        (target.pointer.as_str(), target.section_name.as_deref()),
-        ("/spec/targetRef", None)
-    );
-    assert_eq!(
-        target.withheld_from,
-        BTreeSet::from(["c2".to_owned()]),
-        "c3 does not receive the Gateway"
-    );
-    let instead = &target.instead["c1"]["spec"]["defaults"]["limits"];
-    assert!(instead["l"].is_object() && instead["m"].is_null(), "{instead}");
-    assert_eq!(target.instead.len(), 1);
-    let withheld: Vec<_> = consignments
-        .withheld
-        .iter()
-        .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
-        .collect();
-    assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
+    synced(&hub, &["c1", "c2", "c4"], |synced| {
+        let [one] = synced.objects.as_slice() else {
+            panic!("{synced:?}")
+        };
+        assert_eq!(one.object.name, "g");
+        assert_eq!(one.value["metadata"]["name"], "g");
+        assert_eq!(
+            one.value["spec"]["defaults"]["limits"]["l"]["rates"][0]["limit"], 2,
+            "merged"
+        );
+        assert_eq!(one.sources.len(), 2);
+        let [target] = one.targets.as_slice() else {
+            panic!("{one:?}")
+        };
+        assert_eq!(target.pointer, "/spec/targetRef");
+        assert_eq!(
+            target.withheld_from,
+            BTreeSet::from(["c2".to_owned()]),
+            "c3 does not receive the Gateway"
+        );
+        let instead = &target.instead["c1"]["spec"]["defaults"]["limits"];
+        assert!(instead["l"].is_object() && instead["m"].is_null(), "{instead}");
+        assert_eq!(target.instead.len(), 1);
+        let withheld: Vec<_> = synced
+            .withheld
+            .iter()
+            .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
+            .collect();
+        assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
+    });
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Argo CD's plugin contract, re-enacted point by point (gitops.md 1).
+//! Argo CD's plugin contract, re-enacted point by point (docs/systems/gitops.md#argo-cd).
 
 mod examples;
 mod sidecar;

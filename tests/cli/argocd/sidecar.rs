@@ -1,4 +1,5 @@
-//! What Argo CD's sidecar does with a plugin (gitops.md 1.1 to 1.5): a fresh copy, a small environment, one process.
+//! What Argo CD's sidecar does with a plugin (docs/systems/gitops.md#how-a-plugin-is-run): a fresh copy, a
+//! small environment, one process.
 
 use std::ffi::OsString;
 use std::fs;

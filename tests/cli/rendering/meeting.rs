@@ -1,10 +1,12 @@
-//! Policies that meet on one target, on the hub or with what lives on a cluster (design section 7).
+//! Policies that meet on one target, on the hub or with what lives on a cluster
+//! (README.md#two-policies-on-one-target).
 
 use super::*;
 
 #[test]
 fn atomic_defaults_on_one_target_ship_the_challenger() {
-    // Kuadrant's kinds: on one level atomic defaults give way to the later policy (cases/policy 19).
+    // Kuadrant's kinds: on one level atomic defaults give way to the later policy
+    // (`fixtures/policy/19-rlp-same-target-no-timestamp`).
     let scratch = Scratch::with_worked_example();
     let limits = scratch.read("hub/limits.yaml");
     scratch.write("hub/other.yaml", &limits.replace("name: global", "name: another"));

@@ -1,4 +1,4 @@
-//! What is rendered: policies, Secrets, works, feedback, RBAC (design section 8).
+//! What is rendered: policies, Secrets, works, feedback, RBAC (README.md#what-is-rendered).
 
 mod meeting;
 

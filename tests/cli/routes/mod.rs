@@ -1,4 +1,4 @@
-//! `resourcesToSync`: routes on the spokes, and the policies on them (design sections 5 and 8).
+//! `resourcesToSync`: routes on the spokes, and the policies on them (README.md#gatewayclass-parameters).
 
 mod admission;
 mod meeting;

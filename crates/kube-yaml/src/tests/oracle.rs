@@ -1,7 +1,7 @@
 //! Our parser against libyaml-safer's, event by event, over random texts.
 //!
 //! Where both accept a text, the events are the same. One may accept what the other refuses only in the known
-//! classes of yaml.md 5, where libyaml-safer is not Kubernetes' parser:
+//! classes of docs/systems/kubernetes.md#libyaml-safer, where libyaml-safer is not Kubernetes' parser:
 //!
 //! 1. a colon in front of a flow indicator (`[a:, b]`, `[-:]`, `{k: on:}`): a plain text to Kubernetes, refused
 //!    by libyaml-safer;

@@ -1,4 +1,4 @@
-//! What plain scalars, tagged scalars and keys become (yaml.md 2 and 3).
+//! What plain scalars, tagged scalars and keys become (docs/systems/kubernetes.md#scalars).
 
 use serde_json::{Value, json};
 

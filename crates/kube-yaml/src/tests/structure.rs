@@ -1,4 +1,5 @@
-//! What is accepted and what is not (yaml.md 1, 3 and 4; design.md 4).
+//! What is accepted and what is not (docs/systems/kubernetes.md#structure-and-characters,
+//! docs/systems/why-we-differ.md#yaml-that-loses-text).
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! What is written, and that it is read back as the same value (yaml.md 6, worked example).
+//! What is written, and that it is read back as the same value (docs/systems/kubernetes.md#writing-safely,
+//! the worked example).
 
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
@@ -11,7 +12,7 @@ pub(super) fn canonical(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => number
             .as_f64()
-            .and_then(crate::resolve::float_value)
+            .and_then(crate::value::float_value)
             .unwrap_or(Value::Null),
         Value::Array(items) => items.into_iter().map(canonical).collect(),
         Value::Object(map) => map

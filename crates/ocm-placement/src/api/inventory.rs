@@ -41,32 +41,18 @@ impl<'a> Inventory<'a> {
             if object.api_version().group != GROUP {
                 continue;
             }
-            let mut invalid = Vec::new();
-            let mut reading = Reading::new(&object, &mut invalid);
-            macro_rules! keep {
-                ($list:expr, $view:expr) => {{
-                    let view = $view;
-                    if invalid.is_empty() {
-                        $list.push(view);
-                    }
-                }};
-            }
-            match object.kind() {
-                "ManagedCluster" => keep!(inventory.clusters, ManagedCluster::read(object, &mut reading)),
-                "ManagedClusterSet" => keep!(
-                    inventory.cluster_sets,
-                    ManagedClusterSet::read(object, &mut reading)
-                ),
+            let invalid = match object.kind() {
+                "ManagedCluster" => keep(object, &mut inventory.clusters, ManagedCluster::read),
+                "ManagedClusterSet" => keep(object, &mut inventory.cluster_sets, ManagedClusterSet::read),
                 "ManagedClusterSetBinding" => {
-                    keep!(inventory.bindings, ManagedClusterSetBinding::read(object))
+                    inventory.bindings.push(ManagedClusterSetBinding::read(object));
+                    Vec::new()
                 }
-                "Placement" => keep!(placements, Placement::read(object, &mut reading)),
-                "PlacementDecision" => keep!(decisions, PlacementDecision::read(object, &mut reading)),
-                "AddOnPlacementScore" => {
-                    keep!(inventory.scores, AddOnPlacementScore::read(object, &mut reading));
-                }
-                _ => {}
-            }
+                "Placement" => keep(object, &mut placements, Placement::read),
+                "PlacementDecision" => keep(object, &mut decisions, PlacementDecision::read),
+                "AddOnPlacementScore" => keep(object, &mut inventory.scores, AddOnPlacementScore::read),
+                _ => Vec::new(),
+            };
             if !invalid.is_empty() {
                 inventory.rejected.push(object.identity());
                 all.extend(invalid);
@@ -112,6 +98,20 @@ impl<'a> Inventory<'a> {
         let order = |placement: &Placement<'_>| (placement.namespace, placement.name).cmp(&(namespace, name));
         self.placements.binary_search_by(order)
     }
+}
+
+/// Reads an object into a list, or says what is wrong with it.
+fn keep<'a, T>(
+    object: Object<'a>,
+    list: &mut Vec<T>,
+    read: impl FnOnce(Object<'a>, &mut Reading<'_, 'a>) -> T,
+) -> Vec<InvalidField> {
+    let mut invalid = Vec::new();
+    let view = read(object, &mut Reading::new(&object, &mut invalid));
+    if invalid.is_empty() {
+        list.push(view);
+    }
+    invalid
 }
 
 /// By namespace and name, in byte order as Go compares; of one identity by the caller's number.

@@ -57,7 +57,9 @@ impl<'a> Object<'a> {
     }
 
     pub(crate) fn name(&self) -> &'a str {
-        self.metadata("name").and_then(Value::as_str).unwrap_or_default()
+        self.of_metadata("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// The namespace, `""` for a cluster-scoped object.
@@ -66,11 +68,11 @@ impl<'a> Object<'a> {
     }
 
     pub(crate) fn label(&self, name: &str) -> Option<&'a str> {
-        self.metadata("labels")?.get(name)?.as_str()
+        self.of_metadata("labels")?.get(name)?.as_str()
     }
 
     pub(crate) fn annotation(&self, name: &str) -> Option<&'a str> {
-        self.metadata("annotations")?.get(name)?.as_str()
+        self.of_metadata("annotations")?.get(name)?.as_str()
     }
 
     pub(crate) fn identity(&self) -> Identity {
@@ -90,7 +92,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    fn metadata(&self, member: &str) -> Option<&'a Value> {
+    fn of_metadata(&self, member: &str) -> Option<&'a Value> {
         self.value.get("metadata")?.get(member)
     }
 }

@@ -27,7 +27,7 @@ impl Case<'_, '_> {
             match self.predicate_failure(index) {
                 None => {
                     let text = format!("predicate {index} matches");
-                    let place = self.placement.object.at(&predicate_pointer(index));
+                    let place = self.placement.object.at(predicate_pointer(index));
                     steps.push(Step::new(Stage::Predicate, Bearing::For, text, place));
                     return true;
                 }

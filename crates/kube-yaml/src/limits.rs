@@ -1,0 +1,31 @@
+//! What reading a document may cost.
+//!
+//! Owns: the limits, and what they are unless somebody says otherwise. Flows in: nothing. Flows out: numbers.
+//! Must not know: who keeps them.
+
+/// What a document may cost at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many lists and mappings may be nested; [`Limits::GREATEST_DEPTH`] at most.
+    pub depth: usize,
+    /// The bytes of one document.
+    pub document_bytes: usize,
+    /// The values that all aliases together may expand to; each 64 bytes of a text count as one more.
+    pub alias_nodes: usize,
+}
+
+impl Limits {
+    /// No depth beyond this is allowed, whatever [`Limits::depth`] says: values are dropped and cloned by
+    /// recursion.
+    pub const GREATEST_DEPTH: usize = 1000;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 256,
+            document_bytes: 64 << 20,
+            alias_nodes: 1_000_000,
+        }
+    }
+}

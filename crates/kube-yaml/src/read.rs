@@ -1,0 +1,130 @@
+//! Reading: from a text to one value, with or without the places of its parts.
+//!
+//! Owns: the ways to read, and which parser serves which. Flows in: chunks and texts. Flows out: values, positions.
+//! Must not know: how tokens, events or values are made.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::compose::compose;
+use super::error::{Error, ErrorKind, Outcome};
+use super::json::JsonParser;
+use super::limits::Limits;
+use super::parser::Parser;
+use super::position::{Located, Positions, Record, Unlocated};
+use super::scanner::Scanner;
+use super::split::{Chunk, Syntax, split};
+
+/// The value of one document of a stream. A document that says nothing is null.
+///
+/// # Errors
+/// See [`ErrorKind`]; ranges count the bytes of the chunk's text ([`Error::shifted`] makes them count those of
+/// the file).
+pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
+    let settle = |error: Box<Error>| error.settled(chunk.text);
+    read_chunk::<Unlocated>(chunk, limits)
+        .map(|(value, ())| value)
+        .map_err(|error| explain(error, || read_chunk::<Located>(chunk, limits).err()))
+        .map_err(settle)
+}
+
+/// The same as [`read`], and where everything stands in the chunk's text.
+///
+/// # Errors
+/// The same as [`read`].
+pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positions), Error> {
+    read_chunk::<Located>(chunk, limits)
+        .map(|(value, root)| (value, Positions::new(root)))
+        .map_err(|error| error.settled(chunk.text))
+}
+
+/// The value of a text that is one YAML document, without splitting it first: a separator may stand in front of
+/// it, a second document is an error. For text that comes from inside other documents; files go through
+/// [`split()`].
+///
+/// # Errors
+/// The same as [`read`].
+pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
+    read_yaml::<Unlocated>(text, false, limits)
+        .map(|(value, ())| value)
+        .map_err(|error| explain(error, || read_yaml::<Located>(text, false, limits).err()))
+        .map_err(|error| error.settled(text))
+}
+
+/// The same as [`read_document`], and where everything stands in the text.
+///
+/// # Errors
+/// The same as [`read`].
+pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Positions), Error> {
+    read_yaml::<Located>(text, false, limits)
+        .map(|(value, root)| (value, Positions::new(root)))
+        .map_err(|error| error.settled(text))
+}
+
+/// The values of all documents of a YAML file, in order, but for those that say nothing.
+///
+/// # Errors
+/// The first error of [`split()`] or [`read`]; ranges count the bytes of `text`.
+pub fn read_all(text: &str, limits: &Limits) -> Result<Vec<Value>, Error> {
+    let mut values = Vec::new();
+    for chunk in split(text)? {
+        let value = read(&chunk, limits).map_err(|error| error.shifted(chunk.offset))?;
+        if !value.is_null() {
+            values.push(value);
+        }
+    }
+    Ok(values)
+}
+
+/// The error with the places that only the recording composer knows, when they matter.
+fn explain(error: Box<Error>, read_again: impl FnOnce() -> Option<Box<Error>>) -> Box<Error> {
+    if matches!(error.kind, ErrorKind::DuplicateKey | ErrorKind::Merge) {
+        read_again().unwrap_or(error)
+    } else {
+        error
+    }
+}
+
+fn read_chunk<R: Record>(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, R::Node)> {
+    match chunk.syntax {
+        Syntax::Json => read_json::<R>(chunk.text, limits),
+        // The splitter adds the newline that a file's last line may lack.
+        Syntax::Yaml if !chunk.text.ends_with('\n') => {
+            check_size(chunk.text, limits)?;
+            let text: Cow<'_, str> = format!("{}\n", chunk.text).into();
+            read_yaml::<R>(
+                &text,
+                true,
+                &Limits {
+                    document_bytes: usize::MAX,
+                    ..limits.clone()
+                },
+            )
+        }
+        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits),
+    }
+}
+
+fn read_yaml<R: Record>(text: &str, joined_lines: bool, limits: &Limits) -> Outcome<(Value, R::Node)> {
+    check_size(text, limits)?;
+    let scanner = Scanner::new(text, joined_lines)?;
+    compose::<R>(&mut Parser::new(scanner), text, limits)
+}
+
+fn read_json<R: Record>(text: &str, limits: &Limits) -> Outcome<(Value, R::Node)> {
+    check_size(text, limits)?;
+    compose::<R>(&mut JsonParser::new(text), text, limits)
+}
+
+fn check_size(text: &str, limits: &Limits) -> Outcome<()> {
+    if text.len() <= limits.document_bytes {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Limit,
+        0..0,
+        format!("the document is larger than {} bytes", limits.document_bytes),
+        "no Kubernetes object is that large: split the file, or exclude it",
+    ))
+}

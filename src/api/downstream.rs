@@ -1,0 +1,61 @@
+//! What is downstream: the namespaces of what was synced to a spoke, and the marks that tell it from the spoke's own.
+//!
+//! Owns: the prefix of downstream namespaces, the label of a downstream Gateway, the annotation of a synced policy, and
+//! how a synced route is told.
+//! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was synced.
+//! Must not know: who synced it, and whether the hub still has it.
+
+use super::ocm_work::is_owned_by_work;
+use crate::object::Object;
+
+/// In front of a namespace of the hub, this is the downstream one (docs/systems/mgc.md#downstream-gateway).
+pub const NAMESPACE_PREFIX: &str = "kuadrant-";
+
+/// Longest namespace name: an RFC 1123 label.
+const MAX_NAMESPACE: usize = 63;
+
+/// Marks a downstream Gateway.
+pub const MANAGED_LABEL: &str = "kuadrant.io/managed";
+/// Marks a downstream policy (the RFC's annotation).
+pub const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
+
+/// Whether a policy or a route was synced: exported from a cluster, it is none of the cluster's own. The RFC's annotation
+/// says so of a policy; nothing of the kind is agreed for routes, but the work agent owns what it applies.
+#[must_use]
+pub fn is_synced_copy(object: &Object) -> bool {
+    object.annotation(POLICY_SYNCED) == Some("true")
+        || (object.root().get("spec").get("parentRefs").is_present() && is_owned_by_work(object))
+}
+
+/// Whether an object was synced: a policy, a route or a Gateway.
+#[must_use]
+pub fn is_downstream(object: &Object) -> bool {
+    is_synced_copy(object) || object.label(MANAGED_LABEL) == Some("true")
+}
+
+/// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
+///
+/// ```
+/// use spokewright::api::downstream::downstream_namespace;
+/// assert_eq!(downstream_namespace("gateways").as_deref(), Some("kuadrant-gateways"));
+/// assert_eq!(downstream_namespace(&"n".repeat(55)), None);
+/// ```
+#[must_use]
+pub fn downstream_namespace(namespace: &str) -> Option<String> {
+    let name = format!("{NAMESPACE_PREFIX}{namespace}");
+    (name.len() <= MAX_NAMESPACE).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_that_would_pass_63_characters_has_no_downstream_name() {
+        assert_eq!(
+            downstream_namespace(&"n".repeat(54)).map(|name| name.len()),
+            Some(63)
+        );
+        assert_eq!(downstream_namespace(&"n".repeat(55)), None);
+    }
+}

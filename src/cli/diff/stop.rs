@@ -1,0 +1,22 @@
+//! Why `diff` stops before it compares.
+//!
+//! Owns: that, and how a wrong word on the command line is told. Flows in: messages. Flows out: [`Stop`].
+//! Must not know: what is compared.
+
+use crate::cli::show;
+use crate::cli::status::Status;
+
+/// Why the command stops before it compares.
+pub(super) enum Stop {
+    /// Everything was said.
+    Said(Status),
+    /// stdout is gone.
+    Failed(anyhow::Error),
+}
+
+/// Says what is wrong with the arguments.
+pub(super) fn usage(message: &str, help: &str) -> Stop {
+    show::line(&format!("error: {message}"));
+    show::line(&format!("help: {help}"));
+    Stop::Said(Status::Usage)
+}

@@ -1,0 +1,18 @@
+//! A broken promise between stages.
+//!
+//! Owns: how the run ends then. Flows in: what was promised, and of which object. Flows out: nothing more.
+//! Must not know: who promised it.
+
+use std::fmt::Display;
+
+/// Ends the run because of a bug of ours, which no input can reach: the message bears the place in the code, and the
+/// command line makes exit status 70 of it. Going on would leave something out without a word.
+#[cold]
+#[track_caller]
+#[allow(
+    clippy::panic,
+    reason = "no input reaches it, and nothing may be lost in silence"
+)]
+pub(crate) fn broken(what: impl Display) -> ! {
+    panic!("a stage broke its promise: {what}")
+}

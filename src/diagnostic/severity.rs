@@ -1,0 +1,23 @@
+//! How bad a finding is: two words, the same in every form.
+//!
+//! Owns: the words. Flows in: nothing. Flows out: [`Severity`]. Must not know: what is an error and what a warning.
+
+/// How bad a finding is. An error stops anything from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is written; exit status 3 or 4, as the code says.
+    Error,
+    /// Reported; the run goes on.
+    Warning,
+}
+
+impl Severity {
+    /// The word in every output format: `error` or `warning`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Conditions: what a controller writes about a policy.
+//!
+//! Owns: Accepted, Enforced and Programmed in Kuadrant's words and in GEP-713's
+//! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status).
+//! Flows in: outcomes. Flows out: [`Condition`]s. Must not know: how an outcome came about.
+
+use serde::Serialize;
+
+use super::profile::StatusShape;
+
+/// A Kubernetes condition, less its times.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `True` or `False`.
+    pub status: &'static str,
+    /// A word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+impl Condition {
+    pub(super) fn new(kind: &str, status: bool, reason: &str, message: String) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            status: if status { "True" } else { "False" },
+            reason: reason.to_owned(),
+            message,
+        }
+    }
+
+    /// Whether it holds.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+}
+
+/// What became of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All of it holds wherever it is attached.
+    Whole,
+    /// Some of it lost somewhere.
+    Partial,
+    /// Nothing of it holds anywhere.
+    Overridden,
+    /// It is on no path.
+    NoPath,
+}
+
+/// The condition for an outcome; `by` are the keys of whoever took the place, sorted.
+#[must_use]
+pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Condition {
+    let by = by.join(" ");
+    match (shape, outcome) {
+        (StatusShape::Kuadrant, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Enforced", format!("{kind} has been successfully enforced")),
+                Outcome::Partial => (true, "Enforced", format!("{kind} has been partially enforced")),
+                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
+                Outcome::NoPath => (
+                    false,
+                    "Unknown",
+                    format!("{kind} is not in the path to any existing routes"),
+                ),
+            };
+            Condition::new("Enforced", status, reason, message)
+        }
+        (StatusShape::Ancestors, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Programmed", format!("{kind} is programmed")),
+                Outcome::Partial => (
+                    true,
+                    "PartiallyProgrammed",
+                    format!("{kind} is programmed, in part overridden by [{by}]"),
+                ),
+                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
+                Outcome::NoPath => (false, "Unknown", format!("{kind} is on no path from a Gateway")),
+            };
+            Condition::new("Programmed", status, reason, message)
+        }
+    }
+}

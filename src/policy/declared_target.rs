@@ -1,0 +1,105 @@
+//! A target as a policy declares it, and what became of it.
+//!
+//! Owns: [`Declared`] and [`Target`]. Flows in: references and selectors as read. Flows out: the same, resolved by
+//! `targets`. Must not know: how a target is found.
+
+use crate::api::gateway::GROUP;
+use crate::api::policy::{TargetRef, TargetSelector};
+use crate::topology::{Node, Reference};
+use apimachinery::Selector;
+
+/// A target as declared, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    /// API group, `""` for core.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace as written.
+    pub namespace: Option<String>,
+    /// Name; of a selector, what it selected.
+    pub name: String,
+    /// Listener, rule or port.
+    pub section: Option<String>,
+    /// Pointer inside the policy: `/spec/targetRefs/0`.
+    pub pointer: String,
+    /// What became of it.
+    pub target: Target,
+    pub(super) selector: Option<Selector>,
+}
+
+/// What became of a declared target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Not looked at: the policy is invalid.
+    Unresolved,
+    /// It is this node.
+    Attached(Node),
+    /// There is no such thing in the input.
+    NotFound,
+    /// It lies in another namespace, whose owner has not agreed.
+    NotPermitted,
+    /// The kind may not be targeted, or not in this way.
+    NotAllowed(String),
+    /// A kind that exists only for the controller (docs/systems/gep-713.md#virtual-kinds).
+    Virtual,
+}
+
+impl Declared {
+    /// A reference.
+    #[must_use]
+    pub(super) fn reference(reference: &TargetRef<'_>) -> Self {
+        Self {
+            group: reference.group.to_owned(),
+            kind: reference.kind.to_owned(),
+            namespace: reference.namespace.map(str::to_owned),
+            name: reference.name.to_owned(),
+            section: reference.section_name.map(str::to_owned),
+            pointer: reference.pointer.clone(),
+            target: Target::Unresolved,
+            selector: None,
+        }
+    }
+
+    /// A selector, before it has selected.
+    #[must_use]
+    pub(super) fn selector(selector: &TargetSelector<'_>) -> Self {
+        Self {
+            group: selector.group.to_owned(),
+            kind: selector.kind.to_owned(),
+            namespace: None,
+            name: String::new(),
+            section: selector.section_name.map(str::to_owned),
+            pointer: selector.pointer.clone(),
+            target: Target::Unresolved,
+            selector: Some(selector.selector.clone()),
+        }
+    }
+
+    /// What the hierarchy is asked for; `namespace` is the settled one.
+    #[must_use]
+    pub(crate) fn locator<'r>(&'r self, namespace: &'r str, seen_on_spoke: bool) -> Reference<'r> {
+        Reference {
+            group: &self.group,
+            kind: &self.kind,
+            namespace,
+            name: &self.name,
+            section: self.section.as_deref(),
+            seen_on_spoke,
+        }
+    }
+
+    /// For people: `HTTPRoute shop/cart#rule-1`.
+    pub(super) fn describe(&self, namespace: &str) -> String {
+        let section = self
+            .section
+            .as_deref()
+            .map(|section| format!("#{section}"))
+            .unwrap_or_default();
+        if self.group == GROUP && self.kind == "GatewayClass" {
+            format!("{} {}{section}", self.kind, self.name)
+        } else {
+            format!("{} {namespace}/{}{section}", self.kind, self.name)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Direct and inherited: whether a policy at one level of a path counts at its end.
+//!
+//! Owns: GEP-713's two classes. Flows in: a class and two levels. Flows out: yes or no.
+//! Must not know: which policies there are.
+
+use super::profile::Class;
+use crate::topology::Level;
+
+/// Whether a policy of this class, attached at `level`, counts on a path that ends at `end`. A Direct policy affects its
+/// own target alone, and a section is a part of its target; an Inherited one what stands below, too.
+pub(super) fn counts(class: Class, level: Level, end: Level) -> bool {
+    class == Class::Inherited || owner_of(level) == owner_of(end)
+}
+
+/// The whole object that a level belongs to, as its most specific whole level.
+const fn owner_of(level: Level) -> Level {
+    match level {
+        Level::GatewayClass | Level::GatewayNamespace | Level::Gateway | Level::Listener => Level::Gateway,
+        Level::RouteNamespace => Level::RouteNamespace,
+        Level::Route | Level::Rule => Level::Route,
+        Level::Backend | Level::Port => Level::Backend,
+    }
+}

@@ -1,0 +1,52 @@
+//! Which kinds of the input are policies.
+//!
+//! Owns: discovering policy kinds: by their profile, by the label of their CRD, or because a class syncs them.
+//! Flows in: objects, profiles, options. Flows out: profiles.
+//! Must not know: what a policy says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::options::Options;
+use super::profile::Profile;
+use super::profiles::Profiles;
+use crate::topology::Sources;
+use apimachinery::GroupKind;
+
+/// The policy kinds of the input with their profiles, sorted by group and kind.
+pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>> {
+    let built_in;
+    let profiles = match options.profiles {
+        Some(profiles) => profiles,
+        None => {
+            built_in = Profiles::built_in();
+            &built_in
+        }
+    };
+    let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
+    for (object, _) in sources.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
+        let spec = object.root().get("spec");
+        let (group, kind) = (spec.get("group").str(), spec.get("names").get("kind").str());
+        if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {
+            labelled.insert(GroupKind::new(group, kind), class.to_owned());
+        }
+    }
+    for kind in options.kinds {
+        labelled.entry(kind.clone()).or_insert_with(|| "true".to_owned());
+    }
+    let mut present: BTreeSet<&GroupKind> = sources.hub.group_kinds().into_iter().collect();
+    if let Some((_, local)) = sources.local {
+        present.extend(local.group_kinds());
+    }
+    present
+        .into_iter()
+        .filter_map(|kind| match (profiles.get(kind), labelled.get(kind)) {
+            (Some(profile), _) => Some(Arc::clone(profile)),
+            (None, Some(class)) => Some(Arc::new(Profiles::fallback(kind, class))),
+            (None, None) => None,
+        })
+        .collect()
+}
+
+/// The label by which a CRD says that its kind is a policy.
+const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";

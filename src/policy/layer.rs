@@ -1,0 +1,71 @@
+//! What can be merged: the settings of policies, taken apart.
+//!
+//! Owns: defaults and overrides as [`Layer`]s, their [`Leaf`]s with where each comes from, and an [`Entry`], the policy
+//! that they belong to.
+//! Flows in: what `settings` reads. Flows out: the same, to `merge`.
+//! Must not know: objects, how anything is merged.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::ids::PolicyId;
+use super::profile::Strategy;
+
+/// Which wrapper settings stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// Gives way to what is more specific.
+    Defaults,
+    /// Does not.
+    Overrides,
+}
+
+/// One unit of merging: a named rule, or a field that is no mapping.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaf {
+    /// Its value.
+    pub value: Arc<Value>,
+    /// Its JSON pointer in the settings: `/limits/per-client`.
+    pub at: Arc<str>,
+    /// The pointer of the settings in the source object: `/spec/defaults`.
+    pub base: &'static str,
+    /// The policy that it comes from.
+    pub policy: PolicyId,
+    /// A policy with no essential leaf counts as empty.
+    pub essential: bool,
+}
+
+impl Leaf {
+    /// The pointer of the leaf in its source object.
+    #[must_use]
+    pub(crate) fn source_pointer(&self) -> String {
+        format!("{}{}", self.base, self.at)
+    }
+}
+
+/// Leaves by rule id, or by JSON pointer.
+pub type Content = BTreeMap<Arc<str>, Leaf>;
+
+/// The settings in one wrapper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Defaults or overrides.
+    pub side: Side,
+    /// How they merge.
+    pub strategy: Strategy,
+    /// The leaves.
+    pub content: Arc<Content>,
+    /// The pointer of the wrapper that they stand in: `/spec/defaults`, or `/spec` itself.
+    pub base: &'static str,
+}
+
+/// One policy in one place of the hierarchy.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The policy.
+    pub policy: PolicyId,
+    /// Its settings; shared unless a policy of the cluster took some away.
+    pub layers: Arc<[Layer]>,
+}

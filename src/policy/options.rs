@@ -1,0 +1,40 @@
+//! What the configuration and the parameters say about policies.
+//!
+//! Owns: [`Options`]. Flows in and out: the same. Must not know: where it was read.
+
+use serde_json::Value;
+
+use super::precedence::Ages;
+use super::profiles::Profiles;
+use crate::object::Object;
+use apimachinery::GroupKind;
+
+/// How a policy's spec becomes what its controller would read: defaults of its schema applied, nulls pruned.
+/// `None` leaves the spec as it is, less its nulls.
+pub type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
+
+/// What the configuration and the parameters say.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'o> {
+    /// Profiles; `None`: the built-in ones.
+    pub profiles: Option<&'o Profiles>,
+    /// Whether creation times count.
+    pub ages: Ages,
+    /// Further policy kinds: those in `policiesToSync`, which may carry no label.
+    pub kinds: &'o [GroupKind],
+    /// Further route kinds: those in `resourcesToSync` that are not Gateway API's.
+    pub routes: &'o [GroupKind],
+    /// Schema defaults, where a CRD is in the input.
+    pub interpret: Option<Interpret<'o>>,
+}
+
+impl std::fmt::Debug for Options<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Options")
+            .field("ages", &self.ages)
+            .field("kinds", &self.kinds)
+            .field("routes", &self.routes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,302 @@
+//! The paths below one Gateway for one policy kind, and what holds on each.
+//!
+//! Owns: which paths there are (down to where the profile says, sections only where they matter), and merging each
+//! distinct chain of policies once.
+//! Flows in: attachments. Flows out: [`PathEffective`]s.
+//! Must not know: other Gateways, statuses.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::attachment::Attachments;
+use super::direct_inherited::counts;
+use super::effective::{Effective, PathEffective};
+use super::ids::{KindId, PolicyId};
+use super::layer::Entry;
+use super::losses::note_losses;
+use super::merge::merge;
+use super::profile::{Class, Paths, Profile, SameTarget};
+use crate::topology::{
+    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Topology,
+};
+
+/// The accepted policies on nodes, with those nodes exchanged that a policy would leave if it were deleted.
+#[derive(Debug, Clone, Copy)]
+struct Lists<'l, 'a> {
+    attachments: &'l Attachments<'a>,
+    kind: KindId,
+    exchanged: Option<&'l BTreeMap<Node, Vec<Entry>>>,
+}
+
+impl<'l> Lists<'l, '_> {
+    fn on(&self, node: Node) -> &'l [Entry] {
+        match self.exchanged.and_then(|exchanged| exchanged.get(&node)) {
+            Some(entries) => entries,
+            None => self.attachments.on(self.kind, node),
+        }
+    }
+}
+
+/// The paths of one kind below one Gateway, with some nodes' policies exchanged.
+#[must_use]
+pub(super) fn on_gateway(
+    attachments: &Attachments<'_>,
+    kind: KindId,
+    gateway: GatewayId,
+    exchanged: Option<&BTreeMap<Node, Vec<Entry>>>,
+) -> Vec<PathEffective> {
+    let kind_of = attachments.kinds.get(kind);
+    let lists = Lists {
+        attachments,
+        kind,
+        exchanged,
+    };
+    let mut walk = Walk {
+        profile: &kind_of.profile,
+        topology: &attachments.topology,
+        lists,
+        id: gateway,
+        gateway: attachments.topology.gateways.get(gateway),
+        known: HashMap::new(),
+        found: Vec::new(),
+    };
+    if !kind_of.nodes.is_empty() {
+        walk.gateway();
+    }
+    walk.found
+}
+
+/// A place on the way: its level, its node, who is there.
+type Stop<'l> = (Level, Node, &'l [Entry]);
+
+struct Walk<'l, 'a> {
+    profile: &'l Profile,
+    topology: &'l Topology<'a>,
+    lists: Lists<'l, 'a>,
+    id: GatewayId,
+    gateway: &'l GatewayNode<'a>,
+    known: HashMap<Vec<(Level, Node)>, Arc<Effective>>,
+    found: Vec<PathEffective>,
+}
+
+impl<'l> Walk<'l, '_> {
+    fn ends(&self, level: Level) -> bool {
+        self.profile.ends.contains(&level)
+    }
+
+    fn every_level(&self) -> bool {
+        self.profile.paths == Paths::EveryLevel
+    }
+
+    fn stop(&self, level: Level, node: Node) -> Stop<'l> {
+        (level, node, self.lists.on(node))
+    }
+
+    fn gateway(&mut self) {
+        let head = [
+            self.stop(Level::GatewayClass, Node::Class(self.gateway.class)),
+            self.stop(Level::GatewayNamespace, Node::Namespace(self.gateway.namespace)),
+            self.stop(Level::Gateway, Node::Gateway(self.id)),
+        ];
+        let path = Path::gateway(self.id);
+        if self.ends(Level::Gateway) {
+            self.emit(path, &head);
+        }
+        // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
+        let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = self
+            .gateway
+            .listeners
+            .iter()
+            .map(|listener| {
+                let set = self.topology.listeners.get(*listener).set;
+                let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));
+                let own = self.stop(Level::Listener, Node::Listener(self.id, *listener));
+                (*listener, set.into_iter().chain([own]).collect())
+            })
+            .collect();
+        let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
+        let also_below_gateway = self.ends(Level::Gateway);
+        for (listener, stops) in &listeners {
+            if self.ends(Level::Listener) || (also_below_gateway && named(stops)) {
+                let path = Path {
+                    listener: Some(*listener),
+                    ..path
+                };
+                self.emit(path, &join(&head, stops));
+            }
+        }
+        if ![Level::Route, Level::Rule, Level::Backend, Level::Port]
+            .iter()
+            .any(|level| self.ends(*level))
+        {
+            return;
+        }
+        let inherited = self.profile.class == Class::Inherited;
+        // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
+        let split = self.every_level() || (inherited && listeners.values().any(named));
+        for (listener, route) in self.routes(split) {
+            let node = self.topology.routes.get(route);
+            if !self.profile.concerns_route(&node.object.kind) {
+                continue;
+            }
+            let stops = listener.and_then(|listener| listeners.get(&listener));
+            let above = match stops {
+                Some(stops) => join(&head, stops),
+                None => head.to_vec(),
+            };
+            let path = Path {
+                listener,
+                route: Some(route),
+                ..path
+            };
+            self.route(path, node, route, &above);
+        }
+    }
+
+    /// The routes of the Gateway: per listener, or each once.
+    fn routes(&self, split: bool) -> Vec<(Option<ListenerId>, RouteId)> {
+        let attached = self.gateway.attached.iter();
+        if split {
+            attached
+                .map(|(listener, route)| (Some(*listener), *route))
+                .collect()
+        } else {
+            let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+            routes.into_iter().map(|route| (None, route)).collect()
+        }
+    }
+
+    fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
+        let own = [
+            self.stop(Level::RouteNamespace, Node::Namespace(node.namespace)),
+            self.stop(Level::Route, Node::Route(route)),
+        ];
+        let above = join(above, &own);
+        if self.ends(Level::Route) {
+            self.emit(path, &above);
+        }
+        let rules: Vec<Stop<'l>> = node
+            .rules
+            .iter()
+            .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
+            .collect();
+        let named = |(_, _, entries): &Stop<'l>| !entries.is_empty();
+        if self.ends(Level::Rule) {
+            for (rule, stop) in node.rules.iter().zip(&rules) {
+                let matters =
+                    self.profile.class == Class::Inherited || !self.ends(Level::Route) || named(stop);
+                if matters {
+                    let path = Path {
+                        rule: Some(*rule),
+                        ..path
+                    };
+                    self.emit(path, &join(&above, &[*stop]));
+                }
+            }
+        }
+        if !self.ends(Level::Backend) && !self.ends(Level::Port) {
+            return;
+        }
+        let split = self.every_level() || (self.profile.class == Class::Inherited && rules.iter().any(named));
+        if split {
+            for (rule, stop) in node.rules.iter().zip(&rules) {
+                let path = Path {
+                    rule: Some(*rule),
+                    ..path
+                };
+                let above = join(&above, &[*stop]);
+                for backend in &self.topology.rules.get(*rule).backends {
+                    self.backend(path, *backend, &above);
+                }
+            }
+        } else {
+            let mut seen = BTreeSet::new();
+            let rules = node.rules.iter().map(|rule| self.topology.rules.get(*rule));
+            for backend in rules.flat_map(|rule| &rule.backends) {
+                if seen.insert(*backend) {
+                    self.backend(path, *backend, &above);
+                }
+            }
+        }
+    }
+
+    fn backend(&mut self, path: Path, backend: BackendId, above: &[Stop<'l>]) {
+        let path = Path {
+            backend: Some(backend),
+            ..path
+        };
+        let above = join(above, &[self.stop(Level::Backend, Node::Backend(backend))]);
+        let ports = &self.topology.backends.get(backend).ports;
+        // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
+        if self.ends(Level::Backend) || ports.is_empty() {
+            self.emit(path, &above);
+        }
+        for port in ports {
+            let stop = self.stop(Level::Port, Node::Port(backend, *port));
+            if self.ends(Level::Port) || !stop.2.is_empty() {
+                let path = Path {
+                    port: Some(*port),
+                    ..path
+                };
+                self.emit(path, &join(&above, &[stop]));
+            }
+        }
+    }
+
+    /// Adds a path if any policy counts on it.
+    fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
+        let end = path.end();
+        let class = self.profile.class;
+        let occupied: Vec<&Stop<'l>> = stops
+            .iter()
+            .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
+            .collect();
+        if occupied.is_empty() {
+            return;
+        }
+        // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of
+        // their own.
+        let key: Vec<(Level, Node)> = occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
+        let effective = match self.known.get(&key) {
+            Some(effective) => Arc::clone(effective),
+            None => {
+                let effective = Arc::new(combine(self.profile, self.lists.attachments, &occupied));
+                self.known.insert(key, Arc::clone(&effective));
+                effective
+            }
+        };
+        self.found.push(PathEffective { path, effective });
+    }
+}
+
+fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
+    above
+        .iter()
+        .chain(more)
+        .filter(|(_, _, entries)| !entries.is_empty())
+        .copied()
+        .collect()
+}
+
+fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
+    let levels: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+    let content = merge(profile, &levels, &|id| attachments.locator(id));
+    let chain: Vec<(Level, PolicyId)> = stops
+        .iter()
+        .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
+        .collect();
+    let mut losses = Vec::new();
+    if chain.len() > 1 && profile.same_target != SameTarget::AddUp {
+        let mut seen = BTreeSet::new();
+        for entry in levels.iter().flat_map(|level| level.iter()) {
+            if seen.insert(entry.policy) {
+                note_losses(profile, entry, &content, &mut losses);
+            }
+        }
+    }
+    Effective {
+        content,
+        chain,
+        losses,
+    }
+}

@@ -1,0 +1,49 @@
+//! One object inside a work, and what OCM calls it.
+//!
+//! Owns: [`Manifest`] and its [`ResourceIdentifier`].
+//! Flows in: objects as they stand on a spoke. Flows out: the same.
+//! Must not know: which work it is in.
+
+use serde_json::{Value, json};
+
+use crate::object::Origin;
+
+/// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ResourceIdentifier {
+    /// API group, `""` for core.
+    pub group: String,
+    /// Plural.
+    pub resource: String,
+    /// Namespace, `""` for cluster-scoped kinds (OCM empties it before matching).
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl ResourceIdentifier {
+    /// As it stands in a ManifestWork; OCM leaves an absent namespace empty.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut value = json!({"group": self.group, "resource": self.resource, "name": self.name});
+        if let (Some(map), false) = (value.as_object_mut(), self.namespace.is_empty()) {
+            map.insert("namespace".to_owned(), json!(self.namespace));
+        }
+        value
+    }
+}
+
+/// One object inside a work.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// What it is called in `manifestConfigs`.
+    pub resource: ResourceIdentifier,
+    /// Its kind, for reports.
+    pub kind: String,
+    /// The object.
+    pub value: Value,
+    /// Feedback paths.
+    pub feedback: Vec<(String, String)>,
+    /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
+    pub origins: Vec<Origin>,
+}

@@ -1,0 +1,253 @@
+//! Linking the hierarchy.
+//!
+//! Owns: which Gateway has which class and ListenerSets, which route hangs on which listener, which backends a rule
+//! reaches.
+//! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`].
+//! Must not know: policies.
+
+use std::collections::BTreeSet;
+
+use super::hierarchy::{
+    BackendNode, ClassNode, GatewayNode, ListenerSetNode, NamespaceNode, RouteNode, RuleNode, Topology,
+};
+use super::ids::{BackendId, ClassId, GatewayId, NamespaceId, RouteId};
+use super::listener::ListenerNode;
+use super::parents::{missing_parents, parent_cycles};
+use super::route_attachment::gateway_home;
+use super::sections::rule_name;
+use super::sources::Sources;
+use crate::api::gateway::{GROUP, Gateway, ListenerSet};
+use crate::api::route::{AdmittedNamespaces, ROUTE_KINDS, Route, is_route, service_ports};
+use crate::diagnostic::Findings;
+use crate::hub::{Grants, Table};
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
+
+impl<'a> Topology<'a> {
+    /// Links everything. Linear in what is linked. `more_routes` are kinds of routes beside those of Gateway API.
+    pub(crate) fn new(
+        sources: Sources<'a>,
+        grants: &Grants<'a>,
+        more_routes: &[GroupKind],
+        findings: &mut Findings,
+    ) -> Self {
+        let mut topology = Self {
+            more_routes: more_routes
+                .iter()
+                .filter(|kind| !is_route(&kind.group, &kind.kind))
+                .cloned()
+                .collect(),
+            ..Self::default()
+        };
+        for (object, _) in sources.of_kind("", "Namespace") {
+            let namespace = topology.namespace(&object.name);
+            let node = topology.namespaces.get_mut(namespace);
+            node.object.get_or_insert(object);
+        }
+        for (object, _) in sources.of_kind(GROUP, "GatewayClass") {
+            let class = topology.class(&object.name);
+            topology.classes.get_mut(class).object.get_or_insert(object);
+        }
+        for (object, local) in sources.of_kind(GROUP, "Gateway") {
+            if let Some(gateway) = Gateway::read(object, findings) {
+                topology.add_gateway(&gateway, local);
+            }
+        }
+        for (object, local) in sources.of_kind(GROUP, "ListenerSet") {
+            if let Some(set) = ListenerSet::read(object, findings) {
+                topology.add_listener_set(&set, local);
+            }
+        }
+        let mut routes: Table<RouteId, Route<'a>> = Table::default();
+        let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
+        let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
+        for kind in kinds {
+            for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
+                if let Some(route) = Route::read(object, findings) {
+                    topology.add_route(&route, local, sources, grants);
+                    if !local {
+                        missing_parents(&topology, &route, findings);
+                    }
+                    routes.push(route);
+                }
+            }
+        }
+        topology.index_gateways();
+        parent_cycles(&topology, &routes, findings);
+        topology
+    }
+
+    /// Sorts what hangs on each Gateway, and notes which Gateways a class or a namespace leads to.
+    fn index_gateways(&mut self) {
+        for gateway in self.gateways.rows_mut() {
+            // Two parentRefs may mean one listener.
+            gateway.attached.sort_unstable();
+            gateway.attached.dedup();
+        }
+        for (id, gateway) in self.gateways.iter() {
+            self.classes.get_mut(gateway.class).gateways.push(id);
+            self.namespaces.get_mut(gateway.namespace).gateways.push(id);
+        }
+        for route in self.routes.rows() {
+            let namespace = self.namespaces.get_mut(route.namespace);
+            namespace.gateways.extend(&route.gateways);
+        }
+        for namespace in self.namespaces.rows_mut() {
+            namespace.gateways.sort_unstable();
+            namespace.gateways.dedup();
+        }
+    }
+
+    /// The GatewayClass of a name, new or known.
+    fn class(&mut self, name: &'a str) -> ClassId {
+        let classes = &mut self.classes;
+        *self.class_ids.entry(name).or_insert_with(|| {
+            classes.push(ClassNode {
+                name,
+                object: None,
+                gateways: Vec::new(),
+            })
+        })
+    }
+
+    /// The namespace of a name, new or known.
+    fn namespace(&mut self, name: &'a str) -> NamespaceId {
+        let namespaces = &mut self.namespaces;
+        *self.namespace_ids.entry(name).or_insert_with(|| {
+            namespaces.push(NamespaceNode {
+                name,
+                object: None,
+                gateways: Vec::new(),
+            })
+        })
+    }
+
+    fn add_gateway(&mut self, gateway: &Gateway<'a>, local: bool) {
+        let object = gateway.object;
+        let class = self.class(gateway.class_name);
+        let namespace = self.namespace(object.namespace_or_empty());
+        let listeners = gateway.listeners.iter();
+        let listeners = listeners.map(|listener| self.listeners.push(ListenerNode::new(listener, None)));
+        let node = GatewayNode {
+            object,
+            class,
+            namespace,
+            listeners: listeners.collect(),
+            attached: Vec::new(),
+            local,
+        };
+        let gateway = self.gateways.push(node);
+        self.gateway_ids
+            .insert((local, object.namespace_or_empty(), &object.name), gateway);
+    }
+
+    fn add_listener_set(&mut self, set: &ListenerSet<'a>, local: bool) {
+        let own = set.object.namespace_or_empty();
+        let namespace = set.gateway_namespace.unwrap_or(own);
+        self.namespace(own);
+        let Some(gateway) = self.find_gateway(namespace, set.gateway, local) else {
+            return;
+        };
+        if !self.admits_listeners_of(gateway, own, local) {
+            return;
+        }
+        let id = self.listener_sets.push(ListenerSetNode {
+            object: set.object,
+            gateway,
+        });
+        self.set_ids.insert((local, own, &set.object.name), id);
+        for listener in &set.listeners {
+            let listener = self.listeners.push(ListenerNode::new(listener, Some(id)));
+            self.gateways.get_mut(gateway).listeners.push(listener);
+        }
+    }
+
+    /// Whether a Gateway takes ListenerSets of a namespace. Without `allowedListeners` it takes none
+    /// (docs/systems/gateway-api.md#listenersets).
+    fn admits_listeners_of(&self, gateway: GatewayId, namespace: &str, local: bool) -> bool {
+        let owner = self.gateways.get(gateway);
+        let spec = owner.object.root().get("spec");
+        let allowed = spec.get("allowedListeners").get("namespaces");
+        AdmittedNamespaces::read(&allowed, "None").admits(&gateway_home(owner, local), namespace, |key| {
+            self.namespace_label(namespace, key)
+        })
+    }
+
+    fn add_route(&mut self, route: &Route<'a>, local: bool, sources: Sources<'a>, grants: &Grants<'a>) {
+        let object = route.object;
+        let own = object.namespace_or_empty();
+        let namespace = self.namespace(own);
+        let id = self.routes.next();
+        self.route_ids.insert((local, route_key(object)), id);
+        let mut gateways = BTreeSet::new();
+        for parent in &route.parents {
+            if let Some((gateway, listeners)) = self.listeners_for(route, parent, local)
+                && !listeners.is_empty()
+            {
+                gateways.insert(gateway);
+                let attached = &mut self.gateways.get_mut(gateway).attached;
+                attached.extend(listeners.into_iter().map(|listener| (listener, id)));
+            }
+        }
+        let mut rules = Vec::with_capacity(route.rules.len());
+        for (position, rule) in route.rules.iter().enumerate() {
+            let mut backends = Vec::new();
+            for backend in &rule.backends {
+                let namespace = backend.namespace.unwrap_or(own);
+                let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
+                if !grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
+                    continue;
+                }
+                let identity = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+                let backend = self.backend(identity, sources);
+                let node = self.backends.get_mut(backend);
+                // Routes come one after the other: a backend that this one has named has it last.
+                if node.routes.last() != Some(&id) {
+                    node.routes.push(id);
+                }
+                if !backends.contains(&backend) {
+                    backends.push(backend);
+                }
+            }
+            rules.push(self.rules.push(RuleNode {
+                name: rule_name(rule.name, position),
+                backends,
+            }));
+        }
+        self.routes.push(RouteNode {
+            object,
+            namespace,
+            rules,
+            gateways: gateways.into_iter().collect(),
+            local,
+        });
+    }
+
+    /// A backend, new or known.
+    pub(crate) fn backend(&mut self, identity: Identity, sources: Sources<'a>) -> BackendId {
+        if let Some(found) = self.find_backend(&identity) {
+            return found;
+        }
+        let object = sources.get(&identity);
+        let ports = match object {
+            Some(object) if object.is("", "Service") => service_ports(object),
+            _ => Vec::new(),
+        };
+        let ports = ports.into_iter().map(|name| self.ports.push(name));
+        let node = BackendNode {
+            identity: identity.clone(),
+            object,
+            ports: ports.collect(),
+            routes: Vec::new(),
+        };
+        let backend = self.backends.push(node);
+        self.backend_ids.insert(identity, backend);
+        backend
+    }
+}
+
+/// What a route is known by.
+fn route_key(object: &Object) -> (&str, &str, &str, &str) {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    (group, kind, object.namespace_or_empty(), &object.name)
+}

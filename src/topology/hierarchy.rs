@@ -1,0 +1,244 @@
+//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
+//!
+//! Owns: [`Topology`], the tables of what stands on each level, and finding things there by name.
+//! Flows in: what `build` links. Flows out: rows by number, numbers by name.
+//! Must not know: how it is linked; policies.
+
+use std::collections::HashMap;
+
+use super::ids::{
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+};
+use super::listener::ListenerNode;
+use super::node::Node;
+use crate::api::gateway::GROUP;
+use crate::api::route::is_route;
+use crate::hub::Table;
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
+
+/// In front of a hub namespace, this is the namespace on a spoke (docs/systems/mgc.md#downstream-gateway).
+pub const SPOKE_PREFIX: &str = "kuadrant-";
+
+/// The name by which a Namespace can be selected although nobody labelled it.
+pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// A GatewayClass that some Gateway or policy names.
+#[derive(Debug, Clone)]
+pub struct ClassNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The object, when it is in the input.
+    pub object: Option<&'a Object>,
+    /// Its Gateways, sorted.
+    pub gateways: Vec<GatewayId>,
+}
+
+/// A namespace that some object lives in.
+#[derive(Debug, Clone)]
+pub struct NamespaceNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The Namespace, when it is in the input.
+    pub object: Option<&'a Object>,
+    /// Gateways that live in it or that routes of it hang on, sorted.
+    pub gateways: Vec<GatewayId>,
+}
+
+/// A ListenerSet.
+#[derive(Debug, Clone, Copy)]
+pub struct ListenerSetNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its Gateway.
+    pub gateway: GatewayId,
+}
+
+/// A Gateway.
+#[derive(Debug, Clone)]
+pub struct GatewayNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its class.
+    pub class: ClassId,
+    /// Its namespace.
+    pub namespace: NamespaceId,
+    /// Its listeners in the order of the spec, then those of its ListenerSets.
+    pub listeners: Vec<ListenerId>,
+    /// Which listener takes which route, sorted.
+    pub attached: Vec<(ListenerId, RouteId)>,
+    /// Whether it lives on the cluster that is looked at, and does not come from the hub.
+    pub local: bool,
+}
+
+/// A route.
+#[derive(Debug, Clone)]
+pub struct RouteNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its namespace.
+    pub namespace: NamespaceId,
+    /// Its rules, in their order.
+    pub rules: Vec<RuleId>,
+    /// Gateways that it hangs on, sorted.
+    pub gateways: Vec<GatewayId>,
+    /// Whether it lives on the cluster that is looked at.
+    pub local: bool,
+}
+
+/// A rule of a route.
+#[derive(Debug, Clone)]
+pub struct RuleNode {
+    /// Its own name, or `rule-<1-based index>`.
+    pub name: String,
+    /// Backends, each once, in their order.
+    pub backends: Vec<BackendId>,
+}
+
+/// A backend.
+#[derive(Debug, Clone)]
+pub struct BackendNode<'a> {
+    /// What it is called.
+    pub identity: Identity,
+    /// The object, when it is in the input.
+    pub object: Option<&'a Object>,
+    /// Its ports.
+    pub ports: Vec<PortId>,
+    /// Routes that forward to it, sorted.
+    pub routes: Vec<RouteId>,
+}
+
+/// Group, kind, namespace and name of a route.
+pub(super) type RouteKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The hierarchy, with indexes.
+#[derive(Debug, Default)]
+pub struct Topology<'a> {
+    /// GatewayClasses.
+    pub classes: Table<ClassId, ClassNode<'a>>,
+    /// Namespaces.
+    pub namespaces: Table<NamespaceId, NamespaceNode<'a>>,
+    /// Gateways, by namespace and name.
+    pub gateways: Table<GatewayId, GatewayNode<'a>>,
+    /// ListenerSets.
+    pub listener_sets: Table<ListenerSetId, ListenerSetNode<'a>>,
+    /// Listeners of all Gateways.
+    pub listeners: Table<ListenerId, ListenerNode<'a>>,
+    /// Routes of all kinds, by kind, namespace and name.
+    pub routes: Table<RouteId, RouteNode<'a>>,
+    /// Rules of all routes.
+    pub rules: Table<RuleId, RuleNode>,
+    /// Backends that a route or a policy names.
+    pub backends: Table<BackendId, BackendNode<'a>>,
+    /// Names of the ports of all backends.
+    pub ports: Table<PortId, String>,
+    pub(super) class_ids: HashMap<&'a str, ClassId>,
+    pub(super) namespace_ids: HashMap<&'a str, NamespaceId>,
+    // The first part of these keys: whether the object lives on the cluster that is looked at. A cluster's own object
+    // may carry the name of a hub object.
+    pub(super) gateway_ids: HashMap<(bool, &'a str, &'a str), GatewayId>,
+    pub(super) set_ids: HashMap<(bool, &'a str, &'a str), ListenerSetId>,
+    pub(super) route_ids: HashMap<(bool, RouteKey<'a>), RouteId>,
+    /// Route kinds beside those of Gateway API.
+    pub(super) more_routes: Vec<GroupKind>,
+    pub(super) backend_ids: HashMap<Identity, BackendId>,
+}
+
+impl<'a> Topology<'a> {
+    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>` is a hub
+    /// Gateway, any other namespace the cluster's own.
+    #[must_use]
+    pub(crate) fn find_gateway(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<GatewayId> {
+        let known = |local, namespace| self.gateway_ids.get(&(local, namespace, name)).copied();
+        if !seen_on_spoke {
+            return known(false, namespace);
+        }
+        namespace
+            .strip_prefix(SPOKE_PREFIX)
+            .and_then(|hub| known(false, hub))
+            .or_else(|| known(true, namespace))
+    }
+
+    /// Whether this group and kind is a route: one of Gateway API's, or one of the parameters'.
+    #[must_use]
+    pub(crate) fn is_route(&self, group: &str, kind: &str) -> bool {
+        let is_more = |more: &GroupKind| more.group == group && more.kind == kind;
+        is_route(group, kind) || self.more_routes.iter().any(is_more)
+    }
+
+    /// The route of this group and kind, namespace and name. Routes keep their names on spokes; seen from there, the
+    /// cluster's own come first.
+    #[must_use]
+    pub(crate) fn find_route(
+        &self,
+        (group, kind): (&str, &str),
+        namespace: &str,
+        name: &str,
+        seen_on_spoke: bool,
+    ) -> Option<RouteId> {
+        let key = (group, kind, namespace, name);
+        let known = |local| self.route_ids.get(&(local, key)).copied();
+        known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
+    }
+
+    /// The GatewayClass of this name.
+    #[must_use]
+    pub(crate) fn find_class(&self, name: &str) -> Option<ClassId> {
+        self.class_ids.get(name).copied()
+    }
+
+    /// The namespace of this name.
+    #[must_use]
+    pub(crate) fn find_namespace(&self, name: &str) -> Option<NamespaceId> {
+        self.namespace_ids.get(name).copied()
+    }
+
+    /// The ListenerSet of this namespace and name.
+    #[must_use]
+    pub(crate) fn find_listener_set(
+        &self,
+        namespace: &str,
+        name: &str,
+        seen_on_spoke: bool,
+    ) -> Option<ListenerSetId> {
+        let known = |local| self.set_ids.get(&(local, namespace, name)).copied();
+        known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
+    }
+
+    /// The backend of this identity, if a route or a policy named it.
+    #[must_use]
+    pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
+        self.backend_ids.get(identity).copied()
+    }
+
+    /// The node of an object of the input or of what a route or policy names, by group, kind, namespace (`None` for
+    /// cluster-scoped kinds) and name: where an explanation starts.
+    #[must_use]
+    pub(crate) fn find(&self, identity: &Identity) -> Option<Node> {
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let name = identity.name.as_str();
+        match (
+            identity.group_kind.group.as_str(),
+            identity.group_kind.kind.as_str(),
+        ) {
+            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+            ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
+            (GROUP, "Gateway") => self.find_gateway(namespace, name, false).map(Node::Gateway),
+            (GROUP, "ListenerSet") => self
+                .find_listener_set(namespace, name, false)
+                .map(Node::ListenerSet),
+            (group, kind) if self.is_route(group, kind) => self
+                .find_route((group, kind), namespace, name, false)
+                .map(Node::Route),
+            _ => self.find_backend(identity).map(Node::Backend),
+        }
+    }
+
+    /// A label of a Namespace of the input, or its name under the key that every Namespace has.
+    pub(crate) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
+        let node = self.namespaces.get(self.find_namespace(namespace)?);
+        node.object
+            .and_then(|object| object.label(key))
+            .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(node.name))
+    }
+}

@@ -1,0 +1,55 @@
+//! Hostname intersection: whether a listener and a route have a host in common.
+//!
+//! Owns: wildcards against names and against each other. Flows in: hostnames. Flows out: yes or no.
+//! Must not know: listeners, routes.
+
+/// Whether a listener's hostname and a route's hostnames have a host in common. None on either side is any
+/// (docs/systems/gateway-api.md#hostname-intersection).
+pub(super) fn hostnames_meet(listener: Option<&str>, route: &[&str]) -> bool {
+    let Some(listener) = listener else { return true };
+    route.is_empty() || route.iter().any(|hostname| two_meet(listener, hostname))
+}
+
+/// A wildcard stands for one or more whole labels at the front.
+fn two_meet(one: &str, other: &str) -> bool {
+    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
+    match (one.strip_prefix('*'), other.strip_prefix('*')) {
+        (None, None) => one == other,
+        (Some(suffix), None) => under(&other, suffix),
+        (None, Some(suffix)) => under(&one, suffix),
+        // Each stands for all names below its suffix, so that they meet where one suffix lies below the other. Either
+        // side may be the wider one.
+        (Some(a), Some(b)) => a.ends_with(b) || b.ends_with(a),
+    }
+}
+
+/// Whether `host` is at least one label longer than `suffix`, which begins with a dot.
+fn under(host: &str, suffix: &str) -> bool {
+    suffix.is_empty() || (host.len() > suffix.len() && host.ends_with(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wildcard_stands_for_one_or_more_labels_on_either_side() {
+        assert!(hostnames_meet(Some("*.example.com"), &["shop.example.com"]));
+        assert!(hostnames_meet(Some("a.b.example.com"), &["*.example.com"]));
+        assert!(hostnames_meet(Some("*.example.com"), &["*.b.example.com"]));
+        assert!(!hostnames_meet(Some("*.example.com"), &["*.example.org"]));
+        assert!(!hostnames_meet(Some("*.example.com"), &["badexample.com"]));
+    }
+
+    #[test]
+    fn a_wildcard_does_not_match_its_own_parent_domain() {
+        assert!(!hostnames_meet(Some("*.example.com"), &["example.com"]));
+        assert!(!hostnames_meet(Some("example.com"), &["*.example.com"]));
+    }
+
+    #[test]
+    fn no_hostname_is_any() {
+        assert!(hostnames_meet(None, &["x.org"]));
+        assert!(hostnames_meet(Some("x.org"), &[]));
+    }
+}

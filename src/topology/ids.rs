@@ -1,0 +1,26 @@
+//! The numbers of what stands in the hierarchy.
+//!
+//! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what stands behind a number.
+
+use crate::hub::row_ids;
+
+row_ids! {
+    /// A GatewayClass.
+    ClassId,
+    /// A Namespace.
+    NamespaceId,
+    /// A Gateway. What is rendered has numbers of its own: these count every Gateway of the input, of any class.
+    GatewayId,
+    /// A ListenerSet.
+    ListenerSetId,
+    /// A listener. Within a Gateway they are in the order of its spec, then those of its ListenerSets.
+    ListenerId,
+    /// A route.
+    RouteId,
+    /// A rule of a route. Within a route they are in the order of its spec.
+    RuleId,
+    /// A backend.
+    BackendId,
+    /// A port of a backend.
+    PortId,
+}

@@ -1,0 +1,47 @@
+//! The levels of the hierarchy.
+//!
+//! Owns: [`Level`], and its order. Flows in and out: nothing else. Must not know: what stands on a level.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A level of the hierarchy, least specific first (docs/systems/gep-713.md#hierarchy).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Level {
+    /// The GatewayClass.
+    GatewayClass,
+    /// The Namespace of the Gateway.
+    GatewayNamespace,
+    /// The Gateway.
+    Gateway,
+    /// A listener.
+    Listener,
+    /// The Namespace of the route.
+    RouteNamespace,
+    /// The route.
+    Route,
+    /// A rule of the route.
+    Rule,
+    /// The backend: a Service, or whatever a route forwards to.
+    Backend,
+    /// A port of the backend.
+    Port,
+}
+
+impl Level {
+    /// For people: `route rule`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GatewayClass => "GatewayClass",
+            Self::GatewayNamespace => "Namespace of the Gateway",
+            Self::Gateway => "Gateway",
+            Self::Listener => "listener",
+            Self::RouteNamespace => "Namespace of the route",
+            Self::Route => "route",
+            Self::Rule => "route rule",
+            Self::Backend => "backend",
+            Self::Port => "backend port",
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A listener: which routes it takes.
+//!
+//! Owns: sectionName, port, hostname and kind of a parentRef against a listener. Flows in: listeners as read.
+//! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
+
+use super::hostname_intersection::hostnames_meet;
+use super::ids::ListenerSetId;
+use crate::api::gateway::Listener;
+use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
+use crate::object::Object;
+
+/// A listener.
+#[derive(Debug, Clone)]
+pub struct ListenerNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The ListenerSet that it comes from.
+    pub set: Option<ListenerSetId>,
+    hostname: Option<&'a str>,
+    port: Option<i64>,
+    admission: Admission,
+}
+
+impl<'a> ListenerNode<'a> {
+    /// A listener as read; `set`: the ListenerSet that it comes from.
+    pub(super) fn new(listener: &Listener<'a>, set: Option<ListenerSetId>) -> Self {
+        Self {
+            name: listener.name,
+            set,
+            hostname: listener.hostname,
+            port: listener.port,
+            admission: Admission::read(listener),
+        }
+    }
+
+    /// Whether a parentRef to the listener's owner means this listener.
+    pub(crate) fn is_meant(&self, parent: &ParentRef<'_>) -> bool {
+        parent.section_name.is_none_or(|section| section == self.name)
+            && (parent.port.is_none() || parent.port == self.port)
+    }
+
+    /// Whether it and a route have a hostname in common.
+    pub(crate) fn serves(&self, route: &Route<'_>) -> bool {
+        hostnames_meet(self.hostname, &route.hostnames)
+    }
+
+    /// Whether it takes routes of this kind. Which kinds beside Gateway API's a protocol implies is its
+    /// implementation's business: only a list rules them out.
+    pub(crate) fn admits_kind(&self, route: &Object) -> bool {
+        let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
+        self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds())
+    }
+
+    /// Which namespaces it takes routes from.
+    pub(crate) fn namespaces(&self) -> &AdmittedNamespaces {
+        self.admission.namespaces()
+    }
+}

@@ -1,0 +1,43 @@
+//! Who hangs on whom: GatewayClasses, Namespaces, Gateways, listeners, routes, rules, backends.
+//!
+//! Owns: the hierarchy of Gateway API with numbers and names for everything in it, which listener takes which route, and
+//! what a reference leads to.
+//! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`], findings at
+//! parentRefs.
+//! Must not know: policies, clusters beyond the one that is looked at.
+
+mod level;
+
+mod ids;
+mod node;
+
+mod hostname_intersection;
+mod listener;
+
+mod hierarchy;
+mod sections;
+
+mod names;
+mod reference;
+mod traffic;
+
+mod route_attachment;
+
+mod parents;
+mod sources;
+
+mod build;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
+pub use hierarchy::{SPOKE_PREFIX, Topology};
+pub use ids::{
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+};
+pub use level::Level;
+pub(crate) use listener::ListenerNode;
+pub use node::{Node, Path};
+pub(crate) use reference::{Located, Reference};
+pub(crate) use sources::Sources;

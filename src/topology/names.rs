@@ -1,0 +1,100 @@
+//! What the things of the hierarchy are called.
+//!
+//! Owns: objects behind nodes, locators and labels of nodes and paths (README.md#json).
+//! Flows in: nodes, paths. Flows out: objects, identities, text.
+//! Must not know: how the hierarchy is linked; policies.
+
+use super::hierarchy::Topology;
+use super::node::{Node, Path};
+use crate::api::gateway::GROUP;
+use crate::object::Object;
+use apimachinery::Identity;
+
+impl<'a> Topology<'a> {
+    /// The object behind a node; a section's owner, `None` for what is not in the input.
+    #[must_use]
+    pub(crate) fn object(&self, node: Node) -> Option<&'a Object> {
+        match node {
+            Node::Class(class) => self.classes.get(class).object,
+            Node::Namespace(namespace) => self.namespaces.get(namespace).object,
+            Node::Gateway(gateway) => Some(self.gateways.get(gateway).object),
+            Node::Listener(gateway, listener) => Some(match self.listeners.get(listener).set {
+                Some(set) => self.listener_sets.get(set).object,
+                None => self.gateways.get(gateway).object,
+            }),
+            Node::ListenerSet(set) => Some(self.listener_sets.get(set).object),
+            Node::Route(route) | Node::Rule(route, _) => Some(self.routes.get(route).object),
+            Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(backend).object,
+        }
+    }
+
+    /// What a node, or the owner of a section, is called.
+    #[must_use]
+    pub(crate) fn identity(&self, node: Node) -> Identity {
+        match node {
+            Node::Class(class) => Identity::new(GROUP, "GatewayClass", None, self.classes.get(class).name),
+            Node::Namespace(namespace) => {
+                Identity::new("", "Namespace", None, self.namespaces.get(namespace).name)
+            }
+            Node::Gateway(gateway) => self.gateways.get(gateway).object.identity(),
+            Node::Listener(gateway, listener) => match self.listeners.get(listener).set {
+                Some(set) => self.listener_sets.get(set).object.identity(),
+                None => self.gateways.get(gateway).object.identity(),
+            },
+            Node::ListenerSet(set) => self.listener_sets.get(set).object.identity(),
+            Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).object.identity(),
+            Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(backend).identity.clone(),
+        }
+    }
+
+    /// The locator of a node.
+    #[must_use]
+    pub(crate) fn locator(&self, node: Node) -> String {
+        let mut locator = self.identity(node).locator();
+        if let Some(section) = self.section(node) {
+            locator.push('#');
+            locator.push_str(section);
+        }
+        locator
+    }
+
+    /// The locators of a path, from its GatewayClass on.
+    #[must_use]
+    pub(crate) fn path_locators(&self, path: &Path) -> Vec<String> {
+        let class = Node::Class(self.gateways.get(path.gateway).class);
+        std::iter::once(class)
+            .chain(path.nodes())
+            .map(|node| self.locator(node))
+            .collect()
+    }
+
+    /// A path for people, from its Gateway on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
+    #[must_use]
+    pub(crate) fn path_label(&self, path: &Path) -> String {
+        let parts: Vec<String> = path
+            .nodes()
+            .into_iter()
+            .map(|node| match (node, self.section(node)) {
+                (Node::Listener(..), Some(name)) => format!("listener {name}"),
+                (Node::Port(..), Some(name)) => format!("port {name}"),
+                (_, Some(name)) => name.to_owned(),
+                (_, None) => self.identity(node).to_string(),
+            })
+            .collect();
+        parts.join(" > ")
+    }
+
+    /// A node for people: `HTTPRoute shop/cart, rule rule-1`.
+    #[must_use]
+    pub(crate) fn described(&self, node: Node) -> String {
+        let identity = self.identity(node);
+        let word = match node {
+            Node::Listener(..) => "listener",
+            Node::Rule(..) => "rule",
+            Node::Port(..) => "port",
+            _ => return identity.to_string(),
+        };
+        let section = self.section(node).unwrap_or_default();
+        format!("{identity}, {word} {section}")
+    }
+}

@@ -1,0 +1,84 @@
+//! From a reference to a node: group, kind, namespace, name and section against the levels of the hierarchy.
+//!
+//! Owns: GatewayClasses, Namespaces, Gateways, ListenerSets and routes with their sections; whether something is a
+//! backend is for whoever asks.
+//! Flows in: a [`Reference`] whose namespace is settled. Flows out: its node.
+//! Must not know: who refers to it, and whether that is permitted.
+
+use super::hierarchy::{SPOKE_PREFIX, Topology};
+use super::node::Node;
+use crate::api::gateway::GROUP;
+
+/// A reference to something of the hierarchy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reference<'r> {
+    /// API group, `""` for core.
+    pub(crate) group: &'r str,
+    /// Kind.
+    pub(crate) kind: &'r str,
+    /// Namespace; of no weight for cluster-scoped kinds.
+    pub(crate) namespace: &'r str,
+    /// Name.
+    pub(crate) name: &'r str,
+    /// Listener, rule or port.
+    pub(crate) section: Option<&'r str>,
+    /// Whether it stands on a spoke, and uses spoke names.
+    pub(crate) seen_on_spoke: bool,
+}
+
+/// Where a reference leads, as far as the hierarchy's own levels go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Located {
+    /// Here.
+    Node(Node),
+    /// It would be a GatewayClass, Namespace, Gateway, ListenerSet or route, and there is none.
+    Missing,
+    /// It is another kind: a backend, or virtual.
+    Elsewhere,
+}
+
+impl Topology<'_> {
+    /// Where a reference leads.
+    #[must_use]
+    pub(crate) fn locate(&self, reference: Reference<'_>) -> Located {
+        let Reference {
+            group,
+            kind,
+            namespace,
+            name,
+            section,
+            seen_on_spoke,
+        } = reference;
+        let whole = match (group, kind) {
+            // Neither has sections that a policy could name.
+            (GROUP, "GatewayClass") if section.is_some() => None,
+            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+            ("", "Namespace") => {
+                let found = self.namespace_seen(name, seen_on_spoke);
+                return found.map_or(Located::Missing, Located::Node);
+            }
+            (GROUP, "Gateway") => self
+                .find_gateway(namespace, name, seen_on_spoke)
+                .map(Node::Gateway),
+            (GROUP, "ListenerSet") => self
+                .find_listener_set(namespace, name, seen_on_spoke)
+                .map(Node::ListenerSet),
+            (group, kind) if self.is_route(group, kind) => self
+                .find_route((group, kind), namespace, name, seen_on_spoke)
+                .map(Node::Route),
+            _ => return Located::Elsewhere,
+        };
+        whole
+            .and_then(|whole| self.find_section(whole, section))
+            .map_or(Located::Missing, Located::Node)
+    }
+
+    /// A namespace exists when anything in the input lives in it.
+    fn namespace_seen(&self, name: &str, seen_on_spoke: bool) -> Option<Node> {
+        let hub_name = name.strip_prefix(SPOKE_PREFIX).filter(|_| seen_on_spoke);
+        hub_name
+            .and_then(|name| self.find_namespace(name))
+            .or_else(|| self.find_namespace(name))
+            .map(Node::Namespace)
+    }
+}

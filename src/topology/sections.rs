@@ -1,0 +1,95 @@
+//! Sections: listeners of a Gateway or ListenerSet, rules of a route, ports of a backend, and what they are called.
+//!
+//! Owns: section names, and the sections of a node. Flows in: nodes. Flows out: nodes, names.
+//! Must not know: who targets a section.
+
+use std::collections::BTreeSet;
+
+use super::hierarchy::Topology;
+use super::ids::{GatewayId, ListenerSetId, RouteId};
+use super::node::Node;
+
+/// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
+/// (docs/systems/gep-713.md#sections).
+pub(super) fn rule_name(name: Option<&str>, position: usize) -> String {
+    name.map_or_else(|| format!("rule-{}", position.saturating_add(1)), str::to_owned)
+}
+
+impl Topology<'_> {
+    /// The sections of a node, in their order.
+    #[must_use]
+    pub(crate) fn sections(&self, node: Node) -> Vec<Node> {
+        match node {
+            Node::Gateway(gateway) => self.listeners_of(gateway, None),
+            Node::ListenerSet(set) => self.listeners_of(self.listener_sets.get(set).gateway, Some(set)),
+            Node::Route(route) => {
+                let rules = self.routes.get(route).rules.iter();
+                rules.map(|rule| Node::Rule(route, *rule)).collect()
+            }
+            Node::Backend(backend) => {
+                let ports = self.backends.get(backend).ports.iter();
+                ports.map(|port| Node::Port(backend, *port)).collect()
+            }
+            Node::Class(_) | Node::Namespace(_) | Node::Listener(..) | Node::Rule(..) | Node::Port(..) => {
+                Vec::new()
+            }
+        }
+    }
+
+    fn listeners_of(&self, gateway: GatewayId, set: Option<ListenerSetId>) -> Vec<Node> {
+        let all = self.gateways.get(gateway).listeners.iter();
+        all.filter(|listener| self.listeners.get(**listener).set == set)
+            .map(|listener| Node::Listener(gateway, *listener))
+            .collect()
+    }
+
+    /// The name of the section that a node is, if it is one.
+    #[must_use]
+    pub(crate) fn section(&self, node: Node) -> Option<&str> {
+        match node {
+            Node::Listener(_, listener) => Some(self.listeners.get(listener).name),
+            Node::Rule(_, rule) => Some(&self.rules.get(rule).name),
+            Node::Port(_, port) => Some(self.ports.get(port)),
+            Node::Class(_)
+            | Node::Namespace(_)
+            | Node::Gateway(_)
+            | Node::ListenerSet(_)
+            | Node::Route(_)
+            | Node::Backend(_) => None,
+        }
+    }
+
+    /// The section of a node by its name; without a name, the node itself.
+    #[must_use]
+    pub(crate) fn find_section(&self, whole: Node, name: Option<&str>) -> Option<Node> {
+        let Some(name) = name else { return Some(whole) };
+        let mut sections = self.sections(whole).into_iter();
+        sections.find(|section| self.section(*section) == Some(name))
+    }
+
+    /// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
+    #[must_use]
+    pub fn nodes_of_gateway(&self, gateway: GatewayId) -> Vec<Node> {
+        let listeners = &self.gateways.get(gateway).listeners;
+        let sets: BTreeSet<ListenerSetId> = listeners
+            .iter()
+            .filter_map(|listener| self.listeners.get(*listener).set)
+            .collect();
+        std::iter::once(Node::Gateway(gateway))
+            .chain(sets.into_iter().map(Node::ListenerSet))
+            .chain(
+                listeners
+                    .iter()
+                    .map(|listener| Node::Listener(gateway, *listener)),
+            )
+            .collect()
+    }
+
+    /// The nodes of a route that policies target: itself and its rules.
+    #[must_use]
+    pub(crate) fn nodes_of_route(&self, route: RouteId) -> Vec<Node> {
+        std::iter::once(Node::Route(route))
+            .chain(self.sections(Node::Route(route)))
+            .collect()
+    }
+}
