@@ -1,8 +1,8 @@
 //! `spokewright policies` and `spokewright explain`: which policy applies, and why.
 
 use clap::Args;
-use spokewright::diagnostic::{Findings, nearest};
 use spokewright::Object;
+use spokewright::diagnostic::{Findings, nearest};
 use spokewright::pipeline::{Analysis, Loaded};
 use spokewright::report::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};
