@@ -3,8 +3,13 @@
 //! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: what
 //! is wrong. Flows out: the message. Must not know: how it was found out.
 
-use super::MGC_CLASS_NAME;
 use apimachinery::GroupKind;
+
+/// The controller whose GatewayClasses are ours unless the configuration says otherwise
+/// (docs/systems/mgc.md#gatewayclass).
+pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
+/// The only class name that MGC supported (docs/systems/mgc.md#gatewayclass).
+const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
 
 /// Status `False`, reason `InvalidParameters`; displays as the condition's message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,7 +89,7 @@ mod tests {
             "Invalid Parameters - Parameters must be defined in \"params\" field of ConfigMap"
         );
         assert_eq!(
-            InvalidParameters::accepted_message(super::super::CONTROLLER_NAME),
+            InvalidParameters::accepted_message(CONTROLLER_NAME),
             "Handled by kuadrant.io/mgc-gw-controller"
         );
     }
