@@ -34,12 +34,6 @@ pub(crate) fn is_downstream(object: &Object) -> bool {
 }
 
 /// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
-///
-/// ```
-/// use spokewright::api::downstream::downstream_namespace;
-/// assert_eq!(downstream_namespace("gateways").as_deref(), Some("kuadrant-gateways"));
-/// assert_eq!(downstream_namespace(&"n".repeat(55)), None);
-/// ```
 #[must_use]
 pub(crate) fn downstream_namespace(namespace: &str) -> Option<String> {
     let name = format!("{NAMESPACE_PREFIX}{namespace}");

@@ -41,13 +41,6 @@ fn shown(character: char) -> char {
 }
 
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
-///
-/// ```
-/// use spokewright::diagnostic::one_line;
-///
-/// assert_eq!(one_line("a\n\u{1b}[2Jb", 100), "a \u{241b}[2Jb");
-/// assert_eq!(one_line("abcdef", 3), "abc...");
-/// ```
 #[must_use]
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit));
@@ -241,6 +234,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn one_line_has_no_control_characters_and_no_more_than_its_limit() {
+        assert_eq!(one_line("a\n\u{1b}[2Jb", 100), "a \u{241b}[2Jb");
+        assert_eq!(one_line("abcdef", 3), "abc...");
+    }
 
     fn span(text: &str, start: usize, end: usize) -> Span<'_> {
         Span {

@@ -5,21 +5,6 @@
 //! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
 //! reach, findings.
 //! Must not know: clusters (it takes those of each Gateway as given), works, output.
-//!
-//! ```
-//! use spokewright::diagnostic::Findings;
-//! use spokewright::hub::{Grants, Hub};
-//! use spokewright::policy::{Attachments, EffectivePolicies, Options, Statuses, outcomes};
-//!
-//! let hub = Hub::default();
-//! let mut findings = Findings::new();
-//! let grants = Grants::new(&hub, &mut findings);
-//! let attachments = Attachments::new(&hub.objects, &grants, &Options::default(), &mut findings);
-//! let effective = EffectivePolicies::new(&attachments);
-//! let statuses = Statuses::new(&attachments, &effective);
-//! outcomes(&attachments, &effective, &statuses, &mut findings);
-//! assert!(effective.is_empty() && findings.is_empty());
-//! ```
 
 mod profile;
 

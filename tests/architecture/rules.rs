@@ -267,13 +267,6 @@ pub(crate) struct Circle {
     pub(crate) text: String,
 }
 
-impl Circle {
-    /// The rooms that it goes through.
-    pub(crate) fn rooms(&self) -> BTreeSet<String> {
-        self.files.iter().map(|file| room(file)).collect()
-    }
-}
-
 /// The circles of files. That a module hands up what the files of its folder hold is no import.
 pub(crate) fn circles(graph: &Graph) -> Vec<Circle> {
     let mut ties: BTreeMap<&Path, BTreeMap<&Path, BTreeSet<&str>>> = BTreeMap::new();

@@ -9,8 +9,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{DEFAULT_DOWNSTREAM_CLASS, DEFAULT_MAX_WORK_BYTES};
 use crate::api::ocm_work::WEBHOOK_LIMIT;
+
+/// Class of the downstream Gateways when the parameters name none.
+pub(super) const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
+/// Bytes of manifests in a work when the parameters say nothing.
+pub(super) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
 
 /// What one ManifestWork holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

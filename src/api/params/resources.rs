@@ -1,21 +1,22 @@
 //! The resources that parameters list, checked against what exists.
 //!
-//! Owns: [`SyncedResource`], and the checks that the RFC promises: the resource exists, serves the version, and
-//! has what its list asks for: a target reference (a policy), or parentRefs (a route). Flows in: the entries, a [`ResourceCatalog`]. Flows out: resources, faults.
-//! Must not know: where the catalog's kinds come from.
+//! Owns: the checks that the RFC promises: the resource exists, serves the version, and has what its list asks for: a
+//! target reference (a policy), or parentRefs (a route). Flows in: the entries, a [`ResourceCatalog`]. Flows out:
+//! resources, faults. Must not know: where the catalog's kinds come from.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Check, Fault, Params};
+use super::check::{Check, Fault};
+use super::values::{Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
 use crate::diagnostic::Code;
 use apimachinery::Field;
 
 /// Names that the renderer's own feedback rules use (README.md#what-is-rendered); OCM refuses a name twice in
 /// one rule.
-pub(crate) const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
+const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "accepted",
     "acceptedReason",
     "enforced",
@@ -53,39 +54,6 @@ pub(crate) enum ResourceLookup<'c> {
 pub(crate) trait ResourceCatalog {
     /// Looks a resource up by its group and plural name.
     fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_>;
-}
-
-/// What the objects of a listed resource have to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Role {
-    /// In `resourcesToSync`: they name parents.
-    Route,
-    /// In `policiesToSync`: they name a target.
-    Policy,
-}
-
-/// A resource to sync.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SyncedResource {
-    /// API group.
-    pub group: String,
-    /// Version that is synced.
-    pub version: String,
-    /// Plural resource name.
-    pub resource: String,
-    /// Its kind, from the catalog.
-    pub kind: String,
-    /// Further values to report.
-    pub feedback: Vec<Feedback>,
-}
-
-/// A value to report from each spoke.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Feedback {
-    /// Name in the work's status.
-    pub name: String,
-    /// Where it stands.
-    pub path: FeedbackPath,
 }
 
 impl Check<'_> {

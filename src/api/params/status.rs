@@ -5,6 +5,10 @@
 
 use apimachinery::GroupKind;
 
+/// The controller whose GatewayClasses are ours unless the configuration says otherwise
+/// (docs/systems/mgc.md#gatewayclass).
+pub(crate) const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
+
 /// Status `False`, reason `InvalidParameters`; displays as the condition's message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidParameters {
@@ -75,7 +79,7 @@ mod tests {
             "Invalid Parameters - Parameters must be defined in \"params\" field of ConfigMap"
         );
         assert_eq!(
-            InvalidParameters::accepted_message(super::super::CONTROLLER_NAME),
+            InvalidParameters::accepted_message(CONTROLLER_NAME),
             "Handled by kuadrant.io/mgc-gw-controller"
         );
     }

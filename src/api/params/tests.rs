@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::read::ClassParams;
+use super::read::read_config_map;
 use super::*;
 use crate::api::fixture::object;
-use crate::diagnostic::Place;
+use crate::diagnostic::{Code, Place};
+use crate::object::Object;
 
 /// A catalog of policies, routes and what is neither.
 struct Catalog;

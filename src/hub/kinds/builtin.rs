@@ -5,7 +5,7 @@
 //!
 //! Facts: Kubernetes' API reference; Gateway API, OCM and Kuadrant CRDs of August 2026; policy 2.3.
 
-use super::{KindInfo, KindSource, TargetFields};
+use super::kind_info::{KindInfo, KindSource, TargetFields};
 use crate::api::crd::Scope::{self, Cluster, Namespaced};
 use crate::api::route::is_route;
 

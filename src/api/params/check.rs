@@ -1,0 +1,93 @@
+//! What is wrong with the text of the parameters.
+//!
+//! Owns: faults inside the ConfigMap's text, as findings and as the status of the class. Flows in: faults. Flows out:
+//! findings, the first failure. Must not know: which fields there are.
+
+use super::status::InvalidParameters;
+use crate::api::violation;
+use crate::diagnostic::{Code, Finding, Part, Place};
+use crate::object::Object;
+use apimachinery::pointer::dotted;
+use crd_schema::Violation;
+
+/// The key of the parameters in the ConfigMap's data.
+pub(super) const PARAMS_KEY: &str = "params";
+
+/// One reading of `data.params`.
+pub(super) struct Check<'o> {
+    pub(super) config_map: &'o Object,
+    pub(super) failure: Option<InvalidParameters>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Something wrong inside the text of the parameters.
+pub(super) struct Fault<'f> {
+    pub(super) code: Code,
+    /// Pointer inside the text.
+    pub(super) pointer: &'f str,
+    /// Whether the key at the pointer is meant, not the value.
+    pub(super) at_key: bool,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+impl Check<'_> {
+    /// A field of the text inside the ConfigMap.
+    fn place(&self, inner: &str, at_key: bool) -> Place {
+        let origin = &self.config_map.origin;
+        Place::Embedded {
+            document: origin.document,
+            pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer),
+            inner: inner.to_owned(),
+            part: if at_key { Part::Key } else { Part::Value },
+        }
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault<'_>) {
+        let field = dotted(fault.pointer);
+        let inside = if fault.message.contains(&field) {
+            String::new()
+        } else {
+            format!(" (at `{field}`)")
+        };
+        let message = format!(
+            "parameters in ConfigMap {}: {}{inside}",
+            self.config_map.key(),
+            fault.message
+        );
+        let mut finding = Finding::new(fault.code, self.place(fault.pointer, fault.at_key), message);
+        finding.help = fault.help;
+        self.findings.push(finding);
+        let failure = if fault.code == Code::PARAMS_RESOURCE {
+            InvalidParameters::Resource(fault.message)
+        } else {
+            InvalidParameters::Unmarshal(fault.message)
+        };
+        self.failure.get_or_insert(failure);
+    }
+
+    pub(super) fn violation(&mut self, violation: &Violation) {
+        let unknown = violation::is_unknown_field(violation);
+        self.fault(Fault {
+            code: if unknown {
+                Code::PARAMS_UNKNOWN_FIELD
+            } else {
+                Code::PARAMS_INVALID
+            },
+            pointer: &violation.pointer,
+            at_key: unknown,
+            message: violation.to_string(),
+            help: violation::help(violation),
+        });
+    }
+
+    pub(super) fn invalid(&mut self, pointer: &str, message: impl Into<String>, help: Option<String>) {
+        self.fault(Fault {
+            code: Code::PARAMS_INVALID,
+            pointer,
+            at_key: false,
+            message: message.into(),
+            help,
+        });
+    }
+}

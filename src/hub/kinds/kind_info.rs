@@ -1,0 +1,100 @@
+//! What is known about one kind.
+//!
+//! Owns: a row of the table, and reading it from a CRD. Flows in: CRDs. Flows out: [`KindInfo`]s. Must not know: which
+//! kinds there are.
+
+use std::borrow::Cow;
+
+use crate::api::crd::{Crd, PolicyLabel, Scope};
+
+/// Which target references the `spec` of a kind has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TargetFields {
+    /// `spec.targetRef`.
+    pub target_ref: bool,
+    /// `spec.targetRefs`.
+    pub target_refs: bool,
+}
+
+impl TargetFields {
+    /// Whether there is any: only then can objects of the kind be policies.
+    #[must_use]
+    pub const fn any(self) -> bool {
+        self.target_ref || self.target_refs
+    }
+}
+
+/// Where a row of the table comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KindSource {
+    /// The built-in table.
+    BuiltIn,
+    /// A CRD of the input.
+    Crd,
+}
+
+/// What is known about a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindInfo {
+    /// API group, `""` for core.
+    pub group: Cow<'static, str>,
+    /// Kind.
+    pub kind: Cow<'static, str>,
+    /// Resource name in URLs, such as `gateways`.
+    pub plural: Cow<'static, str>,
+    /// Scope.
+    pub scope: Scope,
+    /// Served versions, those of the table in the order of preference.
+    pub versions: Vec<Cow<'static, str>>,
+    /// Target references of its spec, in any served version.
+    pub targets: TargetFields,
+    /// Whether its spec has `parentRefs`, in any served version: only then can its objects be routes.
+    pub parent_refs: bool,
+    /// What its policy label says, for CRDs of the input.
+    pub policy_label: Option<PolicyLabel>,
+    /// Where this comes from.
+    pub source: KindSource,
+}
+
+impl KindInfo {
+    /// Whether objects of this kind can attach to a Gateway by target reference.
+    #[must_use]
+    pub const fn is_policy(&self) -> bool {
+        self.targets.any() || self.policy_label.is_some()
+    }
+
+    /// Whether a version is served.
+    #[must_use]
+    pub fn serves(&self, version: &str) -> bool {
+        self.versions.iter().any(|served| served == version)
+    }
+}
+
+impl From<&Crd> for KindInfo {
+    fn from(crd: &Crd) -> Self {
+        let has = |field: &str| {
+            crd.versions
+                .iter()
+                .filter(|version| version.served)
+                .filter_map(|version| version.schema.as_ref())
+                .any(|schema| schema.has_field(&["spec", field]))
+        };
+        Self {
+            group: crd.group.clone().into(),
+            kind: crd.kind.clone().into(),
+            plural: crd.plural.clone().into(),
+            scope: crd.scope,
+            versions: crd
+                .served_versions()
+                .map(|version| version.to_owned().into())
+                .collect(),
+            targets: TargetFields {
+                target_ref: has("targetRef"),
+                target_refs: has("targetRefs"),
+            },
+            parent_refs: has("parentRefs"),
+            policy_label: PolicyLabel::of(crd),
+            source: KindSource::Crd,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! All kinds of a run, by kind and by resource name.
+//!
+//! Owns: the lookups, and which row wins. Flows in: the built-in rows, CRDs. Flows out: [`KindInfo`]s, and the nearest
+//! known name for a misspelled one. Must not know: objects of those kinds.
+
+use std::collections::HashMap;
+
+use super::builtin;
+use super::kind_info::KindInfo;
+use crate::api::crd::{Crd, Scope};
+use crate::api::params::{ResourceCatalog, ResourceLookup};
+use crate::diagnostic::nearest;
+
+/// All kinds that are known to a run.
+#[derive(Debug, Clone)]
+pub struct KindTable {
+    pub(super) kinds: Vec<KindInfo>,
+    by_kind: HashMap<(String, String), usize>,
+    by_plural: HashMap<(String, String), usize>,
+}
+
+impl Default for KindTable {
+    fn default() -> Self {
+        Self::built_in()
+    }
+}
+
+impl KindTable {
+    /// The built-in kinds alone.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let mut table = Self {
+            kinds: Vec::new(),
+            by_kind: HashMap::new(),
+            by_plural: HashMap::new(),
+        };
+        for info in builtin::kinds() {
+            table.insert(info);
+        }
+        table
+    }
+
+    /// The built-in kinds and those of `crds`; a CRD wins over a built-in row of its group and kind.
+    #[must_use]
+    pub fn with_crds<'c>(crds: impl IntoIterator<Item = &'c Crd>) -> Self {
+        let mut table = Self::built_in();
+        for crd in crds {
+            table.insert(KindInfo::from(crd));
+        }
+        table
+    }
+
+    /// Adds a kind, in place of one with the same group and kind.
+    pub fn insert(&mut self, info: KindInfo) {
+        let kind_key = (info.group.to_string(), info.kind.to_string());
+        let plural_key = (info.group.to_string(), info.plural.to_string());
+        let index = self.by_kind.get(&kind_key).copied().unwrap_or(self.kinds.len());
+        match self.kinds.get_mut(index) {
+            Some(old) => {
+                self.by_plural
+                    .remove(&(old.group.to_string(), old.plural.to_string()));
+                *old = info;
+            }
+            None => self.kinds.push(info),
+        }
+        self.by_kind.insert(kind_key, index);
+        self.by_plural.insert(plural_key, index);
+    }
+
+    /// By group and kind.
+    #[must_use]
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
+        let index = self.by_kind.get(&(group.to_owned(), kind.to_owned()))?;
+        self.kinds.get(*index)
+    }
+
+    /// By group and plural resource name.
+    #[must_use]
+    pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
+        let index = self.by_plural.get(&(group.to_owned(), plural.to_owned()))?;
+        self.kinds.get(*index)
+    }
+
+    /// The known kind nearest to a misspelled one: of its group if the group is known, else of any.
+    #[must_use]
+    pub fn nearest_kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
+        let name = nearest(kind, self.candidates(group).map(|info| info.kind.as_ref()))?;
+        self.candidates(group).find(|info| info.kind == name)
+    }
+
+    /// The known plural nearest to a misspelled one: of its group if the group is known, else of any. A kind
+    /// or a singular written in place of the plural finds its plural.
+    #[must_use]
+    pub fn nearest_plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
+        if let Some(info) = self
+            .candidates(group)
+            .find(|info| info.kind.eq_ignore_ascii_case(plural) || info.plural.eq_ignore_ascii_case(plural))
+        {
+            return Some(info);
+        }
+        let name = nearest(plural, self.candidates(group).map(|info| info.plural.as_ref()))?;
+        self.candidates(group).find(|info| info.plural == name)
+    }
+
+    /// The known group nearest to a misspelled one.
+    #[must_use]
+    pub fn nearest_group(&self, group: &str) -> Option<&str> {
+        nearest(group, self.kinds.iter().map(|info| info.group.as_ref()))
+    }
+
+    fn candidates(&self, group: &str) -> impl Iterator<Item = &KindInfo> {
+        let known = self.kinds.iter().any(|info| info.group == group);
+        self.kinds
+            .iter()
+            .filter(move |info| !known || info.group == group)
+    }
+}
+
+impl ResourceCatalog for KindTable {
+    fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
+        match self.plural(group, plural) {
+            Some(info) => ResourceLookup::Known {
+                kind: &info.kind,
+                versions: info.versions.iter().map(AsRef::as_ref).collect(),
+                namespaced: info.scope == Scope::Namespaced,
+                has_target: info.targets.any(),
+                has_parents: info.parent_refs,
+            },
+            None => ResourceLookup::Unknown {
+                nearest: self
+                    .nearest_plural(group, plural)
+                    .map(|info| (info.group.as_ref(), info.plural.as_ref())),
+                nearest_group: (!self.kinds.iter().any(|info| info.group == group))
+                    .then(|| self.nearest_group(group))
+                    .flatten(),
+            },
+        }
+    }
+}
