@@ -2,50 +2,36 @@
 //!
 //! Prints the time of each stage and the memory that the process needed. `cargo bench --bench policy [-- GATEWAYS]`.
 
+use std::error::Error;
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use spokewright::diagnostic::{DocumentId, Findings, SourceId};
-use spokewright::hub::{Grants, Hub, Objects};
-use spokewright::object::{Object, Origin};
-use spokewright::policy::{Attachments, EffectivePolicies, Options, Statuses, outcomes};
+use spokewright::diagnostic::Findings;
+use spokewright::pipeline::{Analysis, Request, load};
 
 const ROUTES_PER_GATEWAY: usize = 20;
 const POLICIES_PER_GATEWAY: usize = 10;
 
-fn object(value: Value) -> Object {
-    let document = DocumentId {
-        source: SourceId(0),
-        index: 0,
-    };
-    Object::from_value(
-        value,
-        Origin {
-            document,
-            pointer: String::new(),
-        },
-    )
-}
-
 const GATEWAY_API: &str = "gateway.networking.k8s.io/v1";
 
-fn gateway(number: usize) -> Object {
-    object(json!({"apiVersion": GATEWAY_API, "kind": "Gateway",
+fn gateway(number: usize) -> Value {
+    json!({"apiVersion": GATEWAY_API, "kind": "Gateway",
         "metadata": {"name": format!("gateway-{number}"), "namespace": format!("team-{}", number / 10)},
         "spec": {"gatewayClassName": "class", "listeners": [
             {"name": "http", "port": 80, "protocol": "HTTP"},
-            {"name": "https", "port": 443, "protocol": "HTTPS"}]}}))
+            {"name": "https", "port": 443, "protocol": "HTTPS"}]}})
 }
 
-fn route(gateway: usize, number: usize) -> Object {
-    object(json!({"apiVersion": GATEWAY_API, "kind": "HTTPRoute",
+fn route(gateway: usize, number: usize) -> Value {
+    json!({"apiVersion": GATEWAY_API, "kind": "HTTPRoute",
         "metadata": {"name": format!("route-{gateway}-{number}"), "namespace": format!("team-{}", gateway / 10)},
         "spec": {"parentRefs": [{"name": format!("gateway-{gateway}")}],
             "rules": [{"backendRefs": [{"name": format!("service-{number}"), "port": 80}]},
-                      {"backendRefs": [{"name": "fallback", "port": 80}]}]}}))
+                      {"backendRefs": [{"name": "fallback", "port": 80}]}]}})
 }
 
-fn policy(gateway: usize, number: usize) -> Object {
+fn policy(gateway: usize, number: usize) -> Value {
     let limits = json!({format!("limit-{number}"): {"rates": [{"limit": number, "window": "10s"}]},
         "shared": {"rates": [{"limit": 1, "window": "1s"}]}});
     let (target, settings) = match number {
@@ -73,25 +59,22 @@ fn policy(gateway: usize, number: usize) -> Object {
     } else {
         settings
     };
-    object(
-        json!({"apiVersion": "kuadrant.io/v1", "kind": if auth { "AuthPolicy" } else { "RateLimitPolicy" },
+    json!({"apiVersion": "kuadrant.io/v1", "kind": if auth { "AuthPolicy" } else { "RateLimitPolicy" },
         "metadata": {"name": format!("policy-{gateway}-{number}"), "namespace": format!("team-{}", gateway / 10)},
-        "spec": {"targetRef": target, settings.0: settings.1}}),
-    )
+        "spec": {"targetRef": target, settings.0: settings.1}})
 }
 
-fn fleet(gateways: usize) -> Hub {
-    let mut objects = vec![object(json!({"apiVersion": GATEWAY_API, "kind": "GatewayClass",
-        "metadata": {"name": "class"}, "spec": {"controllerName": "example.com/c"}}))];
+/// The hub as one YAML file.
+fn fleet(gateways: usize) -> String {
+    let mut objects = vec![json!({"apiVersion": GATEWAY_API, "kind": "GatewayClass",
+        "metadata": {"name": "class"}, "spec": {"controllerName": "example.com/c"}})];
     for number in 0..gateways {
         objects.push(gateway(number));
         objects.extend((0..ROUTES_PER_GATEWAY).map(|route_number| route(number, route_number)));
         objects.extend((0..POLICIES_PER_GATEWAY).map(|policy_number| policy(number, policy_number)));
     }
-    Hub {
-        objects: Objects::new(objects),
-        ..Hub::default()
-    }
+    let documents: Vec<String> = objects.iter().map(kube_yaml::write_document).collect();
+    documents.join("---\n")
 }
 
 /// Peak and present memory of the process in MiB, where the system tells.
@@ -113,11 +96,17 @@ fn timed<T>(name: &str, work: impl FnOnce() -> T) -> (T, Duration) {
     (value, took)
 }
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     let gateways = std::env::args()
         .find_map(|argument| argument.parse().ok())
         .unwrap_or(1_000);
-    let hub = fleet(gateways);
+    let scratch = tempfile::tempdir()?;
+    fs::write(scratch.path().join("hub.yaml"), fleet(gateways))?;
+    let request = Request {
+        paths: vec![scratch.path().to_owned()],
+        ..Request::default()
+    };
+    let (loaded, _) = timed("reading", || load(&request));
     let (_, input) = memory();
     println!(
         "{gateways} Gateways, {} routes, {} policies (input: {input} MiB)",
@@ -125,23 +114,20 @@ fn main() {
         gateways * POLICIES_PER_GATEWAY
     );
     let mut wrong = Findings::new();
-    let grants = Grants::new(&hub, &mut wrong);
-    let options = Options::default();
-    let (attachments, first) = timed("topology and attachment", || {
-        Attachments::new(&hub.objects, &grants, &options, &mut wrong)
+    let (analysis, first) = timed("topology and attachment", || {
+        Analysis::of_policies(&loaded, None, &mut wrong)
     });
-    let (effective, second) = timed("effective policies", || EffectivePolicies::new(&attachments));
+    let (view, second) = timed("effective policies, statuses, findings", || {
+        analysis.policies(&mut wrong)
+    });
     let total = (first + second).as_secs_f64() * 1000.0;
     println!(
-        "  {:<38} {total:>9.1} ms  ({} paths)",
-        "all effective policies",
-        effective.len()
+        "  {:<38} {total:>9.1} ms  ({} paths, {} findings)",
+        "all of it",
+        view.path_count(),
+        wrong.iter().count()
     );
     let (peak, now) = memory();
     println!("  memory: {now} MiB now, {peak} MiB at most, {input} MiB of it the input");
-    let (statuses, _) = timed("statuses", || Statuses::new(&attachments, &effective));
-    timed("findings", || {
-        outcomes(&attachments, &effective, &statuses, &mut wrong)
-    });
-    println!("  {} findings", wrong.iter().count());
+    Ok(())
 }

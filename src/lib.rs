@@ -21,17 +21,20 @@
     )
 )]
 
-pub mod api;
+mod api;
 pub mod diagnostic;
-pub mod hub;
-pub mod object;
+mod hub;
+mod object;
 pub mod output;
 pub mod pipeline;
-pub mod placing;
-pub mod policy;
+mod placing;
+mod policy;
 pub mod progress;
 pub mod render;
 pub mod report;
 pub mod source;
-pub mod sync;
-pub mod topology;
+mod sync;
+mod topology;
+
+pub use hub::{Hub, Objects};
+pub use object::{Object, Origin};

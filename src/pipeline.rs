@@ -31,6 +31,8 @@ mod inhabited;
 pub mod argocd;
 mod schemas;
 
+pub use crate::api::config::{PlacementMode, PlacementSource};
+pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
 pub use analysis::Analysis;
 pub use inhabited::effective_changes;

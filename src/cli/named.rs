@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use spokewright::diagnostic::{first_items, nearest};
-use spokewright::object::Object;
+use spokewright::Object;
 use spokewright::pipeline::Loaded;
 
 use super::status::{Refusal, Status};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::api::config::{PlacementMode, PlacementSource};
+use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::render;
 #[cfg(feature = "git")]

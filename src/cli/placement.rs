@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
-use spokewright::object::well_known::PLACEMENT_LABEL_POINTER;
+use spokewright::render::PLACEMENT_LABEL_POINTER;
 use spokewright::output::write_files;
-use spokewright::pipeline::Loaded;
-use spokewright::placing;
+use spokewright::pipeline::{self, Loaded};
 use spokewright::progress::Stage;
 use spokewright::render::{decision_file, decision_files};
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
@@ -51,12 +50,12 @@ impl Placement {
         let loaded = self.options.load(&request)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let inventory = placing::inventory(&loaded.hub, &mut findings);
+        let inventory = pipeline::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);
         let stage = loaded.progress.begin(Stage::Placing);
         let evaluation = evaluate(&input, Detail::Full);
         drop(stage);
-        findings.extend(placing::problems(&loaded.hub, &evaluation));
+        findings.extend(pipeline::problems(&loaded.hub, &evaluation));
         let data = match &self.why {
             Some(cluster) => self.explain(cluster, &inventory, &evaluation, &loaded, &mut findings),
             None => {
@@ -66,7 +65,7 @@ impl Placement {
             }
         };
         if let Some(directory) = &self.write {
-            findings.extend(placing::unwritable(&loaded.hub, &evaluation));
+            findings.extend(pipeline::unwritable(&loaded.hub, &evaluation));
             findings.extend(elsewhere(&evaluation, &loaded, directory));
         }
         let status = finish(&loaded, findings, &data, &self.options)?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use spokewright::diagnostic::{Findings, nearest};
-use spokewright::object::Object;
+use spokewright::Object;
 use spokewright::pipeline::{Analysis, Loaded};
 use spokewright::report::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};

@@ -8,7 +8,7 @@ use std::io::{IsTerminal as _, Write as _};
 use spokewright::diagnostic::{
     FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, wrapped_hanging,
 };
-use spokewright::hub::Objects;
+use spokewright::Objects;
 use spokewright::pipeline::Loaded;
 
 use super::speech::{Color, MessageFormat, Speech};

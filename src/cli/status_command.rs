@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
+use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Locate as _};
-use spokewright::hub::Hub;
+use spokewright::Hub;
 use spokewright::pipeline::{self, Analysis, Loaded, Request};
-use spokewright::policy::effective_policy_documents;
+use spokewright::report::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 
 use super::next;

@@ -44,6 +44,8 @@ mod layout;
 
 mod decision_files;
 
+pub use crate::api::ocm_work::{GROUP, MANIFEST_WORK, WorkValidation};
+pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub use assemble::render;
 pub use decision_files::{decision_file, decision_files};
 pub use input::{Input, PlacedGateway, Settings, WorkKind};

@@ -358,3 +358,6 @@ fn without_paths(
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,3 +26,11 @@ pub struct PolicyView<'a> {
     /// The routes that go to spokes.
     pub routes: &'a SyncedRoutes<'a>,
 }
+
+impl PolicyView<'_> {
+    /// On how many paths something was evaluated, over all kinds.
+    #[must_use]
+    pub fn path_count(&self) -> usize {
+        self.effective.len()
+    }
+}

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A level of the hierarchy, least specific first (docs/systems/gep-713.md#hierarchy).
+/// A level of the hierarchy of GEP-713, least specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Level {
     /// The GatewayClass.

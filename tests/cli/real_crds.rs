@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use kube_yaml::{Limits, read_all, write_document};
-use spokewright::api::ocm_work::WorkValidation;
+use spokewright::render::WorkValidation;
 
 use crate::scratch::{Scratch, copy, fixtures};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kube_yaml::{Limits, read_all};
 use serde_json::{Value, json};
-use spokewright::api::ocm_work::WorkValidation;
+use spokewright::render::WorkValidation;
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::api::ocm_work::{GROUP, MANIFEST_WORK};
+use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted};
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};

@@ -3,7 +3,7 @@
 //! Owns: that choice. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
 //! know: what is compared.
 
-use spokewright::object::Object;
+use spokewright::Object;
 use spokewright::pipeline::Loaded;
 
 use super::stop::{Stop, usage};

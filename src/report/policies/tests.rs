@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use spokewright::diagnostic::{DocumentId, Findings, SourceId};
-use spokewright::hub::{self, Grants, Hub};
-use spokewright::policy::{Attachments, EffectivePolicies, Options, ProfileEntry, Profiles, Statuses};
-use spokewright::report::{OnClusters, PolicyReport};
-use spokewright::source::{Document, Room};
+use crate::diagnostic::{DocumentId, Findings, SourceId};
+use crate::hub::{self, Grants, Hub};
+use crate::policy::{Attachments, EffectivePolicies, Options, ProfileEntry, Profiles, Statuses};
+use crate::report::{OnClusters, PolicyReport};
+use crate::source::{Document, Room};
 
 fn documents(text: &str) -> Vec<Value> {
     kube_yaml::read_all(text, &kube_yaml::Limits::default()).expect("a fixture is YAML")
@@ -56,7 +56,7 @@ fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
     let statuses = Statuses::new(&attachments, &effective);
     let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
     let mut report = serde_json::to_value(report).expect("a report is JSON");
-    report["affected"] = spokewright::policy::affected(&attachments, &effective)
+    report["affected"] = crate::policy::affected(&attachments, &effective)
         .into_iter()
         .map(|affected| json!({"target": affected.target, "policies": affected.policies}))
         .collect();
@@ -377,7 +377,7 @@ fn case_44() {
 #[test]
 fn no_case_is_left_out() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/policy");
-    let source = include_str!("policy_cases.rs");
+    let source = include_str!("tests.rs");
     for entry in std::fs::read_dir(directory).expect("fixtures") {
         let entry = entry.expect("an entry");
         let name = entry.file_name().to_string_lossy().into_owned();
