@@ -1,5 +1,8 @@
 //! Making a directory hold exactly a wanted tree, without ever losing a byte that is not ours.
 //!
+//! Owns: the order of the steps below. Flows in: a directory, a [`Tree`], [`Options`]. Flows out: a [`Summary`], or an
+//! [`OutputError`]. Must not know: what the files hold.
+//!
 //! # Whose is a file?
 //!
 //! A file is ours when the *record* lists its path with the hash of the bytes that it holds now. The record is the
