@@ -11,7 +11,8 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use file::{HubObjects, OriginTimestamp, PlacementMode, PlacementSource, Secrets, json_schema};
+pub(crate) use file::{HubObjects, OriginTimestamp, Secrets, json_schema};
+pub use file::{PlacementMode, PlacementSource};
 
 use std::collections::BTreeMap;
 
@@ -25,9 +26,7 @@ use apimachinery::Field;
 use crd_schema::Schema;
 
 /// The name of the file.
-pub const FILE_NAME: &str = "spokewright.yaml";
-/// Its `kind`.
-pub const KIND: &str = "RenderConfig";
+pub(crate) const FILE_NAME: &str = "spokewright.yaml";
 
 /// The configuration, with defaults filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +79,7 @@ impl Default for RenderConfig {
 /// Reads the configuration. Every fault is a finding `config/invalid` or `config/unknown-field`; the
 /// configuration that comes back has the defaults where the file is wrong.
 #[must_use]
-pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
+pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     let mut findings = Vec::new();
     let value = match reading::read(text) {
         Ok(value) => value,

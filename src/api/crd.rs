@@ -10,12 +10,12 @@ use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
 
-pub use crd_schema::{Crd, Scope};
+pub(crate) use crd_schema::{Crd, Scope};
 
 /// API group of CustomResourceDefinitions.
-pub const GROUP: &str = "apiextensions.k8s.io";
+pub(crate) const GROUP: &str = "apiextensions.k8s.io";
 /// Their kind.
-pub const KIND: &str = "CustomResourceDefinition";
+pub(crate) const KIND: &str = "CustomResourceDefinition";
 
 /// What a policy CRD's label says, compared without case. The value is a hint, not a class to trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl PolicyLabel {
 /// `None` when not even group, kind, plural and scope are there: the findings say why. Broken versions and
 /// schemas are left out, with findings.
 #[must_use]
-pub fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
+pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
     match Crd::read(&object.value) {
         Ok(crd) => {
             let wrong = findings(object, &crd.problems);
@@ -64,20 +64,20 @@ pub fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
 /// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets them.
 /// `object` is the one that `crd` was read from.
 #[must_use]
-pub fn verify(crd: &Crd, object: &Object) -> Vec<Finding> {
+pub(crate) fn verify(crd: &Crd, object: &Object) -> Vec<Finding> {
     findings(object, &crd.verify())
 }
 
 /// Whether `object` is a definition.
 #[must_use]
-pub fn is_one(object: &Object) -> bool {
+pub(crate) fn is_one(object: &Object) -> bool {
     object.is(GROUP, KIND)
 }
 
 /// Checks an object of a kind as an API server with strict field validation would, but for what every
 /// object's name, namespace, labels and annotations must be: that is checked for all kinds alike, in `hub`.
 #[must_use]
-pub fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
+pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
     let Some(version) = crd
         .version(&object.api_version.version)
         .filter(|version| version.served)

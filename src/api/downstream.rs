@@ -9,27 +9,27 @@ use super::ocm_work::is_owned_by_work;
 use crate::object::Object;
 
 /// In front of a namespace of the hub, this is the downstream one (docs/systems/mgc.md#downstream-gateway).
-pub const NAMESPACE_PREFIX: &str = "kuadrant-";
+pub(crate) const NAMESPACE_PREFIX: &str = "kuadrant-";
 
 /// Longest namespace name: an RFC 1123 label.
 const MAX_NAMESPACE: usize = 63;
 
 /// Marks a downstream Gateway.
-pub const MANAGED_LABEL: &str = "kuadrant.io/managed";
+pub(crate) const MANAGED_LABEL: &str = "kuadrant.io/managed";
 /// Marks a downstream policy (the RFC's annotation).
-pub const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
+pub(crate) const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
 
 /// Whether a policy or a route was synced: exported from a cluster, it is none of the cluster's own. The RFC's annotation
 /// says so of a policy; nothing of the kind is agreed for routes, but the work agent owns what it applies.
 #[must_use]
-pub fn is_synced_copy(object: &Object) -> bool {
+pub(crate) fn is_synced_copy(object: &Object) -> bool {
     object.annotation(POLICY_SYNCED) == Some("true")
         || (object.root().get("spec").get("parentRefs").is_present() && is_owned_by_work(object))
 }
 
 /// Whether an object was synced: a policy, a route or a Gateway.
 #[must_use]
-pub fn is_downstream(object: &Object) -> bool {
+pub(crate) fn is_downstream(object: &Object) -> bool {
     is_synced_copy(object) || object.label(MANAGED_LABEL) == Some("true")
 }
 
@@ -41,7 +41,7 @@ pub fn is_downstream(object: &Object) -> bool {
 /// assert_eq!(downstream_namespace(&"n".repeat(55)), None);
 /// ```
 #[must_use]
-pub fn downstream_namespace(namespace: &str) -> Option<String> {
+pub(crate) fn downstream_namespace(namespace: &str) -> Option<String> {
     let name = format!("{NAMESPACE_PREFIX}{namespace}");
     (name.len() <= MAX_NAMESPACE).then_some(name)
 }

@@ -15,7 +15,7 @@ mod translate;
 #[cfg(test)]
 mod tests;
 
-pub use problem::{PATH_MAX, PathError, PathProblem};
+pub(crate) use problem::PathError;
 
 use std::fmt;
 

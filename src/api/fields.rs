@@ -10,7 +10,7 @@ use apimachinery::{Field, Mismatch};
 
 /// Reads one object and notes what is wrong with it.
 #[derive(Debug)]
-pub struct Reading<'a, 'f> {
+pub(crate) struct Reading<'a, 'f> {
     object: &'a Object,
     findings: &'f mut Findings,
     wrong: bool,
@@ -18,7 +18,7 @@ pub struct Reading<'a, 'f> {
 
 impl<'a, 'f> Reading<'a, 'f> {
     /// Starts reading `object`.
-    pub fn new(object: &'a Object, findings: &'f mut Findings) -> Self {
+    pub(crate) fn new(object: &'a Object, findings: &'f mut Findings) -> Self {
         Self {
             object,
             findings,
@@ -28,30 +28,30 @@ impl<'a, 'f> Reading<'a, 'f> {
 
     /// Whether anything was wrong so far.
     #[must_use]
-    pub const fn is_wrong(&self) -> bool {
+    pub(crate) const fn is_wrong(&self) -> bool {
         self.wrong
     }
 
     /// Notes a finding about the object.
-    pub fn wrong(&mut self, finding: Finding) {
+    pub(crate) fn wrong(&mut self, finding: Finding) {
         self.wrong = true;
         self.findings.push(finding);
     }
 
     /// The string in `field`, or `None` when it is absent or wrong.
-    pub fn string(&mut self, field: &Field<'a>) -> Option<&'a str> {
+    pub(crate) fn string(&mut self, field: &Field<'a>) -> Option<&'a str> {
         let value = field.string();
         self.checked(value)
     }
 
     /// The integer in `field`, or `None` when it is absent or wrong.
-    pub fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
+    pub(crate) fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
         let value = field.integer();
         self.checked(value)
     }
 
     /// The string in `field`; that it is absent or empty is a finding.
-    pub fn required_string(&mut self, field: &Field<'a>) -> Option<&'a str> {
+    pub(crate) fn required_string(&mut self, field: &Field<'a>) -> Option<&'a str> {
         let before = self.wrong;
         self.wrong = false;
         let found = self.string(field).filter(|text| !text.is_empty());
@@ -63,7 +63,7 @@ impl<'a, 'f> Reading<'a, 'f> {
     }
 
     /// The elements of the list in `field`; none when it is absent or wrong.
-    pub fn items(&mut self, field: &Field<'a>) -> Vec<Field<'a>> {
+    pub(crate) fn items(&mut self, field: &Field<'a>) -> Vec<Field<'a>> {
         let list = field.list();
         match self.checked(list) {
             Some(_) => field.items().collect(),
@@ -72,13 +72,13 @@ impl<'a, 'f> Reading<'a, 'f> {
     }
 
     /// Checks that `field` is a mapping when it is present.
-    pub fn mapping(&mut self, field: &Field<'a>) -> bool {
+    pub(crate) fn mapping(&mut self, field: &Field<'a>) -> bool {
         let mapping = field.mapping();
         self.checked(mapping).is_some()
     }
 
     /// Notes that a required field is missing.
-    pub fn missing(&mut self, pointer: &str) {
+    pub(crate) fn missing(&mut self, pointer: &str) {
         let field = dotted(pointer);
         let finding = Finding::new(
             Code::OBJECT_SCHEMA,

@@ -14,7 +14,7 @@ use apimachinery::Field;
 use apimachinery::names::NameRule;
 
 /// The API group of Gateway API.
-pub const GROUP: &str = "gateway.networking.k8s.io";
+pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
 
 /// A GatewayClass.
 #[derive(Debug, Clone)]
@@ -191,7 +191,7 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
 
 /// A ListenerSet: further listeners of a Gateway, owned by somebody else.
 #[derive(Debug, Clone)]
-pub struct ListenerSet<'a> {
+pub(crate) struct ListenerSet<'a> {
     /// The object.
     pub object: &'a Object,
     /// Name of the Gateway in `spec.parentRef`.
@@ -204,7 +204,7 @@ pub struct ListenerSet<'a> {
 
 impl<'a> ListenerSet<'a> {
     /// Reads a ListenerSet; `None` when it is wrong, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let parent = spec.get("parentRef");
@@ -244,7 +244,7 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
 
 /// A ReferenceGrant: who may refer into its namespace.
 #[derive(Debug, Clone)]
-pub struct ReferenceGrant<'a> {
+pub(crate) struct ReferenceGrant<'a> {
     /// The namespace that is opened.
     pub namespace: &'a str,
     /// Group, kind and namespace that may refer.
@@ -255,7 +255,7 @@ pub struct ReferenceGrant<'a> {
 
 impl<'a> ReferenceGrant<'a> {
     /// Reads a ReferenceGrant; `None` when it is wrong, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let from = reading
@@ -291,7 +291,7 @@ impl<'a> ReferenceGrant<'a> {
 
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) here.
     #[must_use]
-    pub fn permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> bool {
+    pub(crate) fn permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> bool {
         self.from.contains(&from)
             && self.to.iter().any(|(group, kind, name)| {
                 (*group, *kind) == (to.0, to.1) && name.is_none_or(|name| name == to.2)

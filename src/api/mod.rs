@@ -6,22 +6,22 @@
 //! Flows in: objects. Flows out: typed views, and findings at the field that is wrong.
 //! Must not know: other objects. A reference stays a reference here; `hub` resolves it.
 
-pub mod config;
-pub mod crd;
-pub mod downstream;
-pub mod feedback_path;
+pub(crate) mod config;
+pub(crate) mod crd;
+pub(crate) mod downstream;
+pub(crate) mod feedback_path;
 mod fields;
-pub mod gateway;
-pub mod ocm;
-pub mod ocm_work;
-pub mod params;
-pub mod policy;
+pub(crate) mod gateway;
+pub(crate) mod ocm;
+pub(crate) mod ocm_work;
+pub(crate) mod params;
+pub(crate) mod policy;
 mod reading;
-pub mod route;
+pub(crate) mod route;
 mod structural;
 pub(crate) mod violation;
 
-pub use fields::Reading;
+pub(crate) use fields::Reading;
 
 #[cfg(test)]
 pub(crate) mod fixture {

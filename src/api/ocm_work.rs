@@ -24,25 +24,25 @@ use crate::object::Object;
 use apimachinery::Field;
 use crd_schema::Schema;
 
-pub use size::{json_bytes, manifest_size, manifest_size_of_json, work_size};
+pub(crate) use size::{manifest_size, work_size};
 
 /// API group of both kinds.
 pub const GROUP: &str = "work.open-cluster-management.io";
 /// The kind that the work agent applies on one cluster.
 pub const MANIFEST_WORK: &str = "ManifestWork";
 /// The kind from which the hub makes a work for each cluster of a Placement.
-pub const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+pub(crate) const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
 /// The label of a work that the hub made from a set: `<namespace>.<name>` of the set
 /// (docs/systems/ocm-work.md#works-of-a-set).
-pub const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
+pub(crate) const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
 /// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes
 /// (docs/systems/ocm-work.md#size).
-pub const WEBHOOK_LIMIT: u64 = 500 * 1024;
+pub(crate) const WEBHOOK_LIMIT: u64 = 500 * 1024;
 
 /// Whether the work agent applied an object: its AppliedManifestWork then owns it
 /// (docs/systems/ocm-work.md#appliedmanifestwork).
 #[must_use]
-pub fn is_owned_by_work(object: &Object) -> bool {
+pub(crate) fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
     owners.items().any(|owner| {
         let version = owner.get("apiVersion").str().unwrap_or_default();

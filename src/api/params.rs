@@ -15,11 +15,9 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use file::{UpdateStrategy, WorkPer, json_schema};
-pub use resources::{
-    Feedback, RESERVED_FEEDBACK_NAMES, ResourceCatalog, ResourceLookup, Role, SyncedResource,
-};
-pub use status::InvalidParameters;
+pub(crate) use file::{UpdateStrategy, WorkPer, json_schema};
+pub(crate) use resources::{ResourceCatalog, ResourceLookup, Role, SyncedResource};
+pub(crate) use status::InvalidParameters;
 
 use serde_json::Value;
 
@@ -34,15 +32,15 @@ use crd_schema::{Schema, Violation};
 
 /// The controller whose GatewayClasses are ours unless the configuration says otherwise
 /// (docs/systems/mgc.md#gatewayclass).
-pub const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
+pub(crate) const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
 /// The only class name that MGC supported (docs/systems/mgc.md#gatewayclass).
-pub const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
+pub(crate) const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
 /// The key of the parameters in the ConfigMap's data.
-pub const PARAMS_KEY: &str = "params";
+pub(crate) const PARAMS_KEY: &str = "params";
 /// Class of the downstream Gateways when the parameters name none.
-pub const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
+pub(crate) const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
 /// Bytes of manifests in a work when the parameters say nothing.
-pub const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
+pub(crate) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
 
 /// What a GatewayClass asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +95,7 @@ impl Default for Params {
 
 /// What became of the parameters of a class.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClassParams {
+pub(crate) struct ClassParams {
     /// The parameters as far as they could be understood, so that later stages can go on looking for faults;
     /// `None` when nothing could be read. Only without a failure may anything be rendered from them.
     pub params: Option<Params>,
@@ -111,7 +109,7 @@ pub struct ClassParams {
 ///
 /// `config_map` finds a ConfigMap by namespace and name.
 #[must_use]
-pub fn read_class<'o>(
+pub(crate) fn read_class<'o>(
     class: &Object,
     config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
     catalog: &dyn ResourceCatalog,
@@ -164,7 +162,7 @@ pub fn read_class<'o>(
 
 /// Reads and checks the parameters in a ConfigMap.
 #[must_use]
-pub fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> ClassParams {
+pub(crate) fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> ClassParams {
     let data = config_map.root().get("data").get(PARAMS_KEY);
     let Some(text) = data.str() else {
         let failure = InvalidParameters::ParamsMissing;

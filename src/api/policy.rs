@@ -11,11 +11,11 @@ use apimachinery::pointer::dotted;
 use apimachinery::{Field, Selector};
 
 /// At most this many targets may stand in one policy (the CRDs of Gateway API and Envoy Gateway).
-pub const MAX_TARGETS: usize = 16;
+pub(crate) const MAX_TARGETS: usize = 16;
 
 /// One declared target of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetRef<'a> {
+pub(crate) struct TargetRef<'a> {
     /// API group, `""` for core.
     pub group: &'a str,
     /// Kind.
@@ -34,7 +34,7 @@ pub struct TargetRef<'a> {
 ///
 /// Wrong references are findings and left out. A policy without either has no targets; whether that is
 /// allowed is for its kind to say.
-pub fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetRef<'a>> {
+pub(crate) fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetRef<'a>> {
     let spec = object.root().get("spec");
     let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));
     let mut reading = Reading::new(object, findings);
@@ -109,7 +109,7 @@ fn read_reference<'a>(
 
 /// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label, in the policy's namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetSelector<'a> {
+pub(crate) struct TargetSelector<'a> {
     /// API group; Gateway API's own when left out.
     pub group: &'a str,
     /// Kind.
@@ -123,7 +123,7 @@ pub struct TargetSelector<'a> {
 }
 
 /// Reads `spec.targetSelectors`, in their order. Wrong entries are findings and left out.
-pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetSelector<'a>> {
+pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetSelector<'a>> {
     let mut reading = Reading::new(object, findings);
     let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
     entries

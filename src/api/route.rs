@@ -12,17 +12,17 @@ use crate::object::Object;
 use apimachinery::{Field, Selector};
 
 /// The route kinds of Gateway API.
-pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
+pub(crate) const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
 
 /// Whether this group and kind is a route of Gateway API.
 #[must_use]
-pub fn is_route(group: &str, kind: &str) -> bool {
+pub(crate) fn is_route(group: &str, kind: &str) -> bool {
     group == GROUP && ROUTE_KINDS.contains(&kind)
 }
 
 /// A route of any kind.
 #[derive(Debug, Clone)]
-pub struct Route<'a> {
+pub(crate) struct Route<'a> {
     /// The object.
     pub object: &'a Object,
     /// `spec.parentRefs`, in their order.
@@ -35,7 +35,7 @@ pub struct Route<'a> {
 
 /// One entry of `spec.parentRefs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParentRef<'a> {
+pub(crate) struct ParentRef<'a> {
     /// API group; Gateway API's own when left out.
     pub group: &'a str,
     /// Kind; `Gateway` when left out.
@@ -54,7 +54,7 @@ pub struct ParentRef<'a> {
 
 /// One rule of a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RouteRule<'a> {
+pub(crate) struct RouteRule<'a> {
     /// `name`, where the rule has one.
     pub name: Option<&'a str>,
     /// Backends of the rule, those of RequestMirror filters included.
@@ -63,7 +63,7 @@ pub struct RouteRule<'a> {
 
 /// A reference to a backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BackendRef<'a> {
+pub(crate) struct BackendRef<'a> {
     /// API group, `""` when left out.
     pub group: &'a str,
     /// Kind, `Service` when left out.
@@ -80,7 +80,7 @@ pub struct BackendRef<'a> {
 
 impl<'a> Route<'a> {
     /// Reads a route; `None` when something essential is wrong, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let parents = reading
@@ -197,7 +197,7 @@ pub(crate) fn service_ports(object: &Object) -> Vec<String> {
 
 /// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
 #[derive(Debug, Clone)]
-pub struct Admission {
+pub(crate) struct Admission {
     namespaces: AdmittedNamespaces,
     /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
     lists_kinds: bool,
@@ -207,7 +207,7 @@ pub struct Admission {
 
 /// `allowedRoutes.namespaces`, or `allowedListeners.namespaces` of a Gateway.
 #[derive(Debug, Clone)]
-pub enum AdmittedNamespaces {
+pub(crate) enum AdmittedNamespaces {
     /// Every namespace.
     All,
     /// The owner's own.
@@ -221,7 +221,7 @@ pub enum AdmittedNamespaces {
 impl AdmittedNamespaces {
     /// Reads a `namespaces` field whose `from` defaults to `default`.
     #[must_use]
-    pub fn read(field: &Field<'_>, default: &str) -> Self {
+    pub(crate) fn read(field: &Field<'_>, default: &str) -> Self {
         match field.get("from").str().unwrap_or(default) {
             "All" => Self::All,
             "Selector" => {
@@ -235,7 +235,12 @@ impl AdmittedNamespaces {
     }
 
     /// Whether an object of `namespace`, whose labels `label` looks up, is admitted by an owner in `own`.
-    pub fn admits<'l>(&self, own: &str, namespace: &str, label: impl Fn(&str) -> Option<&'l str>) -> bool {
+    pub(crate) fn admits<'l>(
+        &self,
+        own: &str,
+        namespace: &str,
+        label: impl Fn(&str) -> Option<&'l str>,
+    ) -> bool {
         match self {
             Self::All => true,
             Self::Same => own == namespace,
@@ -249,7 +254,7 @@ impl Admission {
     /// Reads what a listener admits. The defaults are Gateway API's: the same namespace; the kinds of the
     /// protocol.
     #[must_use]
-    pub fn read(listener: &Listener<'_>) -> Self {
+    pub(crate) fn read(listener: &Listener<'_>) -> Self {
         let allowed = listener.field.get("allowedRoutes");
         let listed: Vec<(String, String)> = allowed
             .get("kinds")
@@ -274,7 +279,7 @@ impl Admission {
 
     /// Whether routes of this group and kind are admitted.
     #[must_use]
-    pub fn admits_kind(&self, group: &str, kind: &str) -> bool {
+    pub(crate) fn admits_kind(&self, group: &str, kind: &str) -> bool {
         self.kinds
             .as_ref()
             .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
@@ -282,13 +287,13 @@ impl Admission {
 
     /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
     #[must_use]
-    pub const fn lists_kinds(&self) -> bool {
+    pub(crate) const fn lists_kinds(&self) -> bool {
         self.lists_kinds
     }
 
     /// Which namespaces routes may come from.
     #[must_use]
-    pub const fn namespaces(&self) -> &AdmittedNamespaces {
+    pub(crate) const fn namespaces(&self) -> &AdmittedNamespaces {
         &self.namespaces
     }
 }

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use spokewright::diagnostic::{first_items, nearest};
 use spokewright::Object;
+use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::Loaded;
 
 use super::status::{Refusal, Status};

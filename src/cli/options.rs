@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::render;
 #[cfg(feature = "git")]
 use spokewright::source::{IndexError, IndexTree};

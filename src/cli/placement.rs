@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use clap::Args;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
-use spokewright::render::PLACEMENT_LABEL_POINTER;
 use spokewright::output::write_files;
 use spokewright::pipeline::{self, Loaded};
 use spokewright::progress::Stage;
+use spokewright::render::PLACEMENT_LABEL_POINTER;
 use spokewright::render::{decision_file, decision_files};
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 

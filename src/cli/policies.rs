@@ -4,8 +4,8 @@
 //! or JSON on stdout. Must not know: why a policy wins.
 
 use clap::Args;
-use spokewright::diagnostic::{Findings, nearest};
 use spokewright::Object;
+use spokewright::diagnostic::{Findings, nearest};
 use spokewright::pipeline::{Analysis, Loaded};
 use spokewright::report::{OnClusters, PolicyReport};
 use spokewright::report::{explain, explanation_text, policies_text};

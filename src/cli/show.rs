@@ -5,10 +5,10 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+use spokewright::Objects;
 use spokewright::diagnostic::{
     FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, wrapped_hanging,
 };
-use spokewright::Objects;
 use spokewright::pipeline::Loaded;
 
 use super::speech::{Color, MessageFormat, Speech};

@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spokewright::render::{GROUP, MANIFEST_WORK};
-use spokewright::diagnostic::{Findings, Locate as _};
 use spokewright::Hub;
+use spokewright::diagnostic::{Findings, Locate as _};
 use spokewright::pipeline::{self, Analysis, Loaded, Request};
+use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::report::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 

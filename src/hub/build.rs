@@ -20,7 +20,7 @@ use apimachinery::{ApiVersion, GroupKind, Identity};
 
 /// What the user said about the input.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// `--namespace`: for namespaced objects that name none.
     pub namespace: Option<String>,
     /// Who hears how far it is.
@@ -29,7 +29,7 @@ pub struct Options {
 
 /// Builds the hub. What an API server would refuse is a finding and left out.
 #[must_use]
-pub fn build(documents: Vec<Document>, options: &Options, findings: &mut Findings) -> Hub {
+pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
     for document in documents {
         let origin = Origin {

@@ -10,13 +10,13 @@ mod class_params;
 mod grants;
 mod identify;
 mod index;
-pub mod kinds;
+pub(crate) mod kinds;
 mod ours;
 mod table;
 
-pub use build::{Options, build};
-pub use grants::Grants;
+pub(crate) use build::{Options, build};
+pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
-pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
+pub(crate) use ours::{OurClass, OurGatewayId, Ours};
 pub(crate) use table::row_ids;
-pub use table::{RowId, Table};
+pub(crate) use table::{RowId, Table};

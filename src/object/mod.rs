@@ -4,7 +4,7 @@
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; that is `api`.
 
-pub mod well_known;
+pub(crate) mod well_known;
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 use serde_json::Value;

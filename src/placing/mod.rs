@@ -18,5 +18,5 @@ mod tests;
 
 pub use findings::{problems, unwritable};
 pub use inventory::inventory;
-pub use location::place_of;
-pub use place::place;
+pub(crate) use location::place_of;
+pub(crate) use place::place;

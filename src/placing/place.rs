@@ -18,7 +18,7 @@ use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 /// The clusters of each Gateway of ours, sorted; none for one that nobody places.
 ///
 /// `input` is what an evaluation starts from; it takes place only where it is needed.
-pub fn place(
+pub(crate) fn place(
     hub: &Hub,
     ours: &Ours<'_>,
     source: PlacementSource,

@@ -23,7 +23,7 @@ use crate::topology::{GatewayId, Level, Node, Path};
 /// A target and the policies of one kind that affect it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Affected {
+pub(crate) struct Affected {
     /// Its locator.
     pub target: String,
     /// The policies' kind.
@@ -41,7 +41,7 @@ pub struct Affected {
 /// Kuadrant lists every accepted policy at the target or above it; for other kinds those that are wholly
 /// overridden there are left out (docs/systems/gep-713.md#affected-conditions).
 #[must_use]
-pub fn affected(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<Affected> {
+pub(crate) fn affected(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Vec<Affected> {
     let by_node = affecting(attachments, effective);
     by_node
         .into_iter()
@@ -70,7 +70,7 @@ pub fn affected(attachments: &Attachments<'_>, effective: &EffectivePolicies) ->
 
 /// The policies that affect each node, by kind.
 #[must_use]
-pub fn affecting(
+pub(crate) fn affecting(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
 ) -> BTreeMap<(Node, KindId), BTreeSet<PolicyId>> {
@@ -142,7 +142,7 @@ fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
 /// The `status.effectivePolicy` stanza of a target: its policies of all kinds
 /// (docs/systems/gep-713.md#what-the-earlier-text-had).
 #[must_use]
-pub fn effective_policy_stanza(
+pub(crate) fn effective_policy_stanza(
     attachments: &Attachments<'_>,
     affecting: &BTreeMap<(Node, KindId), BTreeSet<PolicyId>>,
     node: Node,
@@ -280,7 +280,7 @@ fn lower_first(kind: &str) -> String {
 /// The policy kinds of the input, for the list of extension kinds in a GatewayClass status
 /// (docs/systems/gep-713.md#what-the-earlier-text-had): `Kind.group`, sorted.
 #[must_use]
-pub fn extension_kinds(attachments: &Attachments<'_>) -> Vec<String> {
+pub(crate) fn extension_kinds(attachments: &Attachments<'_>) -> Vec<String> {
     let kinds: BTreeSet<String> = attachments
         .kinds
         .rows()

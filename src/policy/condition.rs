@@ -55,7 +55,7 @@ pub enum Outcome {
 
 /// The condition for an outcome; `by` are the keys of whoever took the place, sorted.
 #[must_use]
-pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Condition {
+pub(crate) fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Condition {
     let by = by.join(" ");
     match (shape, outcome) {
         (StatusShape::Kuadrant, outcome) => {

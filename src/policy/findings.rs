@@ -19,7 +19,7 @@ use crate::topology::{GatewayId, Node};
 
 /// What the outcome of all policies together shows: unreachable and wholly overridden policies, and those with more
 /// ancestors than a status can list.
-pub fn outcomes(
+pub(crate) fn outcomes(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
     statuses: &Statuses,
@@ -124,7 +124,7 @@ fn wholly_overridden(
 
 /// Who displaced a policy on any path, with the rule, sorted by policy.
 #[must_use]
-pub fn displacing(
+pub(crate) fn displacing(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
     id: PolicyId,

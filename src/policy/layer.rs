@@ -46,7 +46,7 @@ impl Leaf {
 }
 
 /// Leaves by rule id, or by JSON pointer.
-pub type Content = BTreeMap<Arc<str>, Leaf>;
+pub(crate) type Content = BTreeMap<Arc<str>, Leaf>;
 
 /// The settings in one wrapper.
 #[derive(Debug, Clone, PartialEq)]

@@ -73,32 +73,31 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use affected::{Affected, affected, effective_policy_documents};
-pub(crate) use affected::{affecting, effective_policy_stanza, extension_kinds};
-pub use attachment::{Attachments, Kind, Placed};
+pub use affected::effective_policy_documents;
+pub(crate) use affected::{affected, affecting, effective_policy_stanza, extension_kinds};
+pub(crate) use attachment::Attachments;
 pub(crate) use condition::effect_of;
-pub use condition::{Condition, Outcome};
-pub use declared_target::{Declared, Target};
-pub use effective::{Effective, PathEffective};
-pub use effective_policies::EffectivePolicies;
+pub(crate) use condition::{Condition, Outcome};
+pub(crate) use declared_target::{Declared, Target};
+pub(crate) use effective::{Effective, PathEffective};
+pub(crate) use effective_policies::EffectivePolicies;
 pub(crate) use findings::displacing;
-pub use findings::outcomes;
-pub use ids::{KindId, PolicyId};
-pub use layer::{Content, Entry, Layer, Leaf, Side};
+pub(crate) use findings::outcomes;
+pub(crate) use ids::{KindId, PolicyId};
+pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};
 pub(crate) use leaves::{flatten, unflatten};
 pub(crate) use local_wins::without_rules_of;
-pub use losses::Loss;
+pub(crate) use losses::Loss;
 pub(crate) use merge::merge;
-pub use options::{Interpret, Options};
-pub use policy::Policy;
-pub use precedence::{Ages, Rank, Rule};
-pub use profile::{
-    AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape,
-    Strategy, TargetField, Wrappers,
-};
-pub use profiles::{ProfileEntry, ProfileError, Profiles, configure, entry_schema};
+pub(crate) use options::Options;
+pub(crate) use policy::Policy;
+pub(crate) use precedence::{Ages, Rule};
+pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy};
+#[cfg(test)]
+pub(crate) use profiles::ProfileEntry;
+pub(crate) use profiles::{Profiles, configure, entry_schema};
 pub(crate) use reach::without;
-pub use reach::{Change, Clusters, Reach};
+pub(crate) use reach::{Clusters, Reach};
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{exchanged, read as read_settings};
-pub use status::{AncestorRef, AncestorStatus, PolicyStatus, Statuses, Tally};
+pub(crate) use status::{AncestorStatus, PolicyStatus, Statuses};

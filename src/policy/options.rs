@@ -11,7 +11,7 @@ use apimachinery::GroupKind;
 
 /// How a policy's spec becomes what its controller would read: defaults of its schema applied, nulls pruned.
 /// `None` leaves the spec as it is, less its nulls.
-pub type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
+pub(crate) type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
 
 /// What the configuration and the parameters say.
 #[derive(Clone, Copy, Default)]

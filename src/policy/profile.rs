@@ -337,7 +337,7 @@ pub struct Allowed {
 
 /// An allowed target of Gateway API's group, with sections.
 #[must_use]
-pub fn gateway_api(kind: &str) -> AllowedTarget {
+pub(super) fn gateway_api(kind: &str) -> AllowedTarget {
     AllowedTarget {
         group: GROUP.to_owned(),
         kind: kind.to_owned(),
@@ -347,7 +347,7 @@ pub fn gateway_api(kind: &str) -> AllowedTarget {
 
 /// An allowed target of any group, as a whole only.
 #[must_use]
-pub fn whole(group: &str, kind: &str) -> AllowedTarget {
+pub(super) fn whole(group: &str, kind: &str) -> AllowedTarget {
     AllowedTarget {
         group: group.to_owned(),
         kind: kind.to_owned(),
@@ -357,7 +357,7 @@ pub fn whole(group: &str, kind: &str) -> AllowedTarget {
 
 /// A Service with its ports.
 #[must_use]
-pub fn service() -> AllowedTarget {
+pub(super) fn service() -> AllowedTarget {
     AllowedTarget {
         sections: true,
         ..whole("", "Service")

@@ -17,11 +17,11 @@ use super::paths::on_gateway;
 use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId};
 
 /// The clusters of each Gateway, by `namespace/name`.
-pub type Clusters = BTreeMap<String, Vec<String>>;
+pub(crate) type Clusters = BTreeMap<String, Vec<String>>;
 
 /// What a policy reaches: every node of every path that it is on, at its own level or below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reach {
+pub(crate) struct Reach {
     /// Clusters, sorted.
     pub clusters: BTreeSet<String>,
     /// Gateways.
@@ -36,7 +36,7 @@ pub struct Reach {
 
 /// A path whose result would be another one without the policy.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub(crate) struct Change {
     /// The path.
     pub path: Path,
     /// Today's result; `None`: nothing holds there today.
@@ -48,7 +48,7 @@ pub struct Change {
 impl Reach {
     /// The reach of a policy. A policy that its kind refuses reaches nothing.
     #[must_use]
-    pub fn of(
+    pub(crate) fn of(
         attachments: &Attachments<'_>,
         effective: &EffectivePolicies,
         clusters: &Clusters,
@@ -100,7 +100,7 @@ fn candidates(attachments: &Attachments<'_>, policy: PolicyId) -> BTreeSet<Gatew
 /// What would change if a policy were deleted. Only the Gateways that it reaches are computed again; policies that it
 /// had displaced come back.
 #[must_use]
-pub fn without(
+pub(crate) fn without(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
     policy: PolicyId,

@@ -22,7 +22,7 @@ use crate::hub::Table;
 use crate::topology::{GatewayId, Node};
 
 /// At most this many entries fit into `status.ancestors` (Gateway API's CRDs).
-pub const MAX_ANCESTORS: usize = 16;
+pub(super) const MAX_ANCESTORS: usize = 16;
 
 /// What became of a policy's units on the paths of a Gateway, or on all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -283,7 +283,7 @@ fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<C
 
 /// `spec.controllerName` of a Gateway's class; empty when the class is not in the input.
 #[must_use]
-pub fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> String {
+pub(super) fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> String {
     let class = Node::Class(attachments.topology.gateways.get(gateway).class);
     attachments
         .topology
@@ -363,7 +363,7 @@ fn effect(
 
 /// `namespace/name` of policies, sorted.
 #[must_use]
-pub fn keys(attachments: &Attachments<'_>, ids: impl Iterator<Item = PolicyId>) -> Vec<String> {
+pub(super) fn keys(attachments: &Attachments<'_>, ids: impl Iterator<Item = PolicyId>) -> Vec<String> {
     let keys: BTreeSet<String> = ids.map(|id| attachments.policy(id).rank.key.clone()).collect();
     keys.into_iter().collect()
 }

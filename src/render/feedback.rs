@@ -19,7 +19,7 @@ type Path = (String, String);
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
 #[must_use]
-pub fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
+pub(super) fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
     let mut paths = Vec::new();
     if raw_feedback {
         paths.push(path("addresses", ".status.addresses"));
@@ -47,7 +47,7 @@ pub fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
 
 /// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
 #[must_use]
-pub fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> Vec<Path> {
+pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> Vec<Path> {
     let list = if conditions.ancestors {
         ".status.ancestors[0].conditions"
     } else {
@@ -68,7 +68,7 @@ pub fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> 
 
 /// The paths that the params ask for: all that is reported of a route.
 #[must_use]
-pub fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
+pub(super) fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
     let feedback = resource.feedback.iter();
     feedback
         .map(|feedback| (feedback.name.clone(), feedback.path.to_string()))
@@ -77,7 +77,11 @@ pub fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
 
 /// One entry of `manifestConfigs`, or `None` when there is nothing to configure.
 #[must_use]
-pub fn manifest_config(resource: &ResourceIdentifier, paths: &[Path], params: &Params) -> Option<Value> {
+pub(super) fn manifest_config(
+    resource: &ResourceIdentifier,
+    paths: &[Path],
+    params: &Params,
+) -> Option<Value> {
     let mut config = serde_json::Map::new();
     if !paths.is_empty() {
         let json_paths: Vec<Value> = paths

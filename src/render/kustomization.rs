@@ -9,7 +9,7 @@ use kube_yaml::scalar;
 /// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
 /// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
 #[must_use]
-pub fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
+pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
     let mut names = resources.iter().map(AsRef::as_ref).collect::<Vec<_>>();
     names.sort_unstable();
     names.dedup();

@@ -10,7 +10,7 @@ use crate::object::Origin;
 
 /// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ResourceIdentifier {
+pub(super) struct ResourceIdentifier {
     /// API group, `""` for core.
     pub group: String,
     /// Plural.
@@ -24,7 +24,7 @@ pub struct ResourceIdentifier {
 impl ResourceIdentifier {
     /// As it stands in a ManifestWork; OCM leaves an absent namespace empty.
     #[must_use]
-    pub fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         let mut value = json!({"group": self.group, "resource": self.resource, "name": self.name});
         if let (Some(map), false) = (value.as_object_mut(), self.namespace.is_empty()) {
             map.insert("namespace".to_owned(), json!(self.namespace));
@@ -35,7 +35,7 @@ impl ResourceIdentifier {
 
 /// One object inside a work.
 #[derive(Debug, Clone)]
-pub struct Manifest {
+pub(super) struct Manifest {
     /// What it is called in `manifestConfigs`.
     pub resource: ResourceIdentifier,
     /// Its kind, for reports.

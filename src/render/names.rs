@@ -24,7 +24,7 @@ const HASH_SUFFIX: usize = 9;
 /// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a
 /// hash when it is too long; or what its annotation says.
 #[must_use]
-pub fn work_name(object: &Object) -> String {
+pub(super) fn work_name(object: &Object) -> String {
     if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {
         return name.to_owned();
     }
@@ -44,7 +44,7 @@ pub fn manifest_key(work_name: &str) -> String {
 /// the dot (docs/systems/ocm-work.md#works-of-a-set): dots become dashes, and what is too long is cut, both
 /// with a hash of the whole.
 #[must_use]
-pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
+pub(super) fn replica_set_name(namespace: &str, work_name: &str) -> String {
     let limit = MAX_LABEL_VALUE.saturating_sub(namespace.len()).saturating_sub(1);
     if work_name.len() <= limit && !work_name.contains('.') {
         return work_name.to_owned();
@@ -65,7 +65,7 @@ pub fn replica_set_name(namespace: &str, work_name: &str) -> String {
 /// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A namespace
 /// has no dot, so the first dot ends it, and two objects of one kind never share a name.
 #[must_use]
-pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
+pub(super) fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
     if namespace == into {
         name.to_owned()
     } else {

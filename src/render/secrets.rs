@@ -20,7 +20,7 @@ use crate::object::Object;
 
 /// What the listeners of one Gateway need, and what of it is shipped.
 #[derive(Debug, Default)]
-pub struct GatewaySecrets {
+pub(super) struct GatewaySecrets {
     /// The Secrets to ship with the Gateway, each once, by downstream name.
     pub manifests: Vec<Manifest>,
     /// References to rewrite, as (pointer inside the Gateway, downstream name).
@@ -28,7 +28,7 @@ pub struct GatewaySecrets {
 }
 
 /// Resolves the certificate references of a Gateway.
-pub fn gateway_secrets(
+pub(super) fn gateway_secrets(
     gateway: &Gateway<'_>,
     mode: Secrets,
     hub: &Hub,
@@ -69,7 +69,7 @@ pub fn gateway_secrets(
 }
 
 /// Points the references at the copies, which live in the downstream Gateway's own namespace.
-pub fn rewrite(gateway: &mut Value, rewrites: &[(String, String)]) {
+pub(super) fn rewrite(gateway: &mut Value, rewrites: &[(String, String)]) {
     for (pointer, name) in rewrites {
         if let Some(reference) = gateway.pointer_mut(pointer).and_then(Value::as_object_mut) {
             reference.insert("name".to_owned(), Value::String(name.clone()));
@@ -140,7 +140,7 @@ fn copy(
 }
 
 /// An encrypted object inside a ManifestWork stays encrypted for ever: Flux decrypts top-level objects only.
-pub fn encrypted(object: &Object) -> Finding {
+pub(super) fn encrypted(object: &Object) -> Finding {
     Finding::new(
         Code::SECRET_ENCRYPTED,
         object.key_place("/sops"),

@@ -16,7 +16,7 @@ use kube_yaml::{KeyOrder, append_entry, append_item};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
 #[derive(Debug, Default)]
-pub struct WorkParts {
+pub(super) struct WorkParts {
     /// `metadata.name`.
     pub name: String,
     /// `kuadrant.io/parent`: `namespace/name` of the hub object; none for the RBAC work.
@@ -75,7 +75,7 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 #[must_use]
-pub fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
+pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
     let (spec, size) = spec_text(parts, params, 2);
     let (metadata, guarded) = metadata_text(parts, &spec);
     let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");

@@ -14,14 +14,14 @@ use apimachinery::pointer;
 
 /// The names that are taken, and by whom.
 #[derive(Debug, Default)]
-pub struct WorkNames<'a> {
+pub(super) struct WorkNames<'a> {
     taken: BTreeMap<String, &'a Object>,
 }
 
 impl<'a> WorkNames<'a> {
     /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
     /// another object has it, or when Kubernetes or our own files stand in its way.
-    pub fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
+    pub(super) fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
         if let Some(owner) = self.taken.get(name) {
             let ours = owner.identity() == object.identity();
             if !ours {

@@ -99,7 +99,7 @@ enum Subject {
 
 impl Aggregation<'_, '_> {
     /// Aggregates. `admits` says which clusters are looked at.
-    pub fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
+    pub(crate) fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
         let works_of_plan = self.plan.works.iter();
         let by_key: HashMap<String, &str> = works_of_plan
             .map(|work| (manifest_key(&work.name), work.name.as_str()))

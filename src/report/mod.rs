@@ -32,6 +32,7 @@ mod status_text;
 // What a change does.
 pub mod diff;
 
+pub use crate::policy::effective_policy_documents;
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
@@ -42,7 +43,6 @@ pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, OnClusters, PolicyEntry, PolicyReport};
-pub use crate::policy::effective_policy_documents;
 pub use policy_view::PolicyView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};

@@ -52,7 +52,7 @@ impl Prediction<'_, '_> {
     /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
     /// in each group by locator.
     #[must_use]
-    pub fn statuses(&self) -> Vec<ObjectStatus> {
+    pub(crate) fn statuses(&self) -> Vec<ObjectStatus> {
         let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let extension_kinds = extension_kinds(self.attachments);
         let classes = self.ours.classes.values().map(|class| {

@@ -48,7 +48,7 @@ pub enum Room {
 
 /// A file that will be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Discovered {
+pub(super) struct Discovered {
     /// Hub or spoke.
     pub room: Room,
     /// Path relative to [`Request::root`] where it lies below it, `/` between components.

@@ -21,7 +21,7 @@ use crate::policy::Attachments;
 use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
-pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
+pub(crate) type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
 
 /// So many routes are pointed at in one finding; the rest is counted.
 const MOST_ROUTES: usize = 5;

@@ -30,7 +30,7 @@ pub(super) struct LocalPolicy<'a> {
 
 /// The local policies of one cluster.
 #[derive(Debug, Default)]
-pub struct LocalPolicies<'a> {
+pub(crate) struct LocalPolicies<'a> {
     /// The cluster.
     pub(super) cluster: &'a str,
     /// In the order of the kinds, then by namespace and name. Their numbers are their own: the hub's policies have others.
@@ -54,7 +54,7 @@ pub struct LocalEffect {
 impl<'a> LocalPolicies<'a> {
     /// Reads the policies among the objects of a cluster that have a kind, and a target, that the hub knows too.
     /// Linear in the cluster's objects.
-    pub fn read(
+    pub(crate) fn read(
         attachments: &Attachments<'_>,
         cluster: &'a str,
         objects: &'a Objects,
@@ -120,7 +120,11 @@ impl<'a> LocalPolicies<'a> {
 
     /// What becomes of the synced policies on this cluster, by policy. `here` says whether a node reaches the cluster:
     /// whether its Gateway is placed there.
-    pub fn effects(&self, attachments: &Attachments<'_>, here: impl Fn(Node) -> bool) -> Vec<LocalEffect> {
+    pub(crate) fn effects(
+        &self,
+        attachments: &Attachments<'_>,
+        here: impl Fn(Node) -> bool,
+    ) -> Vec<LocalEffect> {
         let mut taken: BTreeMap<PolicyId, Taken> = BTreeMap::new();
         for (kind, node) in self.by_node.keys() {
             let known = attachments.kinds.get(*kind);

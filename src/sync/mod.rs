@@ -26,13 +26,13 @@ mod synced_object;
 #[cfg(test)]
 mod tests;
 
-pub use allowed_routes::NamespaceLabels;
+pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
 pub(crate) use conflicts::{report_local_conflicts, report_same_target};
-pub use local_policies::{LocalEffect, LocalPolicies};
+pub(crate) use local_policies::{LocalEffect, LocalPolicies};
 pub(crate) use not_synced::{report_not_synced, report_unused};
-pub use routes::{SyncedParent, SyncedRoute, SyncedRoutes};
+pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
-pub use synced_kinds::SyncedKinds;
-pub use synced_object::{SyncedObject, SyncedObjects, SyncedTarget, Syncing, Withheld};
+pub(crate) use synced_kinds::SyncedKinds;
+pub(crate) use synced_object::{SyncedObject, SyncedObjects, SyncedTarget, Syncing, Withheld};

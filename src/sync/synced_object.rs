@@ -72,7 +72,7 @@ pub struct Withheld<'a> {
 
 /// Everything that is synced, and every policy that is withheld although its kind is.
 #[derive(Debug, Clone, Default)]
-pub struct SyncedObjects<'a> {
+pub(crate) struct SyncedObjects<'a> {
     /// The routes by kind, namespace and name; then the policies in their order.
     pub objects: Vec<SyncedObject<'a>>,
     /// By target.
@@ -81,7 +81,7 @@ pub struct SyncedObjects<'a> {
 
 /// What decides about it.
 #[derive(Debug, Clone, Copy)]
-pub struct Syncing<'a> {
+pub(crate) struct Syncing<'a> {
     /// The policies of the hub.
     pub attachments: &'a Attachments<'a>,
     /// Which of them go with which Gateway.
@@ -99,7 +99,7 @@ pub struct Syncing<'a> {
 impl<'a> SyncedObjects<'a> {
     /// Decides for every target and the kinds that are synced there.
     #[must_use]
-    pub fn new(syncing: Syncing<'a>) -> Self {
+    pub(crate) fn new(syncing: Syncing<'a>) -> Self {
         let mut disturbed: BTreeMap<(KindId, Node), Vec<&LocalPolicies<'a>>> = BTreeMap::new();
         for there in syncing.locals.values() {
             for target in there.targets() {

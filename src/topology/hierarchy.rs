@@ -18,7 +18,7 @@ use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 
 /// In front of a hub namespace, this is the namespace on a spoke (docs/systems/mgc.md#downstream-gateway).
-pub const SPOKE_PREFIX: &str = "kuadrant-";
+pub(crate) const SPOKE_PREFIX: &str = "kuadrant-";
 
 /// The name by which a Namespace can be selected although nobody labelled it.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";

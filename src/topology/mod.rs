@@ -31,13 +31,11 @@ mod build;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub use hierarchy::{SPOKE_PREFIX, Topology};
-pub use ids::{
-    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
-};
-pub use level::Level;
+pub(crate) use ids::{BackendId, GatewayId, ListenerId, RouteId};
+pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
-pub use node::{Node, Path};
+pub(crate) use node::{Node, Path};
 pub(crate) use reference::{Located, Reference};
 pub(crate) use sources::Sources;

@@ -10,7 +10,7 @@ use apimachinery::Identity;
 
 /// What a topology is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     /// The hub's objects.
     pub hub: &'a Objects,
     /// The cluster that is looked at, and what lives there.

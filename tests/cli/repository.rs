@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::scratch::{Run, Scratch};
 
 /// `None`, said loudly, where there is no `git`, or it was built without it.
-pub fn at_hand() -> Option<()> {
+pub(crate) fn at_hand() -> Option<()> {
     if !cfg!(feature = "git") {
         eprintln!("SKIPPED: built without the feature `git`");
         return None;
@@ -19,7 +19,7 @@ pub fn at_hand() -> Option<()> {
 }
 
 /// The worked example in a repository, committed once.
-pub fn repository() -> Option<Scratch> {
+pub(crate) fn repository() -> Option<Scratch> {
     at_hand()?;
     let scratch = Scratch::with_worked_example();
     let root = scratch.path("");
@@ -29,20 +29,20 @@ pub fn repository() -> Option<Scratch> {
 }
 
 /// Everything of the work tree.
-pub fn commit(root: &Path) {
+pub(crate) fn commit(root: &Path) {
     git(root, &["add", "-A"]);
     git(root, &["commit", "-q", "-m", "one more"]);
 }
 
 /// `git` as setup, and what it prints; it must succeed.
-pub fn git(directory: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = git_command(directory, arguments).output().expect("git runs");
     assert!(output.status.success(), "git {arguments:?}: {output:?}");
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 /// `git` with nothing of the machine, the person or the clock.
-pub fn git_command(directory: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn git_command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command
         .args([
@@ -68,6 +68,6 @@ pub fn git_command(directory: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs the command below a directory of the scratch.
-pub fn run_in(scratch: &Scratch, directory: &str, arguments: &[&str]) -> Run {
+pub(crate) fn run_in(scratch: &Scratch, directory: &str, arguments: &[&str]) -> Run {
     Run::of(scratch.command(arguments).current_dir(scratch.path(directory)))
 }

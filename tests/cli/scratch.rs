@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A directory that is removed at the end of the test.
-pub struct Scratch {
+pub(crate) struct Scratch {
     directory: tempfile::TempDir,
 }
 
 /// What a run left behind.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     pub status: i32,
     pub stdout: String,
     pub stderr: String,
@@ -26,24 +26,24 @@ const COLOR_CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResour
     {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}]}\n";
 
 impl Scratch {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             directory: tempfile::tempdir().expect("a temporary directory"),
         }
     }
 
     /// With the hub of the worked example in `hub/`.
-    pub fn with_worked_example() -> Self {
+    pub(crate) fn with_worked_example() -> Self {
         let scratch = Self::new();
         copy(&fixtures().join("worked-example/hub"), &scratch.path("hub"));
         scratch
     }
 
-    pub fn path(&self, relative: &str) -> PathBuf {
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.directory.path().join(relative)
     }
 
-    pub fn write(&self, relative: &str, text: &str) -> &Self {
+    pub(crate) fn write(&self, relative: &str, text: &str) -> &Self {
         let path = self.path(relative);
         fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
         fs::write(path, text).expect("a file");
@@ -51,32 +51,32 @@ impl Scratch {
     }
 
     /// Replaces text in a file; it must occur.
-    pub fn edit(&self, relative: &str, from: &str, to: &str) -> &Self {
+    pub(crate) fn edit(&self, relative: &str, from: &str, to: &str) -> &Self {
         let text = self.read(relative);
         assert!(text.contains(from), "{from:?} is not in {relative}");
         self.write(relative, &text.replacen(from, to, 1))
     }
 
     /// One line of a policy of the worked example, in a copy of `limits.yaml`.
-    pub fn raise_the_limit(&self, file: &str) -> &Self {
+    pub(crate) fn raise_the_limit(&self, file: &str) -> &Self {
         self.edit(file, "limit: 100", "limit: 200")
     }
 
-    pub fn remove(&self, relative: &str) -> &Self {
+    pub(crate) fn remove(&self, relative: &str) -> &Self {
         fs::remove_file(self.path(relative)).expect("a file to remove");
         self
     }
 
-    pub fn read(&self, relative: &str) -> String {
+    pub(crate) fn read(&self, relative: &str) -> String {
         fs::read_to_string(self.path(relative)).unwrap_or_else(|error| panic!("{relative}: {error}"))
     }
 
-    pub fn exists(&self, relative: &str) -> bool {
+    pub(crate) fn exists(&self, relative: &str) -> bool {
         self.path(relative).exists()
     }
 
     /// Every file below a directory with its text, by path.
-    pub fn tree(&self, relative: &str) -> Vec<(String, String)> {
+    pub(crate) fn tree(&self, relative: &str) -> Vec<(String, String)> {
         let root = self.path(relative);
         let mut files = Vec::new();
         walk(&root, &root, &mut files);
@@ -85,7 +85,7 @@ impl Scratch {
     }
 
     /// The command in this directory, in a clean environment.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spokewright"));
         command
             .args(arguments)
@@ -95,12 +95,12 @@ impl Scratch {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::of(&mut self.command(arguments))
     }
 
     /// Teaches the worked example the kind `Color`, syncs it, and adds objects.
-    pub fn add_colors(&self, objects: &str) -> &Self {
+    pub(crate) fn add_colors(&self, objects: &str) -> &Self {
         self.write("hub/colors.yaml", &format!("{COLOR_CRD}{objects}"));
         self.edit(
             "hub/class.yaml",
@@ -112,7 +112,7 @@ impl Scratch {
     /// Runs a script in namespaces of its own, `$1` being the binary. `None`, and a word about it, where they cannot be
     /// had, or where the script ends with 99.
     #[cfg(target_os = "linux")]
-    pub fn unshared(&self, namespaces: &[&str], script: &str) -> Option<Run> {
+    pub(crate) fn unshared(&self, namespaces: &[&str], script: &str) -> Option<Run> {
         let output = Command::new("unshare")
             .args(namespaces)
             .args(["sh", "-c", script, "sh", env!("CARGO_BIN_EXE_spokewright")])
@@ -139,7 +139,7 @@ impl Scratch {
 }
 
 impl Run {
-    pub fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the binary runs");
         Self {
             status: output.status.code().unwrap_or(-1),
@@ -149,7 +149,7 @@ impl Run {
     }
 
     #[track_caller]
-    pub fn exits(&self, status: i32) -> &Self {
+    pub(crate) fn exits(&self, status: i32) -> &Self {
         assert_eq!(
             self.status, status,
             "stdout:\n{}\nstderr:\n{}",
@@ -159,7 +159,7 @@ impl Run {
     }
 
     #[track_caller]
-    pub fn says(&self, text: &str) -> &Self {
+    pub(crate) fn says(&self, text: &str) -> &Self {
         assert!(
             self.stderr.contains(text),
             "{text:?} is not in stderr:\n{}",
@@ -169,7 +169,7 @@ impl Run {
     }
 
     #[track_caller]
-    pub fn does_not_say(&self, text: &str) -> &Self {
+    pub(crate) fn does_not_say(&self, text: &str) -> &Self {
         assert!(
             !self.stderr.contains(text),
             "{text:?} is in stderr:\n{}",
@@ -179,11 +179,11 @@ impl Run {
     }
 }
 
-pub fn fixtures() -> PathBuf {
+pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-pub fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a directory");
     for entry in fs::read_dir(from).expect("a directory to copy") {
         let entry = entry.expect("an entry");

@@ -3,7 +3,7 @@
 //! Owns: these words. Flows in: nothing. Flows out: [`PathError`]. Must not know: how a path is read.
 
 /// Longer paths are refused: no status needs them, and parsers recurse.
-pub const PATH_MAX: usize = 2048;
+pub(crate) const PATH_MAX: usize = 2048;
 
 /// Why the agent would refuse a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

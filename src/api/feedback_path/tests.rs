@@ -4,6 +4,7 @@ use jsonpath_rust::JsonPath as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::problem::PathProblem;
 use super::*;
 
 fn object() -> Value {

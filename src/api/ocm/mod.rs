@@ -8,7 +8,7 @@ mod schema;
 use std::sync::LazyLock;
 
 use crd_schema::{Schema, ViolationKind};
-pub use ocm_placement::GROUP;
+pub(crate) use ocm_placement::GROUP;
 
 use super::violation;
 use crate::diagnostic::{Code, Finding};
@@ -39,7 +39,7 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
 ///
 /// Every finding is `object/schema` or `object/unknown-field`, an error, at the offending field.
 #[must_use]
-pub fn validate(object: &Object) -> Vec<Finding> {
+pub(crate) fn validate(object: &Object) -> Vec<Finding> {
     if object.api_version.group != GROUP {
         return Vec::new();
     }

@@ -11,7 +11,7 @@ use serde_json::{Number, Value};
 
 /// The size of all manifests of a work, in bytes.
 #[must_use]
-pub fn work_size(manifests: &[Value]) -> u64 {
+pub(crate) fn work_size(manifests: &[Value]) -> u64 {
     manifests.iter().fold(0, |total: u64, manifest| {
         total.saturating_add(manifest_size(manifest))
     })
@@ -19,14 +19,14 @@ pub fn work_size(manifests: &[Value]) -> u64 {
 
 /// What one manifest adds to the size of its work, in bytes.
 #[must_use]
-pub fn manifest_size(manifest: &Value) -> u64 {
+pub(crate) fn manifest_size(manifest: &Value) -> u64 {
     manifest_size_of_json(json_bytes(manifest))
 }
 
 /// As [`manifest_size`], for who already knows the length of the compact JSON: a field tag, the length as a
 /// varint, the text.
 #[must_use]
-pub fn manifest_size_of_json(json_bytes: u64) -> u64 {
+pub(crate) fn manifest_size_of_json(json_bytes: u64) -> u64 {
     let significant = u64::BITS.saturating_sub(json_bytes.leading_zeros()).max(1);
     let varint = u64::from(significant.div_ceil(7));
     json_bytes.saturating_add(varint).saturating_add(1)
@@ -34,7 +34,7 @@ pub fn manifest_size_of_json(json_bytes: u64) -> u64 {
 
 /// The length of a value as the API server's compact JSON, in bytes.
 #[must_use]
-pub fn json_bytes(value: &Value) -> u64 {
+pub(crate) fn json_bytes(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(true) => 4,
         Value::Bool(false) => 5,

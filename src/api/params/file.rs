@@ -109,7 +109,7 @@ const fn max_work_bytes() -> u64 {
 
 /// The JSON Schema of the parameters.
 #[must_use]
-pub fn json_schema() -> Value {
+pub(crate) fn json_schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings
         .into_generator()

@@ -15,7 +15,7 @@ use apimachinery::Field;
 
 /// Names that the renderer's own feedback rules use (README.md#what-is-rendered); OCM refuses a name twice in
 /// one rule.
-pub const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
+pub(crate) const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "accepted",
     "acceptedReason",
     "enforced",
@@ -26,7 +26,7 @@ pub const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
 
 /// What a catalog knows about a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResourceLookup<'c> {
+pub(crate) enum ResourceLookup<'c> {
     /// It exists.
     Known {
         /// Its kind.
@@ -50,7 +50,7 @@ pub enum ResourceLookup<'c> {
 }
 
 /// The kinds of the input and the built-in ones, by resource name.
-pub trait ResourceCatalog {
+pub(crate) trait ResourceCatalog {
     /// Looks a resource up by its group and plural name.
     fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_>;
 }

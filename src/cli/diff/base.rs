@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted};
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
+use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::report::diff::EffectiveSettings;
 #[cfg(feature = "git")]
 use spokewright::source::{Files, GitTree};

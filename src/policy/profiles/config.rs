@@ -131,7 +131,7 @@ impl Profiles {
 
 /// The JSON Schema of an entry.
 #[must_use]
-pub fn entry_schema() -> Value {
+pub(crate) fn entry_schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -144,7 +144,12 @@ pub fn entry_schema() -> Value {
 
 /// Adds every entry of the configuration's `profiles` list, which stands in `document`. What is wrong with one is a
 /// finding at its place, and the entry is left out.
-pub fn configure(profiles: &mut Profiles, entries: &[Value], document: DocumentId, findings: &mut Findings) {
+pub(crate) fn configure(
+    profiles: &mut Profiles,
+    entries: &[Value],
+    document: DocumentId,
+    findings: &mut Findings,
+) {
     if entries.is_empty() {
         return;
     }

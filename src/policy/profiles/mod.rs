@@ -17,5 +17,7 @@ mod registry;
 
 mod config;
 
-pub use config::{ProfileEntry, ProfileError, configure, entry_schema};
-pub use registry::Profiles;
+#[cfg(test)]
+pub(crate) use config::ProfileEntry;
+pub(crate) use config::{configure, entry_schema};
+pub(crate) use registry::Profiles;

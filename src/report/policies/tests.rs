@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::{Value, json};
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{self, Grants, Hub};
 use crate::policy::{Attachments, EffectivePolicies, Options, ProfileEntry, Profiles, Statuses};
 use crate::report::{OnClusters, PolicyReport};
 use crate::source::{Document, Room};
+use serde_json::{Value, json};
 
 fn documents(text: &str) -> Vec<Value> {
     kube_yaml::read_all(text, &kube_yaml::Limits::default()).expect("a fixture is YAML")

@@ -14,13 +14,13 @@ use serde_json::Value;
 use crate::scratch::{Run, Scratch};
 
 /// A checkout as the sidecar unpacks it: another random directory each time, modes 0644 and 0755.
-pub struct Checkout {
+pub(super) struct Checkout {
     directory: tempfile::TempDir,
     application: String,
 }
 
 impl Checkout {
-    pub fn of(repository: &Path, application: &str) -> Self {
+    pub(super) fn of(repository: &Path, application: &str) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("_cmp_server_")
             .tempdir()
@@ -34,16 +34,16 @@ impl Checkout {
         checkout
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.directory.path().join("1f2e3d4c")
     }
 
     /// A command in the Application's directory: nothing in its environment but what the sidecar sets.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         self.start(OsString::from(env!("CARGO_BIN_EXE_spokewright")), arguments)
     }
 
-    pub fn start(&self, program: OsString, arguments: &[&str]) -> Command {
+    pub(super) fn start(&self, program: OsString, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -66,7 +66,7 @@ impl Checkout {
         command
     }
 
-    pub fn generate(&self, parameters: &str) -> Run {
+    pub(super) fn generate(&self, parameters: &str) -> Run {
         Run::of(
             self.command(&["argocd", "generate"])
                 .env("ARGOCD_APP_PARAMETERS", parameters),
@@ -74,13 +74,13 @@ impl Checkout {
     }
 }
 
-pub fn binary() -> PathBuf {
+pub(super) fn binary() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_spokewright"))
 }
 
 /// Generates from a fresh checkout, and makes sure of all that must hold whenever it succeeds.
 #[track_caller]
-pub fn generated(scratch: &Scratch, application: &str, parameters: &str) -> (String, Vec<Value>) {
+pub(super) fn generated(scratch: &Scratch, application: &str, parameters: &str) -> (String, Vec<Value>) {
     let checkout = Checkout::of(&scratch.path("repository"), application);
     let before = names(&checkout.root());
     let run = checkout.generate(parameters);
@@ -99,7 +99,7 @@ pub fn generated(scratch: &Scratch, application: &str, parameters: &str) -> (Str
 
 /// Splits as the repo-server does, and refuses what it would refuse.
 #[track_caller]
-pub fn split(stdout: &str) -> Vec<Value> {
+pub(super) fn split(stdout: &str) -> Vec<Value> {
     let mut texts = vec![String::new()];
     for line in stdout.split_inclusive('\n') {
         assert!(
@@ -174,7 +174,7 @@ fn unpack(from: &Path, to: &Path) {
 }
 
 /// Sets the modes of everything below a directory, itself last.
-pub fn set_modes(directory: &Path, file: u32, folder: u32) {
+pub(super) fn set_modes(directory: &Path, file: u32, folder: u32) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).expect("permissions");
     for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
