@@ -1,6 +1,7 @@
 //! The JSON form: one versioned document, whose entries other reports embed.
 //!
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
+//! Must not know: who finds what.
 
 use serde::Serialize;
 

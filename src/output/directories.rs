@@ -50,7 +50,7 @@ impl Directories {
             {
                 return Err(fault(&path, TreeFault::Order));
             }
-            // Neighbours nearly always share their directory: the map is asked once for a run of them.
+            // Neighbors nearly always share their directory: the map is asked once for a run of them.
             let directory = directory_of(&path);
             if directory != run.path {
                 directories.keep(std::mem::take(&mut run));
