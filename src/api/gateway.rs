@@ -18,56 +18,36 @@ pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
 
 /// A GatewayClass.
 #[derive(Debug, Clone)]
-pub struct GatewayClass<'a> {
+pub(crate) struct GatewayClass<'a> {
     /// The object.
     pub object: &'a Object,
     /// `spec.controllerName`.
     pub controller_name: &'a str,
-    /// `spec.parametersRef`.
-    pub parameters_ref: Option<ParametersRef<'a>>,
-}
-
-/// `spec.parametersRef` of a GatewayClass.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParametersRef<'a> {
-    /// API group, `""` for core.
-    pub group: &'a str,
-    /// Kind.
-    pub kind: &'a str,
-    /// Name.
-    pub name: &'a str,
-    /// Namespace; mandatory for a ConfigMap, but that is the params' rule.
-    pub namespace: Option<&'a str>,
 }
 
 impl<'a> GatewayClass<'a> {
     /// Reads a GatewayClass; `None` when its essentials are wrong, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let controller_name = reading.required_string(&spec.get("controllerName"))?;
         let reference = spec.get("parametersRef");
-        let parameters_ref = reading.mapping(&reference).then(|| ParametersRef {
-            group: reading.string(&reference.get("group")).unwrap_or_default(),
-            kind: reading
-                .required_string(&reference.get("kind"))
-                .unwrap_or_default(),
-            name: reading
-                .required_string(&reference.get("name"))
-                .unwrap_or_default(),
-            namespace: reading.string(&reference.get("namespace")),
-        });
+        if reading.mapping(&reference) {
+            reading.string(&reference.get("group"));
+            reading.required_string(&reference.get("kind"));
+            reading.required_string(&reference.get("name"));
+            reading.string(&reference.get("namespace"));
+        }
         (!reading.is_wrong()).then_some(Self {
             object,
             controller_name,
-            parameters_ref,
         })
     }
 }
 
 /// A Gateway.
 #[derive(Debug, Clone)]
-pub struct Gateway<'a> {
+pub(crate) struct Gateway<'a> {
     /// The object.
     pub object: &'a Object,
     /// `spec.gatewayClassName`.
@@ -81,7 +61,7 @@ pub struct Gateway<'a> {
 
 /// A listener of a Gateway.
 #[derive(Debug, Clone)]
-pub struct Listener<'a> {
+pub(crate) struct Listener<'a> {
     /// `name`, unique in its Gateway.
     pub name: &'a str,
     /// `hostname`; none matches every host.
@@ -100,7 +80,7 @@ pub struct Listener<'a> {
 
 /// A reference of a listener to a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateRef<'a> {
+pub(crate) struct CertificateRef<'a> {
     /// API group, `""` when left out.
     pub group: &'a str,
     /// Kind, `Secret` when left out.
@@ -115,7 +95,7 @@ pub struct CertificateRef<'a> {
 
 impl<'a> Gateway<'a> {
     /// Reads a Gateway; `None` when it has no usable class name or listeners, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let class_name = reading.required_string(&spec.get("gatewayClassName"))?;
@@ -131,12 +111,6 @@ impl<'a> Gateway<'a> {
             listeners,
             placement,
         })
-    }
-
-    /// The listener of this name.
-    #[must_use]
-    pub fn listener(&self, name: &str) -> Option<&Listener<'a>> {
-        self.listeners.iter().find(|listener| listener.name == name)
     }
 }
 

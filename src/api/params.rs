@@ -33,8 +33,6 @@ use crd_schema::{Schema, Violation};
 /// The controller whose GatewayClasses are ours unless the configuration says otherwise
 /// (docs/systems/mgc.md#gatewayclass).
 pub(crate) const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
-/// The only class name that MGC supported (docs/systems/mgc.md#gatewayclass).
-pub(crate) const MGC_CLASS_NAME: &str = "kuadrant-multi-cluster-gateway-instance-per-cluster";
 /// The key of the parameters in the ConfigMap's data.
 pub(crate) const PARAMS_KEY: &str = "params";
 /// Class of the downstream Gateways when the parameters name none.
@@ -44,7 +42,7 @@ pub(crate) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
 
 /// What a GatewayClass asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Params {
+pub(crate) struct Params {
     /// Class of the downstream Gateways.
     pub downstream_class: String,
     /// Policy resources to sync, in the order of the parameters.
@@ -64,7 +62,7 @@ pub struct Params {
 impl Params {
     /// The entry of `policiesToSync` for policies of this group and kind.
     #[must_use]
-    pub fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
+    pub(crate) fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
         self.policies_to_sync
             .iter()
             .find(|resource| resource.group == group && resource.kind == kind)
@@ -72,7 +70,7 @@ impl Params {
 
     /// The entry of `resourcesToSync` for routes of this group and kind.
     #[must_use]
-    pub fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
+    pub(crate) fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
         self.resources_to_sync
             .iter()
             .find(|resource| resource.group == group && resource.kind == kind)

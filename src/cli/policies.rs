@@ -7,7 +7,7 @@ use clap::Args;
 use spokewright::Object;
 use spokewright::diagnostic::{Findings, nearest};
 use spokewright::pipeline::{Analysis, Loaded};
-use spokewright::report::{OnClusters, PolicyReport};
+use spokewright::report::PolicyReport;
 use spokewright::report::{explain, explanation_text, policies_text};
 
 use super::named::named;
@@ -74,12 +74,7 @@ impl Policies {
         let mut findings = Findings::new();
         let analysis = analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?;
         let view = analysis.policies(&mut findings);
-        let on = OnClusters {
-            clusters: Some(&view.clusters),
-            effects: Some(&view.effects),
-            one: self.report.cluster.is_some(),
-        };
-        let report = PolicyReport::new(view.attachments, &view.effective, &view.statuses, on);
+        let report = PolicyReport::of(&view);
         let data = self
             .report
             .reporting

@@ -10,7 +10,6 @@ use spokewright::Hub;
 use spokewright::diagnostic::{Findings, Locate as _};
 use spokewright::pipeline::{self, Analysis, Loaded, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
-use spokewright::report::effective_policy_documents;
 use spokewright::report::{StatusReport, status_text};
 
 use super::next;
@@ -83,7 +82,7 @@ impl StatusCommand {
         let statuses = analysis.statuses(&view);
         let has_none = statuses.is_empty();
         let data = if self.reporting.output == ReportFormat::Yaml {
-            let documents = effective_policy_documents(view.attachments, &view.effective);
+            let documents = view.effective_policy_documents();
             let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
             texts.join("---\n")
         } else {

@@ -9,7 +9,7 @@ use super::position::{Location, resolve};
 use super::{Finding, Findings, Locate, Place};
 
 /// Version of every JSON document that spokewright prints (README.md#json).
-pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
+pub(crate) const API_VERSION: &str = "spokewright.dev/v1alpha1";
 
 /// The document of `--message-format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

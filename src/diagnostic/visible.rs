@@ -49,7 +49,7 @@ fn shown(character: char) -> char {
 /// assert_eq!(one_line("abcdef", 3), "abc...");
 /// ```
 #[must_use]
-pub fn one_line(text: &str, limit: usize) -> String {
+pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit));
     let mut previous = ' ';
     for (count, character) in text.trim_end().chars().enumerate() {

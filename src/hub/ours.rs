@@ -16,12 +16,12 @@ use crate::diagnostic::{Code, Finding, Findings, nearest};
 
 row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
-    OurGatewayId,
+    pub(crate) OurGatewayId,
 }
 
 /// A GatewayClass of ours.
 #[derive(Debug, Clone)]
-pub struct OurClass<'a> {
+pub(crate) struct OurClass<'a> {
     /// The class.
     pub class: GatewayClass<'a>,
     /// Its parameters, or why they cannot be used, which is also a finding.
@@ -30,7 +30,7 @@ pub struct OurClass<'a> {
 
 /// A Gateway whose class is ours and has usable parameters.
 #[derive(Debug, Clone)]
-pub struct OurGateway<'a> {
+pub(crate) struct OurGateway<'a> {
     /// The Gateway.
     pub gateway: Gateway<'a>,
     /// Parameters of its class.
@@ -39,7 +39,7 @@ pub struct OurGateway<'a> {
 
 /// All that is ours in a hub.
 #[derive(Debug, Default)]
-pub struct Ours<'a> {
+pub(crate) struct Ours<'a> {
     /// Our classes by name.
     pub classes: BTreeMap<&'a str, OurClass<'a>>,
     /// Our Gateways, by namespace and name.
@@ -49,7 +49,7 @@ pub struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     /// Reads the classes and Gateways of the hub.
-    pub fn new(hub: &'a Hub, controller_name: &str, findings: &mut Findings) -> Self {
+    pub(crate) fn new(hub: &'a Hub, controller_name: &str, findings: &mut Findings) -> Self {
         let mut ours = Self::default();
         let mut known = Vec::new();
         for object in hub.objects.of_kind(GROUP, "GatewayClass") {

@@ -19,10 +19,10 @@ pub trait RowId: Copy {
 
 /// Defines types of numbers: one for each table.
 macro_rules! row_ids {
-    ($($(#[$doc:meta])* $name:ident,)*) => {$(
+    ($($(#[$doc:meta])* $seen:vis $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(u32);
+        $seen struct $name(u32);
 
         impl $crate::hub::RowId for $name {
             fn of_row(row: u32) -> Self {

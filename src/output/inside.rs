@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When an existing part cannot be resolved, such as a loop of links.
-pub fn same_or_inside(inner: &Path, outer: &Path) -> io::Result<bool> {
+pub(crate) fn same_or_inside(inner: &Path, outer: &Path) -> io::Result<bool> {
     Ok(resolved(inner)?.starts_with(resolved(outer)?))
 }
 

@@ -20,7 +20,7 @@ use super::tree::is_safe_path;
 pub use crate::object::well_known::INVENTORY;
 
 /// What we are about to write: stands beside the inventory while a run is under way, or was interrupted.
-pub const PLAN: &str = ".spokewright-inventory.next";
+pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
 const LONGEST_LINE: u64 = 32 * 1024;

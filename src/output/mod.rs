@@ -29,10 +29,9 @@ mod tests;
 
 pub use atomic::{FileError, WrittenFiles, write_files};
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
-pub use inside::same_or_inside;
-pub use inventory::{INVENTORY, PLAN};
+pub(crate) use inside::same_or_inside;
+pub use inventory::INVENTORY;
 pub use read::{TreeFile, TreeFiles, is_tree, read_tree};
-pub use storage::TEMPORARY_PREFIX;
 pub use stream::stream;
 pub use tree::{FileKind, Tree};
 pub use write::{Change, ChangeKind, Options, Summary, write, write_observed};

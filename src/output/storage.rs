@@ -12,7 +12,7 @@ use super::inventory::hash;
 use super::tree::directory_of;
 
 /// How the names of all our temporary files begin.
-pub const TEMPORARY_PREFIX: &str = ".spokewright-tmp-";
+pub(crate) const TEMPORARY_PREFIX: &str = ".spokewright-tmp-";
 
 /// Everything that changes a disk. Reading needs no seam: it leaves nothing behind.
 pub(super) trait Storage: Sync {

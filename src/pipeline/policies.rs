@@ -172,6 +172,7 @@ pub(super) fn evaluate<'a>(
         effects,
         kinds,
         routes,
+        of_one_cluster: cluster.is_some(),
     }
 }
 

@@ -169,7 +169,7 @@ fn reference(attachments: &Attachments<'_>, id: PolicyId) -> Value {
 /// leads through, with its name and namespace. Each distinct result is an entry of `policies`; where a target has several of one kind, `paths` says
 /// which is which.
 #[must_use]
-pub fn effective_policy_documents(
+pub(crate) fn effective_policy_documents(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
 ) -> Vec<Value> {

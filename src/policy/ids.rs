@@ -6,7 +6,7 @@ use crate::hub::row_ids;
 
 row_ids! {
     /// A policy.
-    PolicyId,
+    pub PolicyId,
     /// A policy kind of the input.
-    KindId,
+    pub KindId,
 }

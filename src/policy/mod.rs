@@ -73,7 +73,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use affected::effective_policy_documents;
+pub(crate) use affected::effective_policy_documents;
 pub(crate) use affected::{affected, affecting, effective_policy_stanza, extension_kinds};
 pub(crate) use attachment::Attachments;
 pub(crate) use condition::effect_of;

@@ -98,14 +98,14 @@ pub struct PolicyStatus {
 
 /// The predicted statuses of all policies, by [`PolicyId`].
 #[derive(Debug, Default)]
-pub struct Statuses {
+pub(crate) struct Statuses {
     by_policy: Table<PolicyId, PolicyStatus>,
 }
 
 impl Statuses {
     /// Predicts them.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Self {
+    pub(crate) fn new(attachments: &Attachments<'_>, effective: &EffectivePolicies) -> Self {
         let tallies = tally(attachments, effective);
         let empty = BTreeMap::new();
         let by_policy = attachments
@@ -120,12 +120,12 @@ impl Statuses {
 
     /// The status of a policy.
     #[must_use]
-    pub fn of(&self, id: PolicyId) -> &PolicyStatus {
+    pub(crate) fn of(&self, id: PolicyId) -> &PolicyStatus {
         self.by_policy.get(id)
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = (PolicyId, &PolicyStatus)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PolicyId, &PolicyStatus)> {
         self.by_policy.iter()
     }
 }

@@ -30,7 +30,7 @@ use crate::object::Object;
 use crate::progress::Stage;
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
-pub fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
+pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
     let mut assembly = Assembly {
         input,
         plan: Plan::default(),

@@ -12,7 +12,7 @@ use crate::sync::{NamespaceLabels, SyncedObject};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Whether Secrets are copied.
     pub secrets: Secrets,
     /// Whether annotated hub objects are written too.
@@ -33,7 +33,7 @@ pub enum WorkKind {
 
 /// A Gateway of ours with the clusters that it goes to.
 #[derive(Debug, Clone)]
-pub struct PlacedGateway<'a> {
+pub(crate) struct PlacedGateway<'a> {
     /// The Gateway.
     pub gateway: &'a Gateway<'a>,
     /// Parameters of its class.
@@ -44,7 +44,7 @@ pub struct PlacedGateway<'a> {
 
 /// Everything that rendering needs.
 #[derive(Debug, Clone, Copy)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The hub.
     pub hub: &'a Hub,
     /// Its ReferenceGrants.

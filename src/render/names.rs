@@ -9,7 +9,7 @@ use crate::object::Object;
 use crate::object::well_known::WORK_NAME_ANNOTATION;
 
 /// The label of a work that names it, cut to fit.
-pub const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
+pub(crate) const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
 
 /// Longest work name. The agent's AppliedManifestWork is called `<64 hex digits>-<work name>` and must stay
 /// below 253 characters (docs/systems/ocm-work.md#appliedmanifestwork).
@@ -34,7 +34,7 @@ pub(super) fn work_name(object: &Object) -> String {
 
 /// The value of the label `kuadrant.io/manifestKey`: the work's name, cut with a hash to fit a label.
 #[must_use]
-pub fn manifest_key(work_name: &str) -> String {
+pub(crate) fn manifest_key(work_name: &str) -> String {
     cut(work_name.to_owned(), MAX_LABEL_VALUE)
 }
 

@@ -29,7 +29,7 @@ pub struct Plan {
 }
 
 /// Where ManifestWorkReplicaSets are written; no cluster name can begin with `_`.
-pub const REPLICA_SETS: &str = "_replica-sets";
+pub(crate) const REPLICA_SETS: &str = "_replica-sets";
 
 /// One ManifestWorkReplicaSet.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use apimachinery::GroupKind;
 
 /// Where the conditions of a kind stand, and which one says that the policy took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PolicyConditions {
+pub(crate) struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
     /// `Enforced` or `Programmed`, where the kind has one of them.
@@ -31,7 +31,7 @@ const GROUPS: &[(&str, bool, Option<&str>)] = &[
 
 /// The status of a kind: built in; else what its CRD has; else what GEP-713 asks of a policy.
 #[must_use]
-pub fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
+pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
     if let Some((_, ancestors, outcome)) = GROUPS.iter().find(|(group, ..)| *group == kind.group) {
         return PolicyConditions {
             ancestors: *ancestors,

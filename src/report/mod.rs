@@ -32,7 +32,6 @@ mod status_text;
 // What a change does.
 pub mod diff;
 
-pub use crate::policy::effective_policy_documents;
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
@@ -42,7 +41,9 @@ pub use explain::{
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use policies::{EffectiveEntry, OnClusters, PolicyEntry, PolicyReport};
+#[cfg(test)]
+pub(crate) use policies::OnClusters;
+pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};

@@ -10,6 +10,7 @@ use apimachinery::pointer;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::policy_view::PolicyView;
 use crate::diagnostic::API_VERSION;
 use crate::policy::{
     AncestorStatus, Attachments, Clusters, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective,
@@ -52,7 +53,7 @@ pub struct WithoutPaths {
 
 /// What is known about clusters.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct OnClusters<'c> {
+pub(crate) struct OnClusters<'c> {
     /// The clusters of each Gateway; `None`: nobody looked.
     pub clusters: Option<&'c Clusters>,
     /// What spoke-local policies do to synced ones, by cluster.
@@ -290,7 +291,17 @@ fn decisions(
 impl PolicyReport {
     /// The whole report.
     #[must_use]
-    pub fn new(
+    pub fn of(view: &PolicyView<'_>) -> Self {
+        let on = OnClusters {
+            clusters: Some(&view.clusters),
+            effects: Some(&view.effects),
+            one: view.of_one_cluster,
+        };
+        Self::new(view.attachments, &view.effective, &view.statuses, on)
+    }
+
+    /// The report of what has been evaluated.
+    pub(crate) fn new(
         attachments: &Attachments<'_>,
         effective: &EffectivePolicies,
         statuses: &Statuses,

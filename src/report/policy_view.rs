@@ -5,29 +5,39 @@
 
 use std::collections::BTreeMap;
 
-use crate::policy::{Attachments, Clusters, EffectivePolicies, Statuses};
+use serde_json::Value;
+
+use crate::policy::{Attachments, Clusters, EffectivePolicies, Statuses, effective_policy_documents};
 use crate::sync::{LocalEffect, SyncedKinds, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]
 pub struct PolicyView<'a> {
     /// What is attached where.
-    pub attachments: &'a Attachments<'a>,
+    pub(crate) attachments: &'a Attachments<'a>,
     /// What holds on each path.
-    pub effective: EffectivePolicies,
+    pub(crate) effective: EffectivePolicies,
     /// What the statuses would say.
-    pub statuses: Statuses,
+    pub(crate) statuses: Statuses,
     /// The clusters of each Gateway of ours.
-    pub clusters: Clusters,
+    pub(crate) clusters: Clusters,
     /// What spoke-local policies do to synced ones, by cluster.
-    pub effects: BTreeMap<String, Vec<LocalEffect>>,
+    pub(crate) effects: BTreeMap<String, Vec<LocalEffect>>,
     /// Which kinds go with which Gateway of ours.
-    pub kinds: &'a SyncedKinds,
+    pub(crate) kinds: &'a SyncedKinds,
     /// The routes that go to spokes.
-    pub routes: &'a SyncedRoutes<'a>,
+    pub(crate) routes: &'a SyncedRoutes<'a>,
+    /// Whether all this is as seen on one cluster.
+    pub(crate) of_one_cluster: bool,
 }
 
 impl PolicyView<'_> {
+    /// `EffectivePolicy` documents, one for each path and kind.
+    #[must_use]
+    pub fn effective_policy_documents(&self) -> Vec<Value> {
+        effective_policy_documents(self.attachments, &self.effective)
+    }
+
     /// On how many paths something was evaluated, over all kinds.
     #[must_use]
     pub fn path_count(&self) -> usize {

@@ -20,7 +20,7 @@ use crate::topology::{GatewayId, GatewayNode, ListenerId, ListenerNode, Node, Ro
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
-pub struct SyncedRoutes<'a> {
+pub(crate) struct SyncedRoutes<'a> {
     routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
@@ -28,7 +28,7 @@ pub struct SyncedRoutes<'a> {
 
 /// A route of a synced kind that hangs on a Gateway of ours.
 #[derive(Debug)]
-pub struct SyncedRoute<'a> {
+pub(crate) struct SyncedRoute<'a> {
     /// The object.
     pub object: &'a Object,
     /// The parentRefs that go along, in their order; never none.
@@ -37,7 +37,7 @@ pub struct SyncedRoute<'a> {
 
 /// A parentRef to a Gateway of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyncedParent {
+pub(crate) struct SyncedParent {
     /// Pointer of the reference inside the route: `/spec/parentRefs/0`.
     pub pointer: String,
     /// Which Gateway of ours.
@@ -71,7 +71,7 @@ enum Why {
 impl SyncedRoute<'_> {
     /// The Gateways that bring it, each once.
     #[must_use]
-    pub fn gateways(&self) -> BTreeSet<OurGatewayId> {
+    pub(crate) fn gateways(&self) -> BTreeSet<OurGatewayId> {
         self.parents.iter().map(|parent| parent.gateway).collect()
     }
 }
@@ -79,7 +79,7 @@ impl SyncedRoute<'_> {
 impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them.
     #[must_use]
-    pub fn new(attachments: &Attachments<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
+    pub(crate) fn new(attachments: &Attachments<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
         let mut found = Self::default();
         let routes: BTreeSet<(&str, &str)> = ours
             .gateways
@@ -184,18 +184,18 @@ impl<'a> SyncedRoutes<'a> {
 
     /// The route, if it goes anywhere.
     #[must_use]
-    pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
+    pub(crate) fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
     }
 
     /// All of them, by kind, namespace and name.
-    pub fn iter(&self) -> impl Iterator<Item = (RouteId, &SyncedRoute<'a>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (RouteId, &SyncedRoute<'a>)> {
         self.routes.iter().map(|(number, route)| (*number, route))
     }
 
     /// The clusters that a route goes to, sorted; `clusters` are those of each Gateway. None for a route that stays.
     #[must_use]
-    pub fn clusters<'c>(
+    pub(crate) fn clusters<'c>(
         &self,
         attachments: &Attachments<'_>,
         clusters: &'c Clusters,
@@ -211,7 +211,7 @@ impl<'a> SyncedRoutes<'a> {
 
     /// Whether any Gateway that leads to a node is on a cluster; for a route that is synced, whether it goes there.
     #[must_use]
-    pub fn reach(
+    pub(crate) fn reach(
         &self,
         attachments: &Attachments<'_>,
         clusters: &Clusters,

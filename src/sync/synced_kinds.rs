@@ -14,7 +14,7 @@ use crate::topology::{GatewayId, Node};
 
 /// The policy kinds that the classes of our Gateways ask for.
 #[derive(Debug, Default)]
-pub struct SyncedKinds {
+pub(crate) struct SyncedKinds {
     gateways: Table<OurGatewayId, SyncedWith>,
     ours: BTreeMap<GatewayId, OurGatewayId>,
 }
@@ -31,7 +31,7 @@ pub(super) struct SyncedWith {
 impl SyncedKinds {
     /// Finds our Gateways in the hierarchy, and the kinds of their classes among those of the input.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
+    pub(crate) fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
         let gateways = ours.gateways.map(|(_, known)| {
             let object = known.gateway.object;
             let gateway = attachments
@@ -59,7 +59,7 @@ impl SyncedKinds {
 
     /// The Gateway of ours that a node is or is a listener of; `None` for other nodes and Gateways.
     #[must_use]
-    pub fn gateway(&self, node: Node) -> Option<OurGatewayId> {
+    pub(crate) fn gateway(&self, node: Node) -> Option<OurGatewayId> {
         match node {
             Node::Gateway(gateway) | Node::Listener(gateway, _) => self.ours.get(&gateway).copied(),
             _ => None,
@@ -68,7 +68,7 @@ impl SyncedKinds {
 
     /// Whether policies of a kind go with a Gateway.
     #[must_use]
-    pub fn syncs(&self, gateway: OurGatewayId, kind: KindId) -> bool {
+    pub(crate) fn syncs(&self, gateway: OurGatewayId, kind: KindId) -> bool {
         self.of(gateway).kinds.contains(&kind)
     }
 

@@ -24,7 +24,7 @@ use crate::topology::Node;
 
 /// One policy or route for the spokes.
 #[derive(Debug, Clone)]
-pub struct SyncedObject<'a> {
+pub(crate) struct SyncedObject<'a> {
     /// The object whose name and metadata it has.
     pub object: &'a Object,
     /// The whole object, before its references and metadata are rewritten.
@@ -41,7 +41,7 @@ pub struct SyncedObject<'a> {
 
 /// One Gateway or listener, or route or rule, that a synced object is attached to.
 #[derive(Debug, Clone)]
-pub struct SyncedTarget<'a> {
+pub(crate) struct SyncedTarget<'a> {
     /// The Gateways that it goes with, sorted; more than one only behind a route.
     pub gateways: Vec<OurGatewayId>,
     /// Pointer of the reference inside the object.

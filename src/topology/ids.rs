@@ -6,21 +6,21 @@ use crate::hub::row_ids;
 
 row_ids! {
     /// A GatewayClass.
-    ClassId,
+    pub ClassId,
     /// A Namespace.
-    NamespaceId,
+    pub NamespaceId,
     /// A Gateway. What is rendered has numbers of its own: these count every Gateway of the input, of any class.
-    GatewayId,
+    pub GatewayId,
     /// A ListenerSet.
-    ListenerSetId,
+    pub ListenerSetId,
     /// A listener. Within a Gateway they are in the order of its spec, then those of its ListenerSets.
-    ListenerId,
+    pub ListenerId,
     /// A route.
-    RouteId,
+    pub RouteId,
     /// A rule of a route. Within a route they are in the order of its spec.
-    RuleId,
+    pub RuleId,
     /// A backend.
-    BackendId,
+    pub BackendId,
     /// A port of a backend.
-    PortId,
+    pub PortId,
 }

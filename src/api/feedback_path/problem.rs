@@ -8,7 +8,7 @@ pub(crate) const PATH_MAX: usize = 2048;
 /// Why the agent would refuse a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at byte {offset}")]
-pub struct PathError {
+pub(crate) struct PathError {
     /// First byte of what is wrong, in the text as given.
     pub offset: usize,
     /// What is wrong.
@@ -18,7 +18,7 @@ pub struct PathError {
 impl PathError {
     /// What to write instead.
     #[must_use]
-    pub fn help(&self) -> String {
+    pub(crate) fn help(&self) -> String {
         match &self.problem {
             PathProblem::Empty => "write a path such as .status.phase".to_owned(),
             PathProblem::TooLong => format!("keep it below {PATH_MAX} bytes"),
@@ -52,7 +52,7 @@ impl PathError {
 
 /// What is wrong with a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PathProblem {
+pub(crate) enum PathProblem {
     /// There is nothing in it.
     #[error("empty path")]
     Empty,

@@ -14,7 +14,7 @@ use crate::api::ocm_work::WEBHOOK_LIMIT;
 
 /// What one ManifestWork holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum WorkPer {
+pub(crate) enum WorkPer {
     /// A Gateway and its policies.
     #[default]
     Gateway,
@@ -24,7 +24,7 @@ pub enum WorkPer {
 
 /// How the work agent writes manifests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum UpdateStrategy {
+pub(crate) enum UpdateStrategy {
     /// OCM's default.
     #[default]
     Update,

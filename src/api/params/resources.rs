@@ -57,7 +57,7 @@ pub(crate) trait ResourceCatalog {
 
 /// What the objects of a listed resource have to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub(crate) enum Role {
     /// In `resourcesToSync`: they name parents.
     Route,
     /// In `policiesToSync`: they name a target.
@@ -66,7 +66,7 @@ pub enum Role {
 
 /// A resource to sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyncedResource {
+pub(crate) struct SyncedResource {
     /// API group.
     pub group: String,
     /// Version that is synced.
@@ -81,7 +81,7 @@ pub struct SyncedResource {
 
 /// A value to report from each spoke.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Feedback {
+pub(crate) struct Feedback {
     /// Name in the work's status.
     pub name: String,
     /// Where it stands.

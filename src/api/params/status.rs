@@ -3,16 +3,12 @@
 //! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: what
 //! is wrong. Flows out: the message. Must not know: how it was found out.
 
-use super::MGC_CLASS_NAME;
 use apimachinery::GroupKind;
 
 /// Status `False`, reason `InvalidParameters`; displays as the condition's message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidParameters {
-    /// Case 1. MGC checked this first; this crate accepts any class of its controller and never says so itself.
-    #[error("Invalid Parameters - Unsupported class name {0}. Must be one of [{MGC_CLASS_NAME}]")]
-    UnsupportedClassName(String),
-    /// Case 2.
+pub(crate) enum InvalidParameters {
+    /// Case 2. Case 1, another class name than MGC's own, is no failure here: any class of the controller counts.
     #[error("Invalid Parameters - unable to retrieve parameters for GroupKind {0}")]
     UnsupportedKind(GroupKind),
     /// Case 3.
@@ -39,13 +35,13 @@ pub enum InvalidParameters {
 
 impl InvalidParameters {
     /// Type of the condition, for failures and for success.
-    pub const CONDITION: &'static str = "Accepted";
+    pub(crate) const CONDITION: &'static str = "Accepted";
     /// Reason of the condition.
-    pub const REASON: &'static str = "InvalidParameters";
+    pub(crate) const REASON: &'static str = "InvalidParameters";
 
     /// Case 7: the message of `Accepted=True`, reason `Accepted`.
     #[must_use]
-    pub fn accepted_message(controller_name: &str) -> String {
+    pub(crate) fn accepted_message(controller_name: &str) -> String {
         format!("Handled by {controller_name}")
     }
 }
@@ -57,11 +53,6 @@ mod tests {
     #[test]
     fn messages_are_mgcs_to_the_letter() {
         let text = |failure: InvalidParameters| failure.to_string();
-        assert_eq!(
-            text(InvalidParameters::UnsupportedClassName("x".into())),
-            "Invalid Parameters - Unsupported class name x. Must be one of \
-             [kuadrant-multi-cluster-gateway-instance-per-cluster]"
-        );
         assert_eq!(
             text(InvalidParameters::UnsupportedKind(GroupKind::new(
                 "g.io", "Thing"

@@ -103,8 +103,8 @@ fn every_field_is_read_from_json_and_from_yaml() {
             panic!("one")
         };
         assert_eq!(
-            (policy.kind.as_str(), policy.feedback[0].path.as_str()),
-            ("AuthPolicy", ".status.x")
+            (policy.kind.as_str(), policy.feedback[0].path.to_string()),
+            ("AuthPolicy", ".status.x".to_owned())
         );
     }
 }

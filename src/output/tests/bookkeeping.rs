@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 use super::super::error::InventoryFault;
 use super::super::inventory::Inventory;
-use super::super::{PLAN, stream};
+use super::super::inventory::PLAN;
+use super::super::stream;
 use super::*;
 
 #[test]

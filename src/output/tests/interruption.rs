@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
-use super::super::PLAN;
+use super::super::inventory::PLAN;
 use super::super::storage::{Disk, Storage, TEMPORARY_PREFIX};
 use super::super::write::write_with;
 use super::*;

@@ -16,7 +16,7 @@ const LISTED_OF_MANY: usize = 3;
 /// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
 /// members among `all`.
 #[must_use]
-pub fn describe(all: &[String], members: &[u32]) -> String {
+pub(crate) fn describe(all: &[String], members: &[u32]) -> String {
     let names: Vec<&str> = members
         .iter()
         .filter_map(|member| all.get(usize::try_from(*member).ok()?))

@@ -50,10 +50,9 @@ mod tests;
 
 pub use annotations::{MOST_ON_GITHUB, annotations};
 pub use change::{Change, Counts};
-pub use clusters::describe;
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
 pub use effective::{EffectiveSettings, SettingsOnCluster};
-pub use fields::{FieldChange, field_changes};
+pub use fields::FieldChange;
 pub use human::human;
 pub use json::json;
 pub use look::Look;
