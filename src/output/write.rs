@@ -33,7 +33,7 @@
 //! what it was asked to keep: the plan is synced, single files are not (100,000 syncs would take minutes). Such a
 //! file may come back empty; its hash is then wrong, the next run names it, and `--force` writes it again.
 //!
-//! Temporary files bear [`super::TEMPORARY_PREFIX`], a mark of the path that they are for, and the process. Only
+//! Temporary files bear `storage::TEMPORARY_PREFIX`, a mark of the path that they are for, and the process. Only
 //! those whose mark belongs to a path in the plan are removed; a file of yours that happens to begin alike stays.
 //!
 //! # Parts of a tree
