@@ -1,9 +1,9 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`diagnostic`], [`progress`], [`object`], [`source`], [`api`], [`hub`], [`placing`], [`topology`], [`policy`],
-//! [`sync`], [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing
-//! else.
+//! [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub`, `placing`, `topology`, `policy`, `sync`,
+//! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
+//! An embedder begins at [`pipeline`]; the modules without a link are private.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
 #![cfg_attr(

@@ -1,5 +1,5 @@
 //! What comes in from outside: every direct dependency has its reason in docs/dependencies.md, and none needs a newer
-//! Rust than Cargo.toml promises. Licences, sources and bans are `cargo deny`'s (`.ci/run`).
+//! Rust than Cargo.toml promises. Licenses, sources and bans are `cargo deny`'s (`.ci/run`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

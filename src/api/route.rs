@@ -1,10 +1,9 @@
 //! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener
 //! admits; Services and their ports.
 //!
-//! Owns: the view of a route that policy attachment needs, and whether a listener would take the route
-//! (Gateway API: parentRefs, allowedRoutes, hostname intersection).
+//! Owns: the view of a route, and which kinds and namespaces a listener admits (`allowedRoutes`).
 //! Flows in: objects. Flows out: views; findings at what is wrong.
-//! Must not know: which Gateways exist; `policy` links.
+//! Must not know: which Gateways exist; `topology` links.
 
 use super::Reading;
 use super::gateway::{GROUP, Listener};

@@ -1,4 +1,7 @@
 //! `spokewright check`: everything that is wrong or doubtful; writes nothing.
+//!
+//! Owns: its options, and the line that sums up. Flows in: arguments. Flows out: findings, an exit status. Must not
+//! know: what is wrong or why.
 
 use std::io::{IsTerminal as _, Write as _};
 

@@ -1,4 +1,7 @@
 //! `spokewright completions`: shell completions.
+//!
+//! Owns: its help. Flows in: the command line's definition, a shell. Flows out: a script on stdout. Must not know:
+//! what a command does.
 
 use std::io::Write as _;
 

@@ -1,4 +1,7 @@
 //! `spokewright diff`: what a change of the input does to every cluster.
+//!
+//! Owns: its options, which two sides are compared, and the exit status. Flows in: arguments. Flows out: a report on
+//! stdout. Must not know: how two sides are compared.
 
 mod base;
 mod stop;

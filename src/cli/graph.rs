@@ -1,4 +1,6 @@
 //! `spokewright graph`: a picture of what hangs on what.
+//!
+//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what hangs on what.
 
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::Findings;

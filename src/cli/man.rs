@@ -1,4 +1,7 @@
 //! `spokewright man`: manual pages.
+//!
+//! Owns: the form of a page. Flows in: the command line's definition. Flows out: roff, on stdout or as files. Must not
+//! know: what a command does.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! The command line: clap types, one file a command, exit statuses, colours, progress. No logic.
+//! The command line: clap types, one file a command, exit statuses, colors, progress. No logic.
 //!
 //! Owns: what can be typed, and how results reach stdout, stderr and the exit status.
 //! Flows in: arguments, terminal variables. Flows out: text and an exit status.

@@ -1,4 +1,7 @@
 //! `spokewright policies` and `spokewright explain`: which policy applies, and why.
+//!
+//! Owns: the options of both, and whether one cluster or the hub is looked at. Flows in: arguments. Flows out: trees
+//! or JSON on stdout. Must not know: why a policy wins.
 
 use clap::Args;
 use spokewright::Object;

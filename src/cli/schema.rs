@@ -1,4 +1,7 @@
 //! `spokewright schema`: JSON Schemas of the configuration and of GatewayClass parameters.
+//!
+//! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
+//! it.
 
 use std::io::{IsTerminal as _, Write as _};
 

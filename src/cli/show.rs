@@ -1,6 +1,6 @@
-//! Showing things: findings in the chosen form, lines on stderr, colours only where they are wanted.
+//! Showing things: findings in the chosen form, lines on stderr, colors only where they are wanted.
 //!
-//! Owns: what is wrapped, what is coloured, what silence leaves out. Flows in: findings, lines. Flows out: text on
+//! Owns: what is wrapped, what is colored, what silence leaves out. Flows in: findings, lines. Flows out: text on
 //! stderr. Must not know: why something is said.
 
 use std::io::{IsTerminal as _, Write as _};

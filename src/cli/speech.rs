@@ -1,4 +1,4 @@
-//! Options about messages: in which form, in which colours, how much of them.
+//! Options about messages: in which form, in which colors, how much of them.
 //!
 //! Owns: these options. Flows in: arguments. Flows out: [`Speech`], which whatever speaks asks.
 //! Must not know: what is said.

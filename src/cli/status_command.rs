@@ -1,4 +1,7 @@
 //! `spokewright status`: what the hub objects' status would say, or says by what the clusters report.
+//!
+//! Owns: its options, and whether statuses are predicted or aggregated. Flows in: arguments, exported works. Flows
+//! out: tables or documents on stdout. Must not know: how a status comes about.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The brief form: one line a finding, no snippet, no colour, a bounded number of lines.
+//! The brief form: one line a finding, no snippet, no color, a bounded number of lines.
 //!
 //! Owns: what a place with little room shows: Argo CD puts a plugin's stderr into a condition of the Application,
 //! where everybody who may see the Application reads it (docs/systems/gitops.md#plugin-output). So no line of

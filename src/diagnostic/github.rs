@@ -1,6 +1,7 @@
 //! The GitHub form: workflow commands, which a job's log turns into annotations on the changed files.
 //!
-//! Owns: the command and its escapes. Flows in: findings. Flows out: one line for each.
+//! Owns: the command and its escapes. Flows in: findings. Flows out: one line for each. Must not know: who finds
+//! what.
 //! Rule: docs/systems/gitops.md#github; the runner undoes `%25`, `%0D`, `%0A` in the message and also `%3A`, `%2C` in
 //! properties.
 

@@ -1,7 +1,7 @@
 //! The text form, as rustc shows it: code and message, place, the line with a caret, related places, why, help.
 //!
-//! Owns: the layout. Flows in: findings in the order in which they are to be shown, width, colour, limit.
-//! Flows out: text. Must not know: terminals or the environment; the caller decides about colour.
+//! Owns: the layout. Flows in: findings in the order in which they are to be shown, width, color, limit.
+//! Flows out: text. Must not know: terminals or the environment; the caller decides about color.
 //!
 //! The layout is drawn here and not by annotate-snippets, because that crate reads the whole file once for each
 //! finding, derives the column from the text it is given (so that a long line could not be cut before it) and
@@ -28,14 +28,14 @@ pub struct Human {
     pub width: usize,
     /// Whether messages, notes and help lines are wrapped at `width` as well: on a terminal, and nowhere else.
     pub wrap: bool,
-    /// Whether to write ANSI colours.
+    /// Whether to write ANSI colors.
     pub colour: bool,
     /// How many errors, and how many warnings, to show; the rest is counted in one line. `None`: all.
     pub limit: Option<usize>,
 }
 
 impl Default for Human {
-    /// 80 columns, nothing wrapped, no colour, 50 of each severity.
+    /// 80 columns, nothing wrapped, no color, 50 of each severity.
     fn default() -> Self {
         Self {
             width: 80,
@@ -251,7 +251,7 @@ impl Page<'_> {
     }
 }
 
-/// The colours of one finding.
+/// The colors of one finding.
 #[derive(Debug, Clone, Copy)]
 struct Palette {
     severity: Style,

@@ -1,6 +1,7 @@
 //! The JSON form: one versioned document, whose entries other reports embed.
 //!
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
+//! Must not know: who finds what.
 
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ pub(crate) const API_VERSION: &str = "spokewright.dev/v1alpha1";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList<'a> {
-    /// [`API_VERSION`].
+    /// `API_VERSION`.
     pub api_version: &'static str,
     /// `FindingList`.
     pub kind: &'static str,

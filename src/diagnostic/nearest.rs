@@ -11,7 +11,7 @@ const LONGEST: usize = 128;
 /// The known name that `candidate` was probably meant to be.
 ///
 /// A name that differs in case only wins; otherwise the one with the fewest edits (insert, delete, replace,
-/// swap neighbours; case ignored), which must be at most a third of the longer name and fewer than the
+/// swap neighbors; case ignored), which must be at most a third of the longer name and fewer than the
 /// characters typed. Between equals the first in byte order wins, so the order of `known` does not matter.
 /// A candidate that is known itself is its own nearest name.
 ///

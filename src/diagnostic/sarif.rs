@@ -1,7 +1,7 @@
 //! The SARIF 2.1.0 form, for code scanning.
 //!
 //! Owns: the log, its rules (all of [`CODES`]), and fingerprints that survive moved lines. Flows in: findings.
-//! Flows out: `serde::Serialize` values.
+//! Flows out: `serde::Serialize` values. Must not know: who finds what.
 //!
 //! GitHub refuses a whole log when one result has no location, so what concerns the run as a whole is a
 //! notification of the invocation (section 3.20.21 of

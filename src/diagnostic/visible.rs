@@ -2,7 +2,7 @@
 //!
 //! Owns: which characters are replaced, how wide a character is, and the cut-out of a line around a span.
 //! Flows in: text of the input, a [`Span`]. Flows out: one line of printable text of bounded width.
-//! Must not know: findings, colours.
+//! Must not know: findings, colors.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,7 @@
 //! ReferenceGrants: which references may cross a namespace border.
+//!
+//! Owns: asking all grants at once. Flows in: the hub. Flows out: yes or no for a reference. Must not know: what the
+//! reference is for.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,8 @@
 //! What an object is called and where it lives: Kubernetes' rules for names, labels and namespaces, and which
 //! documents are files for tools.
+//!
+//! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
+//! kinds. Flows out: findings, a settled namespace. Must not know: what a kind is for.
 
 use serde_json::Value;
 

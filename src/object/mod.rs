@@ -1,6 +1,7 @@
 //! The dynamic Kubernetes object, and where it came from.
 //!
-//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several rooms know. The small languages inside an object are `apimachinery`'s.
+//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several rooms know. The small languages inside
+//! an object are `apimachinery`'s.
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; that is `api`.
 

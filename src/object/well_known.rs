@@ -1,14 +1,16 @@
 //! Names of labels, annotations, prefixes and files that several rooms know, each once.
 //!
-//! A name that one file alone knows stands there; the groups of Gateway API and of OCM's works stand with their kinds in
-//! `api`, the names of OCM's scheduler in its crate. Must not know: what an object with such a name means.
+//! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what an object with such a name means.
+//!
+//! A name that one file alone knows stands there; the groups of Gateway API and of OCM's works stand with their kinds
+//! in `api`, the names of OCM's scheduler in its crate.
 
 /// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).
 pub(crate) const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// On a Gateway and on a PlacementDecision: the name of a Placement (docs/systems/mgc.md#placing-a-gateway).
 pub(crate) const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
-/// The JSON pointer of [`PLACEMENT_LABEL`].
+/// The JSON pointer of `PLACEMENT_LABEL`.
 pub const PLACEMENT_LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
 
 /// How the namespace of a hub Gateway begins on the spokes (docs/systems/mgc.md#downstream-gateway).

@@ -1,4 +1,7 @@
 //! Changing the disk, in the order that `write.rs` explains.
+//!
+//! Owns: creating, replacing and deleting, in parallel, and where a failure stops. Flows in: a [`Tree`] and its
+//! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: whose a file is; the scan says so.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,5 +1,8 @@
 //! Single files, each written whole, atomically and only when it changes.
 //!
+//! Owns: writing such a file. Flows in: paths and texts. Flows out: changed files, and how many. Must not know: what is
+//! in them.
+//!
 //! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
 use std::collections::BTreeMap;

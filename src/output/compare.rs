@@ -1,6 +1,7 @@
 //! Comparing one file with wanted bytes.
 //!
-//! Flows in: a path and the bytes. Flows out: whether they are the same, else the hash of what is there.
+//! Owns: the one reading of a file, in no more memory than the wanted bytes need. Flows in: a path and the bytes.
+//! Flows out: whether they are the same, else the hash of what is there. Must not know: whose the file is.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -1,4 +1,7 @@
 //! Which directories there are to look at, and which files of each.
+//!
+//! Owns: grouping wanted and stale files by directory, and refusing a tree that breaks the rules of [`Tree`]. Flows
+//! in: a tree, the record. Flows out: [`Directories`]. Must not know: what stands on disk.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +50,7 @@ impl Directories {
             {
                 return Err(fault(&path, TreeFault::Order));
             }
-            // Neighbours nearly always share their directory: the map is asked once for a run of them.
+            // Neighbors nearly always share their directory: the map is asked once for a run of them.
             let directory = directory_of(&path);
             if directory != run.path {
                 directories.keep(std::mem::take(&mut run));

@@ -1,4 +1,8 @@
 //! Why nothing, or not everything, was written: typed, and as findings that say what to type next.
+//!
+//! Owns: what can stand in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help
+//! lines. Flows in: what scanning and writing meet. Flows out: errors, findings. Must not know: how anything is
+//! written.
 
 use std::fmt;
 use std::io;

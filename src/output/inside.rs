@@ -1,4 +1,7 @@
 //! Whether one directory is, or lies in, another: an output inside the input would feed on itself.
+//!
+//! Owns: comparing real paths, also of directories that are not there yet. Flows in: two paths. Flows out: yes or no.
+//! Must not know: which of them is output.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,8 @@
 //! Reads an output tree back: what a run wrote, as its inventory lists it.
+//!
+//! Owns: telling an output tree from other directories, and reading its files in parallel. Flows in: a directory, and
+//! who says whether a file is as expected. Flows out: [`TreeFiles`], with the texts of those that are not. Must not
+//! know: what a file means.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};

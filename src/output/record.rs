@@ -1,4 +1,7 @@
 //! The record: what earlier runs wrote down about the files that are ours.
+//!
+//! Owns: inventory and plan together: what is ours. Flows in: the output's directory. Flows out: [`Record`]. Must not
+//! know: what is wanted now.
 
 use std::path::Path;
 

@@ -1,4 +1,7 @@
 //! The few ways in which we change a disk, behind a seam, so that tests can stop the run at every single one.
+//!
+//! Owns: [`Storage`], and replacing a file atomically with it. Flows in: paths, bytes. Flows out: changes of the disk.
+//! Must not know: what is wanted.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};

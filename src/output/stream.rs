@@ -1,4 +1,7 @@
 //! One stream of all objects: `-o -`, and what an Argo CD plugin prints.
+//!
+//! Owns: the order and the separators of a stream. Flows in: a [`Tree`]. Flows out: bytes to a sink. Must not know:
+//! what the objects are.
 
 use std::io::{self, Write};
 

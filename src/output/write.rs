@@ -1,5 +1,8 @@
 //! Making a directory hold exactly a wanted tree, without ever losing a byte that is not ours.
 //!
+//! Owns: the order of the steps below. Flows in: a directory, a [`Tree`], [`Options`]. Flows out: a [`Summary`], or an
+//! [`OutputError`]. Must not know: what the files hold.
+//!
 //! # Whose is a file?
 //!
 //! A file is ours when the *record* lists its path with the hash of the bytes that it holds now. The record is the
@@ -30,7 +33,7 @@
 //! what it was asked to keep: the plan is synced, single files are not (100,000 syncs would take minutes). Such a
 //! file may come back empty; its hash is then wrong, the next run names it, and `--force` writes it again.
 //!
-//! Temporary files bear [`super::TEMPORARY_PREFIX`], a mark of the path that they are for, and the process. Only
+//! Temporary files bear `storage::TEMPORARY_PREFIX`, a mark of the path that they are for, and the process. Only
 //! those whose mark belongs to a path in the plan are removed; a file of yours that happens to begin alike stays.
 //!
 //! # Parts of a tree

@@ -1,8 +1,5 @@
 //! Where configuration, input and output are, and reading them.
 //!
-//! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out:
-//! [`Loaded`] input with all that is wrong so far. Must not know: what is made of it.
-//!
 //! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out: [`Loaded`]
 //! input with all that is wrong so far. Must not know: what is made of it.
 

@@ -2,7 +2,7 @@
 //! earlier text and EffectivePolicy documents.
 //!
 //! Owns: that, which and what, seen from a target (docs/systems/gep-713.md#discoverability).
-//! Flows in: attachments and effective policies. Flows out: serialisable values.
+//! Flows in: attachments and effective policies. Flows out: serializable values.
 //! Must not know: clusters, text reports.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! What spokewright knows about a policy kind.
 //!
-//! Owns: the [`Profile`] of a kind (targets, class, wrappers, strategy, merge unit, same-target behaviour, where
+//! Owns: the [`Profile`] of a kind (targets, class, wrappers, strategy, merge unit, same-target behavior, where
 //! paths end, the shape of its status) and the two profiles of labelled kinds that nobody described.
 //! Flows in: nothing; `profiles` holds the data. Flows out: profiles.
 //! Must not know: objects.

@@ -1,4 +1,7 @@
 //! What this module's unit tests share: objects from JSON, a hub from YAML.
+//!
+//! Owns: these builders. Flows in: texts of a test. Flows out: hubs, attachments, effective policies. Must not know:
+//! what a test expects.
 
 use serde_json::Value;
 

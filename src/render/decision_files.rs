@@ -1,7 +1,7 @@
 //! PlacementDecision files: the lock that keeps later runs steady (`placement --write DIR`), one a Placement.
 //!
-//! Flows in: PlacementDecision objects. Flows out: the path and the text of each file.
-//! Must not know: why a cluster was chosen.
+//! Owns: which file holds which object. Flows in: PlacementDecision objects. Flows out: the path and the text of each
+//! file. Must not know: why a cluster was chosen.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,9 @@
 //! Feedback rules: what the work agent reports back of each shipped object (OCM ManifestWork,
 //! `manifestConfigs`).
+//!
+//! Owns: which fields are asked for and under which names, and the entries of `manifestConfigs`. Flows in: Gateways,
+//! the conditions of a kind, parameters. Flows out: paths, entries. Must not know: what a value means when it comes
+//! back.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,6 @@
 //! Works that nobody could apply, or that need a word.
+//!
+//! Owns: their words. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;

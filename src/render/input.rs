@@ -1,4 +1,6 @@
 //! What rendering needs to know: the hub, who goes where, what is synced, and what the configuration says.
+//!
+//! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how it was decided.
 
 use crate::api::config::{HubObjects, Secrets};
 use crate::api::gateway::Gateway;

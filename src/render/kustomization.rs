@@ -1,4 +1,6 @@
 //! The text of a `kustomization.yaml`.
+//!
+//! Owns: its text, and what is quoted in it. Flows in: resources. Flows out: text. Must not know: what they are.
 
 use kube_yaml::scalar;
 

@@ -1,7 +1,7 @@
 //! The layout of the output tree: which file of a plan stands where.
 //!
-//! Flows in: a [`Plan`], and which clusters the run speaks for. Flows out: a [`Tree`], whose files are generated when
-//! they are needed. Must not know: what stands on disk.
+//! Owns: the paths, and which kustomization lists what. Flows in: a [`Plan`], and which clusters the run speaks for.
+//! Flows out: a [`Tree`], whose files are generated when they are needed. Must not know: what stands on disk.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,4 +1,7 @@
 //! What things are called: works, their sets, manifest keys, and objects on a spoke.
+//!
+//! Owns: how a name is derived, and how one that is too long is cut so that it stays unique. Flows in: objects, names.
+//! Flows out: names. Must not know: which names are taken.
 
 use sha2::{Digest as _, Sha256};
 

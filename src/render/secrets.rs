@@ -1,4 +1,8 @@
 //! Secrets that listeners need: left out and reported, or copied (README.md#what-is-rendered).
+//!
+//! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
+//! away. Flows in: a Gateway, the hub. Flows out: manifests, and the references to them. Must not know: works,
+//! clusters.
 
 use std::collections::BTreeMap;
 

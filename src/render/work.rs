@@ -1,4 +1,7 @@
 //! One ManifestWork: from its parts to text that only lacks the cluster's name.
+//!
+//! Owns: the text of a work, where it is cut, and what keeps Flux from substituting inside it. Flows in:
+//! [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not know: which clusters get it.
 
 use serde_json::{Map, Value, json};
 

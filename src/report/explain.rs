@@ -1,7 +1,7 @@
 //! `explain`: which policies affect an object, with what settings, from which file and line; and what a policy reaches.
 //!
-//! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serialisable
-//! data with places. Must not know: columns and colours; that is [`super::explain_text`].
+//! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serializable
+//! data with places. Must not know: columns and colors; that is [`super::explain_text`].
 
 mod document;
 

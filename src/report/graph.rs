@@ -41,7 +41,7 @@ enum Layer {
     Cluster,
 }
 
-/// How a node is coloured.
+/// How a node is colored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     /// As its part of the hierarchy is.
@@ -63,7 +63,7 @@ enum State {
 }
 
 impl State {
-    /// Every state that has a colour.
+    /// Every state that has a color.
     const COLOURED: [Self; 7] = [
         Self::Aside,
         Self::Holds,
@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// Fill and line. Dark text is readable on every fill; the state stands in words too, for whoever sees no colours.
+    /// Fill and line. Dark text is readable on every fill; the state stands in words too, for whoever sees no colors.
     const fn colours(self) -> (&'static str, &'static str) {
         match self {
             Self::Plain => ("#ffffff", "#57606a"),
@@ -210,7 +210,7 @@ impl Graph {
         self.vertices.get(position).map(|vertex| vertex.part)
     }
 
-    /// States that occur and have a colour, in their order.
+    /// States that occur and have a color, in their order.
     fn states(&self) -> Vec<State> {
         State::COLOURED
             .into_iter()

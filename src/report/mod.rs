@@ -1,7 +1,7 @@
 //! What people and CI read: reports about a run.
 //!
 //! Owns: the versioned JSON shapes of README.md#json.
-//! Flows in: plans, decisions and findings. Flows out: serialisable reports.
+//! Flows in: plans, decisions and findings. Flows out: serializable reports.
 //! Must not know: the command line, or files.
 
 // What was rendered, and from where.

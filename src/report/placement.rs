@@ -1,7 +1,7 @@
 //! Placements for people: the table of `placement`, and `--why`; and their JSON.
 //!
 //! Owns: columns, marks, the shape of the document. Flows in: the scheduler's report or explanations, a width.
-//! Flows out: text, serialisable data. Must not know: how a cluster is chosen.
+//! Flows out: text, serializable data. Must not know: how a cluster is chosen.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! What policies come to, as JSON: `PolicyReport` and its parts (README.md#json).
 //!
-//! Owns: serialisable views of effective policies and statuses.
+//! Owns: serializable views of effective policies and statuses.
 //! Flows in: attachments, effective policies, statuses, the clusters of each Gateway. Flows out: values for serde.
 //! Must not know: text reports, files.
 

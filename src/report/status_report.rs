@@ -1,6 +1,6 @@
 //! `status -o json`: the versioned document.
 //!
-//! Owns: the shape of kind `StatusReport`. Flows in: statuses, predicted or aggregated. Flows out: serialisable values.
+//! Owns: the shape of kind `StatusReport`. Flows in: statuses, predicted or aggregated. Flows out: serializable values.
 //! Must not know: how a status comes about, text for people.
 
 use serde::Serialize;

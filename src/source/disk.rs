@@ -1,7 +1,7 @@
 //! The disk as a tree of files.
 //!
-//! Flows in: paths. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path whatever
-//! links lead to it.
+//! Owns: how links and directories on disk are looked at. Flows in: paths. Flows out: a [`FileTree`] whose real paths
+//! are canonical, so that one file has one path whatever links lead to it. Must not know: which files are input.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,8 @@
 //! Reading files and splitting them into documents, in parallel, with the same result in any order.
+//!
+//! Owns: reading and decoding files, their limits of size, pointers of Git LFS, and the findings about all of it.
+//! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
+//! Must not know: which files are input, what a document means.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,7 @@
 //! Where input is read from: the disk, or a tree that is not on disk.
+//!
+//! Owns: that choice, so that whoever reads need not make it. Flows in: a walk's request, paths. Flows out: documents,
+//! texts. Must not know: what a document means.
 
 use std::path::Path;
 use std::sync::Arc;

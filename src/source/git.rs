@@ -1,5 +1,8 @@
 //! A Git revision as a tree of files, read straight from the object store: no `git` program, nothing written.
 //!
+//! Owns: opening a repository, resolving a revision, the errors of both with what to type, and reading trees and
+//! blobs. Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
+//!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
 //! like any other; only what the repository itself says is read, no configuration of the machine or the person.
 

@@ -4,6 +4,7 @@
 //! that are not staged are not in it, and what was deleted without `git rm` still is. What is only intended
 //! (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left out is.
 //! Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
+//! Must not know: which files are input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

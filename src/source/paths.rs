@@ -1,6 +1,6 @@
 //! Paths as people see them, and the words of an I/O error.
 //!
-//! Flows in: paths. Flows out: text. Must not know: files.
+//! Owns: both spellings. Flows in: paths. Flows out: text. Must not know: files.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -330,7 +330,7 @@ impl Walk<'_> {
     }
 
     /// Adds the rules that stand in a directory. A link to some is none, as with Git
-    /// (https://git-scm.com/docs/gitignore).
+    /// (<https://git-scm.com/docs/gitignore>).
     fn with_rules(&mut self, rules: &Rules, real: &Path, way: &Path, shown: &Path) -> Rules {
         match self.tree.read(&real.join(GITIGNORE)) {
             Ok(text) => rules.with(way, &text),

@@ -23,7 +23,7 @@ use super::resolve::{is_merge, resolve};
 /// The value of one document.
 ///
 /// # Errors
-/// All that [`ErrorKind`] names beyond the encoding and the stream.
+/// All that [`ErrorKind`](crate::ErrorKind) names beyond the encoding and the stream.
 pub(super) fn compose<'t, R: Record>(
     events: &mut impl Events<'t>,
     text: &'t str,

@@ -6,7 +6,7 @@
 //! Must not know: anything else of this crate.
 //!
 //! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
-//! [`read`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
+//! [`read()`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
 //! value; `json` makes events of JSON. Writing is [`write_document`], or its pieces.
 
 // Input never causes a panic, and a library does not print; tests may do both.

@@ -86,7 +86,7 @@ pub(super) fn float_value(float: f64) -> Option<Value> {
     Number::from_f64(float).map(Value::Number)
 }
 
-/// A float as a key: the shortest digits that give its 32-bit neighbour, with an exponent below -4 and from 6
+/// A float as a key: the shortest digits that give its 32-bit neighbor, with an exponent below -4 and from 6
 /// on.
 #[allow(clippy::cast_possible_truncation)]
 fn float_key(float: f64) -> String {

@@ -1,6 +1,7 @@
 //! The two conditions of a Placement (docs/systems/ocm-placement.md#conditions).
 //!
-//! Owns: statuses, reasons, messages. Flows in: what happened. Flows out: conditions.
+//! Owns: statuses, reasons, messages. Flows in: what happened. Flows out: conditions. Must not know: how it
+//! happened.
 
 use serde::Serialize;
 

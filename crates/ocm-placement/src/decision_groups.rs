@@ -2,6 +2,7 @@
 //!
 //! Owns: how many clusters a group holds, which cluster goes into which group, the order of the output. Flows in:
 //! the selected clusters. Flows out: groups, or the complaint that makes the Placement misconfigured.
+//! Must not know: why a cluster is selected.
 
 use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};
 use crate::cluster_selector::{SelectorFault, build, by_labels_and_claims};

@@ -1,6 +1,7 @@
 //! What an evaluation starts from.
 //!
 //! Owns: the objects, the clock, the order, the options. Flows in: an inventory. Flows out: [`Input`].
+//! Must not know: what an evaluation makes of it.
 
 use jiff::Timestamp;
 

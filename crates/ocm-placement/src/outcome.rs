@@ -1,7 +1,7 @@
 //! What became of a Placement.
 //!
 //! Owns: how a run ended, what was wrong, what is kept of the way. Flows in: what the pipeline found out.
-//! Flows out: data for reports, findings and explanations.
+//! Flows out: data for reports, findings and explanations. Must not know: their words.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The report: everything that an evaluation found out, under names instead of numbers.
 //!
 //! Owns: the shape that the cases compare, the PlacementDecisions as documents. Flows in: an evaluation. Flows
-//! out: serialisable data. Must not know: who prints it.
+//! out: serializable data. Must not know: who prints it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

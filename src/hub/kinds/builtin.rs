@@ -1,9 +1,10 @@
 //! The built-in kinds, as one table.
 //!
 //! Owns: the rows. To add a kind, add a line to its group: kind, plural, scope, target references. Versions
-//! stand at the group, or in a group of their own when a kind differs.
+//! stand at the group, or in a group of their own when a kind differs. Flows in: nothing. Flows out: the table.
+//! Must not know: any object.
 //!
-//! Facts: Kubernetes' API reference; Gateway API, OCM and Kuadrant CRDs of August 2026; policy 2.3.
+//! Facts: Kubernetes' API reference, and the projects' CRDs as docs/systems lists them.
 
 use super::kind_info::{KindInfo, KindSource, TargetFields};
 use crate::api::crd::Scope::{self, Cluster, Namespaced};

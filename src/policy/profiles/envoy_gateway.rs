@@ -1,5 +1,7 @@
 //! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces the whole, unless it says
 //! `mergeType` itself.
+//!
+//! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     AllowedTarget, Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,

@@ -1,4 +1,6 @@
 //! GKE (docs/systems/other-policies.md#gke): Direct kinds whose settings stand under `spec.default`.
+//!
+//! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{AllowedTarget, Profile, TargetField, Wrappers, whole};
 use crate::topology::Level;

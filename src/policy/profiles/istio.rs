@@ -1,4 +1,6 @@
 //! Istio (docs/systems/other-policies.md#istio): policies add up; there is never one winner.
+//!
+//! Owns: the profiles of Istio's kinds. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     MergeUnit, Precedence, Profile, SameTarget, Strategy, TargetField, Wrappers, service, whole,

@@ -1,5 +1,7 @@
 //! kgateway (docs/systems/other-policies.md#kgateway): labelled Direct, behaves like Inherited; the more
 //! specific wins per field.
+//!
+//! Owns: the profiles of `gateway.kgateway.dev`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, service,

@@ -1,4 +1,6 @@
 //! NGINX Gateway Fabric (docs/systems/other-policies.md#nginx-gateway-fabric).
+//!
+//! Owns: the profiles of `gateway.nginx.org`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, whole,

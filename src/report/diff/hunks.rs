@@ -1,6 +1,6 @@
 //! Two versions of an object as a unified difference of their canonical YAML.
 //!
-//! Owns: the lines of a difference. Flows in: two values. Flows out: tagged lines. Must not know: colours.
+//! Owns: the lines of a difference. Flows in: two values. Flows out: tagged lines. Must not know: colors.
 
 use serde_json::Value;
 use similar::{Algorithm, ChangeTag, TextDiff};

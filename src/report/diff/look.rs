@@ -6,7 +6,7 @@ use anstyle::Style;
 
 use crate::diagnostic::{one_line, wrapped_hanging};
 
-/// Where a text is shown: whether it may be coloured, and how wide it may become.
+/// Where a text is shown: whether it may be colored, and how wide it may become.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {
     /// Whether with escapes for a terminal.

@@ -1,6 +1,6 @@
 //! The document `Explanation`, and its parts.
 //!
-//! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialise. Must not know: policies.
+//! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -230,7 +230,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What became of a policy: a colour, and words.
+    /// What became of a policy: a color, and words.
     fn state(
         &self,
         id: PolicyId,

@@ -1,6 +1,7 @@
 //! AddOnPlacementScore: numbers that an add-on gives a cluster.
 //!
-//! Owns: names, values, how long they hold. Flows in: an object. Flows out: a view.
+//! Owns: names, values, how long they hold. Flows in: an object. Flows out: a view. Must not know: the
+//! clock.
 
 use jiff::Timestamp;
 

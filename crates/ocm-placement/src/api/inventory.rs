@@ -2,6 +2,7 @@
 //!
 //! Owns: sorting objects by kind and name, leaving out what cannot be read. Flows in: any objects. Flows out:
 //! views sorted by namespace and name, what is wrong, and the identities of what was left out.
+//! Must not know: who selects what.
 
 use apimachinery::Identity;
 

@@ -1,6 +1,6 @@
 //! Times as Kubernetes writes them.
 //!
-//! Owns: reading RFC 3339 as strictly as Go does. Flows in: text. Flows out: a timestamp.
+//! Owns: reading RFC 3339 as strictly as Go does. Flows in: text. Flows out: a timestamp. Must not know: the clock.
 
 use jiff::Timestamp;
 

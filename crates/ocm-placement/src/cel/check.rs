@@ -2,7 +2,8 @@
 //!
 //! Owns: undeclared names, unknown functions, calls that fit no overload. What is inside the cluster is dynamic,
 //! so most expressions pass; what is wrong for certain makes the Placement misconfigured rather than matching
-//! nothing. Flows in: an expanded expression. Flows out: nothing, or a complaint.
+//! nothing. Flows in: an expanded expression. Flows out: nothing, or a complaint. Must not know:
+//! clusters.
 
 use std::collections::HashMap;
 

@@ -2,6 +2,7 @@
 //!
 //! Owns: OCM's `scores` and `parseJSON`, cel-go's `type`, `dyn` and `bool`, and what `rewrite` puts into
 //! expressions. Flows in: add-on scores, the counter of cost. Flows out: a context that knows them.
+//! Must not know: which expressions call them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

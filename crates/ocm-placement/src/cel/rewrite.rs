@@ -5,7 +5,7 @@
 //! cel-go: it becomes optional indexing. `has()` becomes `in`. Equality compares an integer with a float by
 //! value. Each turn of a loop pays what its body costs by cel-go's prices (names, fields and calls 1, lists 10,
 //! maps 30); sizes of strings are not priced.
-//! Flows in: a checked expression. Flows out: one to run.
+//! Flows in: a checked expression. Flows out: one to run. Must not know: clusters.
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators};

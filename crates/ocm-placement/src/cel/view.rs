@@ -1,8 +1,9 @@
 //! The variable `managedCluster`: the cluster as Go's typed object shows it.
 //!
 //! Owns: which fields are there. The scheduler makes a map from the typed struct, so empty fields that Go omits
-//! are absent whatever the YAML says, and `spec.hubAcceptsClient` is always there (docs/systems/ocm-placement.md#cel-selectors).
-//! Flows in: a cluster. Flows out: a CEL value.
+//! are absent whatever the YAML says, and `spec.hubAcceptsClient` is always there
+//! (docs/systems/ocm-placement.md#cel-selectors).
+//! Flows in: a cluster. Flows out: a CEL value. Must not know: expressions.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Which cluster set made a cluster eligible.
 //!
-//! Owns: the words about bindings and membership. Flows in: a [`Case`]. Flows out: steps.
+//! Owns: the words about bindings and membership. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

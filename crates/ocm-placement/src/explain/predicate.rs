@@ -1,6 +1,7 @@
 //! Which predicate a cluster fits, or what each of them wants that it lacks.
 //!
-//! Owns: the words about labels, claims and expressions. Flows in: a [`Case`]. Flows out: steps.
+//! Owns: the words about labels, claims and expressions. Flows in: a [`Case`]. Flows out: steps. Must not know: other
+//! stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

@@ -1,6 +1,6 @@
 //! What each prioritizer gave a cluster, and from which numbers.
 //!
-//! Owns: the words about scores. Flows in: a [`Case`]. Flows out: steps.
+//! Owns: the words about scores. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

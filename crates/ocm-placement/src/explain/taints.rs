@@ -1,6 +1,6 @@
 //! What the tolerations make of each taint of a cluster.
 //!
-//! Owns: the words about taints and times. Flows in: a [`Case`]. Flows out: steps.
+//! Owns: the words about taints and times. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
 
 use jiff::Timestamp;
 

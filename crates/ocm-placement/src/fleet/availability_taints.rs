@@ -4,7 +4,7 @@
 //! taints `unavailable` and `unreachable` in step with the condition ManagedClusterConditionAvailable
 //! (docs/systems/ocm-placement.md#what-other-controllers-change; open-cluster-management-io/ocm
 //! pkg/registration/hub/taint/controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
-//! Flows in: a cluster. Flows out: its taints, each with its place.
+//! Flows in: a cluster. Flows out: its taints, each with its place. Must not know: tolerations.
 
 use crate::api::managed_cluster::{Availability, ManagedCluster, Taint, TaintEffect};
 

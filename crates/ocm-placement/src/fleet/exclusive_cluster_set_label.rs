@@ -4,7 +4,7 @@
 //! a mutating webhook labels clusters without a set, or with an empty one, `default`
 //! (docs/systems/ocm-placement.md#what-other-controllers-change; open-cluster-management-io/ocm
 //! pkg/registration/webhook/v1/managedcluster_mutating.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
-//! Flows in: a cluster. Flows out: the value of its label.
+//! Flows in: a cluster. Flows out: the value of its label. Must not know: which sets there are.
 
 use crate::api::managed_cluster::ManagedCluster;
 use crate::api::well_known::{CLUSTER_SET_LABEL, DEFAULT_SET};

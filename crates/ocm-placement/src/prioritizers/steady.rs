@@ -4,6 +4,7 @@
 //! Placement, as they were before the run: what a run decides itself would make every score depend on the order in
 //! which clusters are looked at (open-cluster-management-io/ocm
 //! pkg/placement/plugins/steady/steady.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). Flows out: scores.
+//! Must not know: weights.
 
 use crate::fleet::Bits;
 use crate::ids::ClusterId;
