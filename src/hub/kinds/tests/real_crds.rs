@@ -2,7 +2,8 @@
 
 use crate::api::crd::{PolicyLabel, read};
 use crate::api::fixture::real_crds;
-use crate::hub::kinds::{KindInfo, KindSource, KindTable};
+use crate::hub::kinds::KindTable;
+use crate::hub::kinds::kind_info::{KindInfo, KindSource};
 
 #[test]
 fn the_table_agrees_with_the_crds_of_the_projects() {
