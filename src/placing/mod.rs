@@ -19,4 +19,4 @@ mod tests;
 pub use findings::{problems, unwritable};
 pub use inventory::inventory;
 pub use location::place_of;
-pub use place::place;
+pub use place::{Clusters, place};

@@ -4,7 +4,7 @@
 //! field, predicted statuses.
 //! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
 //! reach, findings.
-//! Must not know: clusters (it takes those of each Gateway as given), works, output.
+//! Must not know: clusters, works, output.
 //!
 //! ```
 //! use spokewright::diagnostic::Findings;
@@ -98,7 +98,7 @@ pub use profile::{
 };
 pub use profiles::{ProfileEntry, ProfileError, Profiles, configure, entry_schema};
 pub(crate) use reach::without;
-pub use reach::{Change, Clusters, Reach};
+pub use reach::{Change, Reach};
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{exchanged, read as read_settings};
 pub use status::{AncestorRef, AncestorStatus, PolicyStatus, Statuses, Tally};

@@ -11,9 +11,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::diagnostic::API_VERSION;
+use crate::placing::Clusters;
 use crate::policy::{
-    AncestorStatus, Attachments, Clusters, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective,
-    PolicyId, PolicyStatus, Rule, Statuses, displacing, flatten,
+    AncestorStatus, Attachments, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective, PolicyId,
+    PolicyStatus, Rule, Statuses, displacing, flatten,
 };
 use crate::sync::LocalEffect;
 use crate::topology::{GatewayId, Level, Node};

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::policy::{Attachments, Clusters, EffectivePolicies, Statuses};
+use crate::placing::Clusters;
+use crate::policy::{Attachments, EffectivePolicies, Statuses};
 use crate::sync::{LocalEffect, SyncedKinds, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.
