@@ -36,8 +36,5 @@ pub(crate) const ROUTES_SYNCED: &str = "spokewright.dev/routes-synced";
 /// On a hub object: the name of its work, where the derived one is taken.
 pub(crate) const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
 
-/// The list of files that an output tree carries. A directory that holds one is output, never input, whatever it is
-/// called.
-pub const INVENTORY: &str = ".spokewright-inventory";
 /// The directory of annotated hub objects in an output tree; no cluster name can begin with `_`.
 pub(crate) const HUB_DIRECTORY: &str = "_hub";

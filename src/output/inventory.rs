@@ -16,8 +16,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::{Action, InventoryFault, OutputError};
 use super::tree::is_safe_path;
+
 /// What we wrote. Lists every file of ours but itself.
-pub use crate::object::well_known::INVENTORY;
+pub const INVENTORY: &str = ".spokewright-inventory";
 
 /// What we are about to write: stands beside the inventory while a run is under way, or was interrupted.
 pub(crate) const PLAN: &str = ".spokewright-inventory.next";

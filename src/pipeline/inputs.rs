@@ -12,7 +12,7 @@ use ocm_placement::{self as placement, Inventory, Mode};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
-use crate::output::same_or_inside;
+use crate::output::{INVENTORY, same_or_inside};
 use crate::progress::Progress;
 use crate::render::{Selection, Shard, WorkKind};
 use crate::source::{self, FileTree, Files, Sources, Watched};
@@ -295,6 +295,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         .chain(places.config_file)
         .chain(request.skip.iter().cloned())
         .collect(),
+        output_marker: Some(INVENTORY),
         exclude: config.exclude.clone(),
         root: places.root,
         boundary: request.boundary.clone(),
@@ -316,6 +317,7 @@ pub fn load_works(loaded: &mut Loaded, path: &Path, stdin: Option<&[u8]>, findin
         } else {
             vec![path.to_owned()]
         },
+        output_marker: Some(INVENTORY),
         root: path.to_owned(),
         progress: loaded.progress.clone(),
         ..source::Request::default()

@@ -19,4 +19,4 @@ mod tests;
 pub use findings::{problems, unwritable};
 pub use inventory::inventory;
 pub(crate) use location::place_of;
-pub(crate) use place::place;
+pub(crate) use place::{Clusters, place};

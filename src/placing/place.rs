@@ -3,7 +3,7 @@
 //! Owns: which of both counts, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways, given
 //! decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler decides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
 
@@ -14,6 +14,9 @@ use crate::api::gateway::Gateway;
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
+
+/// The clusters of each Gateway, by its `namespace/name`.
+pub(crate) type Clusters = BTreeMap<String, Vec<String>>;
 
 /// The clusters of each Gateway of ours, sorted; none for one that nobody places.
 ///

@@ -4,7 +4,7 @@
 //! field, predicted statuses.
 //! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
 //! reach, findings.
-//! Must not know: clusters (it takes those of each Gateway as given), works, output.
+//! Must not know: clusters, works, output.
 
 mod profile;
 
@@ -81,8 +81,8 @@ pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape
 #[cfg(test)]
 pub(crate) use profiles::ProfileEntry;
 pub(crate) use profiles::{Profiles, configure, entry_schema};
+pub(crate) use reach::Reach;
 pub(crate) use reach::without;
-pub(crate) use reach::{Clusters, Reach};
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{exchanged, read as read_settings};
 pub(crate) use status::{AncestorStatus, PolicyStatus, Statuses};

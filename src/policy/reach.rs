@@ -1,9 +1,9 @@
 //! How many things a policy affects, and what would change without it.
 //!
-//! Owns: reach (clusters, Gateways, listeners, routes, backends) and the recomputation of only those Gateways that a
-//! policy reaches.
-//! Flows in: attachments, effective policies, the clusters of each Gateway. Flows out: [`Reach`], [`Change`]s.
-//! Must not know: how it is printed.
+//! Owns: reach (Gateways, listeners, routes, backends) and the recomputation of only those Gateways that a policy
+//! reaches.
+//! Flows in: attachments, effective policies. Flows out: [`Reach`], [`Change`]s.
+//! Must not know: clusters, how it is printed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,14 +16,9 @@ use super::layer::Entry;
 use super::paths::on_gateway;
 use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId};
 
-/// The clusters of each Gateway, by `namespace/name`.
-pub(crate) type Clusters = BTreeMap<String, Vec<String>>;
-
 /// What a policy reaches: every node of every path that it is on, at its own level or below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// Clusters, sorted.
-    pub clusters: BTreeSet<String>,
     /// Gateways.
     pub gateways: BTreeSet<GatewayId>,
     /// Listeners, each with its Gateway.
@@ -48,12 +43,7 @@ pub(crate) struct Change {
 impl Reach {
     /// The reach of a policy. A policy that its kind refuses reaches nothing.
     #[must_use]
-    pub(crate) fn of(
-        attachments: &Attachments<'_>,
-        effective: &EffectivePolicies,
-        clusters: &Clusters,
-        policy: PolicyId,
-    ) -> Self {
+    pub(crate) fn of(attachments: &Attachments<'_>, effective: &EffectivePolicies, policy: PolicyId) -> Self {
         let mut reach = Self::default();
         let kind = attachments.policy(policy).kind;
         for gateway in candidates(attachments, policy) {
@@ -62,12 +52,6 @@ impl Reach {
                     reach.add(attachments, &path.path);
                 }
             }
-        }
-        for gateway in &reach.gateways {
-            let key = attachments.topology.gateways.get(*gateway).object.key();
-            reach
-                .clusters
-                .extend(clusters.get(&key).into_iter().flatten().cloned());
         }
         reach
     }

@@ -69,17 +69,24 @@ impl Explainer<'_, '_> {
             Some(id) => attachments.policy(id).nodes(),
             None => node.into_iter().collect(),
         };
-        let gateways = nodes
+        if identity.group_kind.kind == "ManagedCluster" {
+            return Vec::new();
+        }
+        self.clusters_of(
+            nodes
+                .into_iter()
+                .flat_map(|node| attachments.topology.gateways_of(node)),
+        )
+    }
+
+    /// The clusters of Gateways, sorted.
+    fn clusters_of(&self, gateways: impl IntoIterator<Item = GatewayId>) -> Vec<String> {
+        let known = &self.view.attachments.topology.gateways;
+        let clusters: BTreeSet<&String> = gateways
             .into_iter()
-            .flat_map(|node| attachments.topology.gateways_of(node))
-            .map(|gateway| attachments.topology.gateways.get(gateway));
-        let mut clusters: BTreeSet<&String> = gateways
-            .filter_map(|gateway| self.view.clusters.get(&gateway.object.key()))
+            .filter_map(|gateway| self.view.clusters.get(&known.get(gateway).object.key()))
             .flatten()
             .collect();
-        if identity.group_kind.kind == "ManagedCluster" {
-            clusters.clear();
-        }
         clusters.into_iter().cloned().collect()
     }
 
@@ -220,7 +227,7 @@ impl Explainer<'_, '_> {
         let status = view.statuses.of(id);
         let conditions = std::iter::once(&status.accepted).chain(&status.effect);
         let targets = view.attachments.policy(id).nodes();
-        let reach = Reach::of(view.attachments, &view.effective, &view.clusters, id);
+        let reach = Reach::of(view.attachments, &view.effective, id);
         let locators = |nodes: Vec<Node>| nodes.into_iter().map(|node| topology.locator(node)).collect();
         let effects = view.effects.iter().flat_map(|(cluster, effects)| {
             effects
@@ -232,7 +239,7 @@ impl Explainer<'_, '_> {
             conditions: conditions.cloned().collect(),
             targets: locators(targets),
             reach: ReachPart {
-                clusters: reach.clusters.into_iter().collect(),
+                clusters: self.clusters_of(reach.gateways.iter().copied()),
                 gateways: locators(reach.gateways.into_iter().map(Node::Gateway).collect()),
                 listeners: locators(
                     reach

@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use super::policy_view::PolicyView;
 use crate::diagnostic::API_VERSION;
+use crate::placing::Clusters;
 use crate::policy::{
-    AncestorStatus, Attachments, Clusters, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective,
-    PolicyId, PolicyStatus, Rule, Statuses, displacing, flatten,
+    AncestorStatus, Attachments, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective, PolicyId,
+    PolicyStatus, Rule, Statuses, displacing, flatten,
 };
 use crate::sync::LocalEffect;
 use crate::topology::{GatewayId, Level, Node};

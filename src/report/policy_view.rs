@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::policy::{Attachments, Clusters, EffectivePolicies, Statuses, effective_policy_documents};
+use crate::placing::Clusters;
+use crate::policy::{Attachments, EffectivePolicies, Statuses, effective_policy_documents};
 use crate::sync::{LocalEffect, SyncedKinds, SyncedRoutes};
 
 /// Everything that can be said about the policies of an input.

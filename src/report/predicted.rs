@@ -13,8 +13,9 @@ use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
+use crate::placing::Clusters;
 use crate::policy::{
-    Attachments, Clusters, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
+    Attachments, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
     effective_policy_stanza, extension_kinds,
 };
 use crate::sync::{LocalEffect, SyncedRoutes};

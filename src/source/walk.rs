@@ -14,7 +14,6 @@ use super::ignored::{Rules, exclusions};
 use super::paths::{show, without_dots};
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
 use crate::diagnostic::{Code, Finding, Findings, Place};
-use crate::object::well_known::INVENTORY;
 use crate::progress::Progress;
 
 /// What to read.
@@ -26,6 +25,8 @@ pub struct Request {
     pub spokes: Option<PathBuf>,
     /// Directories and files that are not input although they lie inside: the output directory.
     pub skip: Vec<PathBuf>,
+    /// A directory that holds a file of this name is output, never input, whatever it is called.
+    pub output_marker: Option<&'static str>,
     /// Globs in `.gitignore` syntax, relative to `root`.
     pub exclude: Vec<String>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
@@ -214,7 +215,8 @@ impl Walk<'_> {
             Err(error) => return self.unreadable(&here.shown, &error),
         };
         // Rendering an output tree again would feed back, wherever it lies; as an input somebody wants to read it.
-        if here.real != root && find(&entries, INVENTORY).is_some() {
+        let marker = self.request.output_marker;
+        if here.real != root && marker.is_some_and(|marker| find(&entries, marker).is_some()) {
             return;
         }
         if find(&entries, ".git").is_some() {

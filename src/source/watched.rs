@@ -295,6 +295,7 @@ mod tests {
                 hub: vec![root.clone()],
                 spokes: Some(root.join("spokes")),
                 root,
+                output_marker: Some(".spokewright-inventory"),
                 ..Request::default()
             };
             Watched::look(&request, None)
@@ -424,6 +425,7 @@ mod tests {
         std::os::unix::fs::symlink(place.path("repository"), place.path("links/current")).unwrap();
         let request = Request {
             hub: vec![place.path("links/current/hub")],
+            output_marker: Some(".spokewright-inventory"),
             ..Request::default()
         };
         let input = Watched::look(&request, None);

@@ -15,7 +15,8 @@ use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::{Attachments, Clusters};
+use crate::placing::Clusters;
+use crate::policy::Attachments;
 use crate::topology::{GatewayId, GatewayNode, ListenerId, ListenerNode, Node, RouteId, Topology};
 
 /// The routes that go to the spokes.

@@ -19,7 +19,8 @@ use crate::api::params::{Role, SyncedResource};
 use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Clusters, KindId, PolicyId, Rule};
+use crate::placing::Clusters;
+use crate::policy::{Attachments, KindId, PolicyId, Rule};
 use crate::topology::Node;
 
 /// One policy or route for the spokes.

@@ -336,21 +336,14 @@ fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displa
         + &limit("r", "kind: HTTPRoute, name: r1", "limits: {m: {rates: []}}");
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let clusters = [("infra/gw".to_owned(), vec!["c1".to_owned(), "c2".to_owned()])].into();
     let reach = super::super::Reach::of(
         &seen.attachments,
         &seen.effective,
-        &clusters,
         seen.id("RateLimitPolicy infra/g"),
     );
     assert_eq!(
-        (
-            reach.clusters.len(),
-            reach.gateways.len(),
-            reach.listeners.len(),
-            reach.routes.len()
-        ),
-        (2, 1, 2, 2)
+        (reach.gateways.len(), reach.listeners.len(), reach.routes.len()),
+        (1, 2, 2)
     );
     let changes = super::super::reach::without(
         &seen.attachments,

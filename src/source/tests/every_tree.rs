@@ -302,6 +302,7 @@ impl Case {
             skip: vec![hub.join("rendered")],
             exclude: vec!["charts/**".to_owned()],
             root: hub,
+            output_marker: Some(".spokewright-inventory"),
             ..Request::default()
         }
     }

@@ -191,6 +191,7 @@ fn a_tree_gives_the_files_that_the_disk_gives() {
         skip: vec![hub.join("rendered")],
         exclude: vec!["charts/**".to_owned()],
         root: hub.clone(),
+        output_marker: Some(".spokewright-inventory"),
         ..Request::default()
     };
     let file_twice = Request {
@@ -201,11 +202,13 @@ fn a_tree_gives_the_files_that_the_disk_gives() {
             hub.join("README.md"),
         ],
         root: root.to_owned(),
+        output_marker: Some(".spokewright-inventory"),
         ..Request::default()
     };
     let from_the_root = Request {
         hub: vec![root.to_owned()],
         root: root.to_owned(),
+        output_marker: Some(".spokewright-inventory"),
         ..Request::default()
     };
     for request in [whole, file_twice, from_the_root] {
@@ -221,6 +224,7 @@ fn an_input_that_the_tree_does_not_have_yet_is_empty_and_one_outside_is_an_error
     let tree = Held::of(directory.path());
     let request = |path: PathBuf| Request {
         hub: vec![path],
+        output_marker: Some(".spokewright-inventory"),
         ..Request::default()
     };
     let mut findings = Findings::new();
@@ -323,6 +327,7 @@ proptest! {
             spokes: Some(hub.join("spokes")),
             exclude,
             root: hub,
+            output_marker: Some(".spokewright-inventory"),
             ..Request::default()
         };
         let (disk, held) = both(root, &request);

@@ -10,8 +10,9 @@ use super::super::same_target::{SyncedPolicy, SyncedSpec, resolve};
 use super::super::{SyncedKinds, SyncedObjects, SyncedRoutes, Syncing};
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Ours};
+use crate::placing::Clusters;
 use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use crate::policy::{Clusters, Options, Outcome, PolicyId, Rule};
+use crate::policy::{Options, Outcome, PolicyId, Rule};
 
 const GW: &str = "kind: Gateway, name: gw";
 
