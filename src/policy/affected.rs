@@ -17,7 +17,7 @@ use super::effective_policies::EffectivePolicies;
 use super::ids::{KindId, PolicyId};
 use super::profile::StatusShape;
 use super::status::{controller_name, keys};
-use crate::hub::RowId;
+use crate::hub::RowId as _;
 use crate::topology::{GatewayId, Level, Node, Path};
 
 /// A target and the policies of one kind that affect it.

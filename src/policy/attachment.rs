@@ -14,7 +14,7 @@ use super::kinds::policy_kinds;
 use super::layer::Entry;
 use super::local_wins::without_rules_of;
 use super::options::Options;
-use super::policy::Policy;
+use super::one_policy::Policy;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;

@@ -21,7 +21,7 @@ mod settings;
 
 mod declared_target;
 mod options;
-mod policy;
+mod one_policy;
 
 mod kinds;
 mod local_wins;
@@ -75,7 +75,7 @@ pub(crate) use local_wins::without_rules_of;
 pub(crate) use losses::Loss;
 pub(crate) use merge::merge;
 pub(crate) use options::Options;
-pub(crate) use policy::Policy;
+pub(crate) use one_policy::Policy;
 pub(crate) use precedence::{Ages, Rule};
 pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy};
 #[cfg(test)]

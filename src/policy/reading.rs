@@ -12,7 +12,7 @@ use super::declared_target::Declared;
 use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::options::Options;
-use super::policy::Policy;
+use super::one_policy::Policy;
 use super::precedence::{self, Rank};
 use super::profile::{Profile, TargetField};
 use super::settings::{self, Problem, Weight};

@@ -15,7 +15,7 @@ use super::condition::{Condition, Outcome, effect_of};
 use super::declared_target::Target;
 use super::effective_policies::EffectivePolicies;
 use super::ids::PolicyId;
-use super::policy::Policy;
+use super::one_policy::Policy;
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
 use crate::hub::Table;

@@ -6,7 +6,7 @@
 //! Must not know: settings, precedence.
 
 use super::declared_target::{Declared, Target};
-use super::policy::Policy;
+use super::one_policy::Policy;
 use super::profile::Profile;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};

@@ -113,7 +113,6 @@ impl<'a> LocalPolicies<'a> {
     }
 
     /// The kinds and nodes that any of them targets, sorted.
-    #[must_use]
     pub(super) fn targets(&self) -> impl Iterator<Item = (KindId, Node)> {
         self.by_node.keys().copied()
     }

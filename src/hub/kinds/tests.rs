@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::kind_info::{KindInfo, KindSource};
 use super::*;
 use crate::api::crd::Scope;
-use crate::api::params::{ResourceCatalog, ResourceLookup};
+use crate::api::params::{ResourceCatalog as _, ResourceLookup};
 
 #[test]
 fn no_kind_and_no_plural_stands_twice_in_a_group() {

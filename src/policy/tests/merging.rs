@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
 use super::super::{Ages, KindId, Options, Rule};
-use crate::hub::RowId;
+use crate::hub::RowId as _;
 use crate::report::{OnClusters, PolicyReport};
 use crate::topology::GatewayId;
 

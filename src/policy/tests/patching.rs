@@ -10,7 +10,7 @@ use super::super::layer::{Content, Leaf};
 use super::super::leaves::{flatten, unflatten};
 use super::super::merge_patch::patch;
 use super::super::profile::MergeUnit;
-use crate::hub::RowId;
+use crate::hub::RowId as _;
 
 /// RFC 7386, section 2, as it stands there.
 fn reference(target: &Value, patch: &Value) -> Value {

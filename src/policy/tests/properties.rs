@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, object};
 use super::super::{Profiles, affected, effective_policy_documents, without};
-use crate::hub::{Hub, Objects, RowId};
+use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
 use crate::policy::SameTarget;
 use crate::report::{EffectiveEntry, OnClusters, PolicyReport};
