@@ -25,6 +25,7 @@ mod status;
 mod status_command;
 mod watch;
 
+use std::panic::UnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -73,7 +74,7 @@ enum Command {
 
 /// Runs the command line and says with which status to exit.
 pub(crate) fn main() -> ExitCode {
-    let outcome = std::panic::catch_unwind(|| match parse() {
+    let status = guarded(|| match parse() {
         Ok(cli) => run(cli),
         Err(error) => {
             // Help and version are data, and succeed; everything else is a usage error.
@@ -86,11 +87,16 @@ pub(crate) fn main() -> ExitCode {
             status
         }
     });
-    let status = outcome.unwrap_or_else(|_| {
+    ExitCode::from(status.code())
+}
+
+/// The status of a run, also of one that a broken promise ended. The panic's own message, on stderr before, names the
+/// place in the code.
+fn guarded(run: impl FnOnce() -> Status + UnwindSafe) -> Status {
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
         show::line("error: this is a bug in spokewright; please report it with the input that caused it");
         Status::Bug
-    });
-    ExitCode::from(status.code())
+    })
 }
 
 /// The command line. Usage lines name the program as it was called; kubectl starts `kubectl-spokewright`, and what was
@@ -124,5 +130,16 @@ fn run(cli: Cli) -> Status {
         Ok(status) => status,
         Err(error) if status::is_broken_pipe(&error) => Status::Done,
         Err(error) => show::error(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_the_exit_status_of_a_bug() {
+        assert_eq!(guarded(|| panic!("a stage broke its promise")).code(), 70);
+        assert_eq!(guarded(|| Status::Usage).code(), 2);
     }
 }

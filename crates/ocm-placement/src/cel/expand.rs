@@ -7,24 +7,60 @@ use kube_cel::cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, ListExpr, LiteralValue, operators,
 };
 
+/// Nodes of an expression with macros in it, once they are expanded. Each macro copies what it is called on, as in
+/// cel-go (google/cel-go cel/library.go@v0.26.0 `optMap`), so each link of a chain doubles all before it.
+const MOST_NODES: usize = 100_000;
+
+/// The nodes that an expanded macro adds to the copy of what it is called on.
+const MACRO: usize = 9;
+
 /// Expands both macros everywhere.
 ///
 /// # Errors
-/// The first argument of a macro is no simple name.
+/// The first argument of a macro is no simple name; the expression becomes too large.
 pub(super) fn expand(expression: IdedExpr) -> Result<IdedExpr, String> {
-    map_children(expression, &mut |child| expand(child)).and_then(expand_here)
+    measured(expression).map(|(expanded, _)| expanded)
 }
 
-fn expand_here(expression: IdedExpr) -> Result<IdedExpr, String> {
-    let IdedExpr { id, expr } = expression;
-    let flat = match &expr {
-        Expr::Call(call) if call.target.is_some() && call.args.len() == 2 => match call.func_name.as_str() {
-            "optMap" => false,
-            "optFlatMap" => true,
-            _ => return Ok(IdedExpr { id, expr }),
-        },
-        _ => return Ok(IdedExpr { id, expr }),
+/// An expanded expression and the number of its nodes.
+fn measured(expression: IdedExpr) -> Result<(IdedExpr, usize), String> {
+    let mut nodes = 1usize;
+    // A call's target comes first.
+    let mut first = None;
+    let expression = map_children(expression, &mut |child| {
+        let (child, size) = measured(child)?;
+        nodes = nodes.saturating_add(size);
+        first.get_or_insert(size);
+        Ok(child)
+    })?;
+    let Some(flat) = macro_of(&expression) else {
+        return Ok((expression, nodes));
     };
+    let nodes = nodes
+        .saturating_add(first.unwrap_or_default())
+        .saturating_add(MACRO);
+    if nodes > MOST_NODES {
+        return Err(format!(
+            "expression too complex: its macros expand to more than {MOST_NODES} operations"
+        ));
+    }
+    Ok((expand_here(expression, flat)?, nodes))
+}
+
+/// Whether a call is a macro, and whether that is the flat one.
+fn macro_of(expression: &IdedExpr) -> Option<bool> {
+    match &expression.expr {
+        Expr::Call(call) if call.target.is_some() && call.args.len() == 2 => match call.func_name.as_str() {
+            "optMap" => Some(false),
+            "optFlatMap" => Some(true),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn expand_here(expression: IdedExpr, flat: bool) -> Result<IdedExpr, String> {
+    let IdedExpr { id, expr } = expression;
     let Expr::Call(CallExpr { target, args, .. }) = expr else {
         return Ok(IdedExpr { id, expr });
     };

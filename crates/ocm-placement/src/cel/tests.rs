@@ -183,6 +183,22 @@ fn optional_values_are_chained() {
 }
 
 #[test]
+fn a_chain_of_macros_that_copies_itself_too_often_is_refused_before_it_is_copied() {
+    let chain = |link: &str, length: usize| {
+        let links = link.repeat(length);
+        run(&format!("optional.of(1){links}.hasValue()"))
+    };
+    for link in [".optMap(x, x)", ".optFlatMap(x, optional.of(x))"] {
+        assert_eq!(chain(link, 8), Ok(true), "{link}");
+        let refused = chain(link, 200).expect_err(link);
+        assert!(refused.starts_with("expression too complex: "), "{refused}");
+    }
+    // What stands in an argument is not copied.
+    let (open, close) = ("optional.of(1).optMap(x, ".repeat(20), ")".repeat(20));
+    assert_eq!(run(&format!("{open}x{close}.hasValue()")), Ok(true));
+}
+
+#[test]
 fn kubernetes_libraries_are_there() {
     matching(&[
         "semver(managedCluster.status.clusterClaims[0].value).isGreaterThan(semver('1.29.0'))",
