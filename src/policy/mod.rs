@@ -20,8 +20,8 @@ mod precedence;
 mod settings;
 
 mod declared_target;
-mod options;
 mod one_policy;
+mod options;
 
 mod kinds;
 mod local_wins;
@@ -74,8 +74,8 @@ pub(crate) use leaves::{flatten, unflatten};
 pub(crate) use local_wins::without_rules_of;
 pub(crate) use losses::Loss;
 pub(crate) use merge::merge;
-pub(crate) use options::Options;
 pub(crate) use one_policy::Policy;
+pub(crate) use options::Options;
 pub(crate) use precedence::{Ages, Rule};
 pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy};
 #[cfg(test)]
