@@ -9,6 +9,7 @@ use super::{Findings, Severity};
 
 /// Counts of findings; prints as `2 errors, 1 warning`, and as `no findings` when there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct FindingCounts {
     /// Findings that stop anything from being written.
     pub errors: usize,

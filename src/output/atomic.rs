@@ -26,6 +26,7 @@ pub struct WrittenFiles {
 /// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`: {source}", path.display())]
+#[non_exhaustive]
 pub struct FileError {
     /// The file.
     pub path: PathBuf,

@@ -12,6 +12,7 @@ use crate::diagnostic::{Code, Finding, Place, shell_word};
 
 /// What stands in the way of one file, or of all files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Obstacle {
     /// A file of ours whose bytes are neither those we wrote nor those we want: edited by hand.
     Edited,
@@ -113,6 +114,7 @@ impl Offender {
 
 /// Why the output itself cannot be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RootFault {
     /// It, or a component on the way to it, is a file.
     NotADirectory,
@@ -122,6 +124,7 @@ pub enum RootFault {
 
 /// Why an inventory or a plan cannot be trusted. Lines count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InventoryFault {
     /// A directory, a link or a device bears its name.
     NotAFile,
@@ -155,6 +158,7 @@ impl fmt::Display for InventoryFault {
 
 /// Why the caller's tree was refused: a bug, not something that input may cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TreeFault {
     /// A path is absolute, leaves the root, or takes one of our own names.
     Unsafe,
@@ -178,6 +182,7 @@ pub enum Action {
 /// Why the output was not written, or not completely. Nothing was touched, except with [`OutputError::Io`]: then
 /// every file is whole, still known to be ours, and the next run completes the work.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OutputError {
     /// The output is a file or a symbolic link.
     #[error("the output {} {}", .path.display(), match .fault {

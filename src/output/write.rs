@@ -94,6 +94,7 @@ pub struct Change {
 
 /// What a run found and did. The same for any number of threads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Summary {
     /// Files of the tree that were written; with [`Options::check`], that would be.
     pub written: usize,

@@ -52,6 +52,7 @@ impl std::fmt::Display for Shard {
 
 /// Why a text is no shard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ShardError {
     /// It is not two numbers with a slash between them.
     #[error("write I/N, such as 1/4 for the first of four parts")]

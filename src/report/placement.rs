@@ -122,6 +122,7 @@ fn line_of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Option<String> {
 /// The document of `placement -o json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PlacementReport {
     api_version: &'static str,
     kind: &'static str,
@@ -144,6 +145,7 @@ impl PlacementReport {
 /// The document of `placement --why CLUSTER -o json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PlacementExplanation<'a> {
     api_version: &'static str,
     kind: &'static str,

@@ -23,6 +23,7 @@ use crate::topology::{GatewayId, Level, Node};
 /// `policies -o json`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PolicyReport {
     /// `spokewright.dev/v1alpha1`.
     pub api_version: &'static str,
@@ -39,6 +40,7 @@ pub struct PolicyReport {
 
 /// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WithoutPaths {
     /// The policy kind.
     pub kind: String,
@@ -79,6 +81,7 @@ impl OnClusters<'_> {
 /// What holds on one path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct EffectiveEntry {
     /// The policy kind.
     pub kind: String,
@@ -159,6 +162,7 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
 /// A policy and its predicted status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PolicyEntry {
     /// Locator.
     pub policy: String,
@@ -190,6 +194,7 @@ pub struct PolicyEntry {
 
 /// Why another policy won.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct DecisionEntry {
     /// Its locator.
     pub winner: String,
@@ -201,6 +206,7 @@ pub struct DecisionEntry {
 
 /// The status of a policy on one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OnCluster {
     /// The cluster.
     pub cluster: String,

@@ -85,6 +85,7 @@ struct ObjectReport {
 /// File and line of an object of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SourceLine {
     /// Path relative to the root of the input.
     pub path: String,
@@ -95,6 +96,7 @@ pub struct SourceLine {
 /// A policy that is not shipped although its kind is synced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct WithheldPolicy {
     /// Locator of the policy.
     pub policy: String,

@@ -62,6 +62,7 @@ impl ObjectStatus {
 
 /// The groups in which a report for people lists objects, in their order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum StatusGroup {
     /// GatewayClasses.
     GatewayClass,
@@ -92,6 +93,7 @@ impl StatusGroup {
 
 /// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Address {
     /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
     pub r#type: &'static str,
@@ -102,6 +104,7 @@ pub struct Address {
 /// A listener of a hub Gateway on one cluster (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ListenerOnCluster {
     /// `<cluster>.<listener>`.
     pub name: String,
@@ -112,6 +115,7 @@ pub struct ListenerOnCluster {
 /// The ManifestWork that carries an object to one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct WorkOnCluster {
     /// The cluster.
     pub cluster: String,
@@ -126,6 +130,7 @@ pub struct WorkOnCluster {
 
 /// What became of a ManifestWork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub enum WorkState {
     /// Its condition Applied is True.
     Applied,

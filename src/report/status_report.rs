@@ -27,6 +27,7 @@ pub struct StatusReport<'r> {
 /// Where statuses come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum StatusSource {
     /// The input alone: what it would be once everything is applied.
     Prediction,

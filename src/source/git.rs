@@ -21,6 +21,7 @@ use crate::diagnostic::nearest;
 
 /// Why a revision cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GitError {
     /// No repository holds the path.
     #[error("`{path}` is in no Git repository")]

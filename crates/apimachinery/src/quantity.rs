@@ -24,6 +24,7 @@ const CAP: i128 = i64::MAX as i128;
 
 /// Why a text is no quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum QuantityError {
     /// Nothing that looks like a number.
     #[error(

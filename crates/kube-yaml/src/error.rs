@@ -52,6 +52,7 @@ pub struct Error {
 
 /// A second place that an [`Error`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Related {
     /// The bytes of the same text.
     pub range: Range<usize>,

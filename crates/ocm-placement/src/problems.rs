@@ -15,6 +15,7 @@ use crate::outcome::{FaultStage, Outcome, SchedulerStatus};
 
 /// Something that a Placement's author should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The Placement's namespace.
     pub namespace: String,
@@ -60,6 +61,7 @@ pub enum ProblemKind {
 
 /// A Placement whose given decisions are not what the evaluation gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The Placement's namespace.
     pub namespace: String,

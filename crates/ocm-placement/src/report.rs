@@ -26,6 +26,7 @@ use crate::weights::Kind;
 /// What became of all Placements of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Report {
     /// snapshot, sequential or fixpoint.
     pub mode: &'static str,
@@ -48,6 +49,7 @@ pub struct Report {
 /// One Placement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PlacementReport {
     /// Namespace.
     pub namespace: String,
@@ -94,6 +96,7 @@ pub struct PlacementReport {
 /// What passed a filter and those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct FilterReport {
     /// `Predicate`, then `Predicate,TaintToleration`.
     pub name: &'static str,
@@ -103,6 +106,7 @@ pub struct FilterReport {
 
 /// What a prioritizer gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PrioritizerReport {
     /// Name.
     pub name: String,
@@ -115,6 +119,7 @@ pub struct PrioritizerReport {
 /// A cluster and its total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Ranked {
     /// Name.
     pub cluster_name: String,
@@ -125,6 +130,7 @@ pub struct Ranked {
 /// A selected cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Decision {
     /// Name.
     pub cluster_name: String,
@@ -140,6 +146,7 @@ pub struct Decision {
 
 /// A PlacementDecision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DecisionObject {
     /// `metadata.name`.
     pub name: String,
@@ -152,6 +159,7 @@ pub struct DecisionObject {
 /// One of `status.decisionGroups`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DecisionGroupReport {
     /// Position.
     pub decision_group_index: usize,

@@ -30,6 +30,7 @@ impl Change {
 
 /// How much was added, changed and removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Counts {
     /// Only on the new side.
     pub added: usize,

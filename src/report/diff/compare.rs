@@ -33,6 +33,7 @@ pub struct Comparison {
 
 /// One change of one object, the same on all of its clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ObjectChange {
     /// Which object.
     pub object: ObjectKey,
@@ -61,6 +62,7 @@ pub enum Which {
 
 /// An origin in the texts of one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SidedOrigin {
     /// Whose texts.
     pub side: Which,
@@ -81,6 +83,7 @@ pub enum Presence {
 
 /// Clusters to which the same happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClusterRow {
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -95,6 +98,7 @@ pub struct ClusterRow {
 /// A text that is no YAML, and so cannot be compared: only an output tree that was edited by hand has one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the work `{work}` of `{cluster}` cannot be read: {message}")]
+#[non_exhaustive]
 pub struct Unreadable {
     /// Which side.
     pub side: Which,

@@ -21,6 +21,7 @@ type ByPath = BTreeMap<PathKey, Held>;
 
 /// What holds on every path of one side.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct EffectiveSettings {
     /// Where nothing but what is synced counts.
     by_path: ByPath,
@@ -134,6 +135,7 @@ impl EffectiveSettings {
 
 /// What holds on one cluster.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SettingsOnCluster {
     cluster: String,
     by_path: ByPath,

@@ -12,6 +12,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FieldChange {
     /// Such as `spec.listeners[name=api].port`; `""` for the whole value.
     pub path: String,

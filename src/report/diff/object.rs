@@ -15,6 +15,7 @@ use apimachinery::ApiVersion;
 /// object is a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ObjectKey {
     /// Whether it is the work around the objects and not one of them; sorts last.
     #[serde(skip)]

@@ -28,6 +28,7 @@ pub struct Titles {
 /// of its own does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct EffectiveChange {
     /// Kind of the policy.
     pub kind: String,
@@ -60,6 +61,7 @@ pub struct EffectiveChange {
 
 /// A setting that differs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SettingChange {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -79,6 +81,7 @@ fn names<S: Serializer>(names: &Arc<Vec<String>>, serializer: S) -> Result<S::Ok
 
 /// Everything that differs between two sides.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct DiffReport {
     /// What the sides are called.
     pub titles: Titles,

@@ -11,6 +11,7 @@ use crate::policy::Condition;
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ObjectExplanation {
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,
@@ -40,6 +41,7 @@ pub struct ObjectExplanation {
 /// What is said of a policy.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PolicyPart {
     /// Its conditions.
     pub conditions: Vec<Condition>,
@@ -60,6 +62,7 @@ pub struct PolicyPart {
 /// A policy that took the place of another.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Winner {
     /// Its locator.
     pub policy: String,
@@ -76,6 +79,7 @@ pub struct Winner {
 /// The reach of a policy: locators.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ReachPart {
     /// Cluster names.
     pub clusters: Vec<String>,
@@ -92,6 +96,7 @@ pub struct ReachPart {
 /// What becomes of a policy on one cluster.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ClusterPart {
     /// The cluster.
     pub cluster: String,
@@ -102,6 +107,7 @@ pub struct ClusterPart {
 /// Results that would change.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ChangePart {
     /// The paths, as locators.
     pub paths: Vec<Vec<String>>,
@@ -115,6 +121,7 @@ pub struct ChangePart {
 /// One setting that would change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SettingIfDeleted {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -129,6 +136,7 @@ pub struct SettingIfDeleted {
 /// Paths with one result.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ExplainedPaths {
     /// The policy kind.
     pub kind: String,
@@ -148,6 +156,7 @@ pub struct ExplainedPaths {
 /// A setting with its origin.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ExplainedSetting {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -166,6 +175,7 @@ pub struct ExplainedSetting {
 /// A setting that lost.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ExplainedLoss {
     /// Rule id or JSON pointer.
     pub setting: String,
