@@ -14,7 +14,9 @@ fn main() {
 /// The forms of quantities that clusters report.
 #[divan::bench(args = ["16", "3500m", "65843492Ki", "0.58Gi", "1e3"])]
 fn quantity(text: &str) -> Option<f64> {
-    Quantity::parse(black_box(text)).ok().map(|quantity| quantity.approximate())
+    Quantity::parse(black_box(text))
+        .ok()
+        .map(|quantity| quantity.approximate())
 }
 
 /// Evaluating a selector, as often as there are clusters.
@@ -39,7 +41,9 @@ fn selector_on_labels(bencher: Bencher<'_, '_>) {
 /// A name as most are: valid.
 #[divan::bench]
 fn name() -> bool {
-    NameRule::Rfc1123Subdomain.check(black_box("gateway-shop-storefront.example")).is_ok()
+    NameRule::Rfc1123Subdomain
+        .check(black_box("gateway-shop-storefront.example"))
+        .is_ok()
 }
 
 /// The pointer of an annotation, whose key has a slash.
