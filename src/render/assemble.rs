@@ -69,9 +69,8 @@ pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
             }
         }
     };
-    let names: Vec<&str> = plan.works.iter().map(|work| work.name.as_str()).collect();
     for works in plan.clusters.values_mut() {
-        works.sort_by_key(|work| names.get(*work).copied());
+        works.sort_by_key(|id| plan.works.get(*id).name.as_str());
     }
     let placed = input.gateways.rows().iter();
     plan.gateways = placed.filter(|gateway| !gateway.clusters.is_empty()).count();
@@ -210,8 +209,7 @@ impl<'a> Assembly<'a> {
             findings.push(substitution(object, &parts.name));
         }
         let custom = rbac::custom_resources(&parts.manifests);
-        let position = self.plan.works.len();
-        self.plan.works.push(Work {
+        let id = self.plan.works.push(Work {
             name: parts.name.clone(),
             text: work,
             manifests: summaries(&parts.manifests),
@@ -227,7 +225,7 @@ impl<'a> Assembly<'a> {
         }
         for cluster in clusters {
             let works = self.plan.clusters.entry(cluster.clone()).or_default();
-            works.push(position);
+            works.push(id);
             let rbac = self.rbac.entry(cluster.clone()).or_default();
             rbac.extend(custom.iter().cloned());
         }
@@ -241,15 +239,14 @@ impl<'a> Assembly<'a> {
         }
         for (custom, clusters) in by_content {
             let parts = rbac::work(rbac::ROLE_NAME, &custom);
-            let position = self.plan.works.len();
             let text = work_text(&parts, None);
-            self.plan.works.push(Work {
+            let id = self.plan.works.push(Work {
                 name: parts.name,
                 text,
                 manifests: summaries(&parts.manifests),
             });
             for cluster in clusters {
-                self.plan.clusters.entry(cluster).or_default().push(position);
+                self.plan.clusters.entry(cluster).or_default().push(id);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::kustomization::kustomization;
-use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work};
+use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree};
@@ -18,7 +18,7 @@ const KUSTOMIZATION: &str = "kustomization.yaml";
 #[derive(Debug)]
 pub struct Layout<'a> {
     plan: &'a Plan,
-    clusters: Vec<(&'a str, &'a [usize])>,
+    clusters: Vec<(&'a str, &'a [WorkId])>,
     hub_files: Vec<(&'a str, &'a str)>,
     /// ManifestWorkReplicaSets, which stand in the place of the clusters' works.
     sets: &'a [ReplicaSet],
@@ -55,7 +55,7 @@ impl<'a> Layout<'a> {
     #[must_use]
     pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
         let sets = plan.replica_sets.as_deref();
-        let clusters: Vec<(&str, &[usize])> = plan
+        let clusters: Vec<(&str, &[WorkId])> = plan
             .clusters
             .iter()
             .filter(|_| sets.is_none())
@@ -113,7 +113,7 @@ impl<'a> Layout<'a> {
         files
     }
 
-    fn cluster(&self, cluster: u32) -> (&'a str, &'a [usize]) {
+    fn cluster(&self, cluster: u32) -> (&'a str, &'a [WorkId]) {
         self.clusters.get(cluster as usize).copied().unwrap_or_default()
     }
 
@@ -121,7 +121,7 @@ impl<'a> Layout<'a> {
         self.cluster(cluster)
             .1
             .get(work as usize)
-            .and_then(|position| self.plan.works.get(*position))
+            .map(|id| self.plan.works.get(*id))
     }
 
     fn path_of(&self, file: File) -> Cow<'_, str> {
@@ -195,11 +195,7 @@ impl Tree for Layout<'_> {
         match self.files.get(index) {
             Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
             Some(File::Cluster { cluster }) => {
-                let works = self
-                    .cluster(*cluster)
-                    .1
-                    .iter()
-                    .filter_map(|work| self.plan.works.get(*work));
+                let works = self.cluster(*cluster).1.iter().map(|id| self.plan.works.get(*id));
                 let files: Vec<String> = works.map(|work| format!("{}.yaml", work.name)).collect();
                 let files: Vec<&str> = files.iter().map(String::as_str).collect();
                 buffer.extend(kustomization(&files).bytes());

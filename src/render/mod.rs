@@ -56,7 +56,7 @@ pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
 pub(crate) use names::manifest_key;
 pub(crate) use plan::REPLICA_SETS;
-pub use plan::{ManifestSummary, Plan, ReplicaSet, Work};
+pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
 pub use selection::{Selection, Shard, ShardError};
 pub use work::WorkText;

@@ -7,15 +7,21 @@ use std::collections::BTreeMap;
 
 use super::manifest::Manifest;
 use super::work::WorkText;
+use crate::hub::{Table, row_ids};
 use crate::object::Origin;
+
+row_ids! {
+    /// A distinct work, in [`Plan::works`].
+    pub WorkId,
+}
 
 /// What a run would write.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The distinct works: a thousand clusters that get one content share one entry.
-    pub works: Vec<Work>,
-    /// Each cluster's works, as positions in [`Plan::works`], by name of the work.
-    pub clusters: BTreeMap<String, Vec<usize>>,
+    pub works: Table<WorkId, Work>,
+    /// Each cluster's works, by name of the work.
+    pub clusters: BTreeMap<String, Vec<WorkId>>,
     /// Annotated hub objects (`hubObjects: Annotated`): file name and text, by file name.
     pub hub_objects: BTreeMap<String, String>,
     /// Gateways of ours that reach at least one cluster.

@@ -100,7 +100,7 @@ enum Subject {
 impl Aggregation<'_, '_> {
     /// Aggregates. `admits` says which clusters are looked at.
     pub(crate) fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
-        let works_of_plan = self.plan.works.iter();
+        let works_of_plan = self.plan.works.rows().iter();
         let by_key: HashMap<String, &str> = works_of_plan
             .map(|work| (manifest_key(&work.name), work.name.as_str()))
             .collect();
@@ -144,7 +144,7 @@ impl Aggregation<'_, '_> {
         let subjects = self.subjects();
         let mut instances: HashMap<Subject, Vec<Instance<'x>>> = HashMap::new();
         for (cluster, planned) in &self.plan.clusters {
-            for work in planned.iter().filter_map(|work| self.plan.works.get(*work)) {
+            for work in planned.iter().map(|id| self.plan.works.get(*id)) {
                 let exported = exported.get(&(cluster.as_str(), work.name.as_str()));
                 works.planned = works.planned.saturating_add(1);
                 match exported.map_or(WorkState::Missing, |exported| exported.state) {
@@ -202,7 +202,7 @@ impl Aggregation<'_, '_> {
             .clusters
             .iter()
             .flat_map(|(cluster, works)| {
-                let works = works.iter().filter_map(|work| self.plan.works.get(*work));
+                let works = works.iter().map(|id| self.plan.works.get(*id));
                 works.map(|work| (cluster.as_str(), work.name.as_str()))
             })
             .collect();

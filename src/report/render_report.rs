@@ -150,7 +150,7 @@ impl<'a> RenderReport<'a> {
                 name: cluster.clone(),
                 works: works
                     .iter()
-                    .filter_map(|work| plan.works.get(*work))
+                    .map(|id| plan.works.get(*id))
                     .map(|work| WorkReport {
                         name: work.name.clone(),
                         path: format!("{cluster}/{}.yaml", work.name),

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
+use crate::hub::RowId as _;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
@@ -60,6 +61,7 @@ impl<'a> Side<'a> {
         let mut side = Self {
             bodies: plan
                 .works
+                .rows()
                 .iter()
                 .map(|work| {
                     let (before, after) = work.text.halves();
@@ -79,7 +81,7 @@ impl<'a> Side<'a> {
         for (cluster, works) in plan.clusters.iter().filter(|_| sets.is_none()) {
             let works = works
                 .iter()
-                .filter_map(|position| Some((plan.works.get(*position)?.name.as_str(), *position)))
+                .map(|id| (plan.works.get(*id).name.as_str(), id.row() as usize))
                 .collect();
             side.clusters.insert(cluster, works);
         }
