@@ -10,6 +10,22 @@
 //! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
 //! along it (`optional`: CEL's optional values), `schema` has the order of these steps.
 
+// Input never causes a panic, and a library does not print; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
 mod check;
 mod compile;
 mod complete;
