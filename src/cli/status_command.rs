@@ -78,7 +78,8 @@ impl StatusCommand {
     ) -> anyhow::Result<(Loaded, String, bool)> {
         let loaded = self.options.load(request)?;
         let analysis = Analysis::new(&loaded, findings);
-        let view = analysis.policies(findings);
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, findings);
         let statuses = analysis.statuses(&view);
         let has_none = statuses.is_empty();
         let data = if self.reporting.output == ReportFormat::Yaml {
@@ -91,6 +92,7 @@ impl StatusCommand {
                 .write(&report, |report| status_text(report, width()))
         };
         drop(view);
+        drop(spokes);
         drop(analysis);
         Ok((loaded, data, has_none))
     }

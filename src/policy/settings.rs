@@ -375,3 +375,16 @@ pub(crate) fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: V
     }
     Value::Object(spec)
 }
+
+/// Settings as a spec of their kind says them: bare, or in the one wrapper that the kind has.
+#[must_use]
+pub(crate) fn wrapped(profile: &Profile, settings: Value) -> Value {
+    match profile.wrappers {
+        Wrappers::Default => {
+            let mut spec = Map::new();
+            spec.insert("default".to_owned(), settings);
+            Value::Object(spec)
+        }
+        Wrappers::Bare | Wrappers::OneOfDefaultsOverrides | Wrappers::Any => settings,
+    }
+}

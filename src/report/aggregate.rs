@@ -14,6 +14,8 @@ use serde::Serialize;
 
 use self::instance::Instance;
 use self::rules::{gateway_status, policy_condition};
+use super::policies::exception;
+use super::policy_view::PolicyView;
 use super::exported::{ExportedWork, RBAC_WORK};
 use super::predicted::class_status;
 use super::status::{ObjectStatus, StatusGroup, WorkState};
@@ -21,9 +23,8 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Condition, Outcome, PolicyId};
+use crate::policy::{Condition, Outcome, PolicyId};
 use crate::render::{MANIFEST_KEY_LABEL, Plan, manifest_key, policy_conditions};
-use crate::sync::{LocalEffect, SyncedRoutes};
 use crate::topology::RouteId;
 
 /// Everything that statuses are aggregated from.
@@ -38,11 +39,7 @@ pub(crate) struct Aggregation<'p, 'a> {
     /// What is ours.
     pub ours: &'p Ours<'a>,
     /// The policies.
-    pub attachments: &'p Attachments<'a>,
-    /// What spoke-local policies do to synced ones, by cluster.
-    pub effects: &'p BTreeMap<String, Vec<LocalEffect>>,
-    /// The routes that go to spokes.
-    pub routes: &'p SyncedRoutes<'a>,
+    pub view: &'p PolicyView<'p>,
 }
 
 /// What the works say.
@@ -183,12 +180,12 @@ impl Aggregation<'_, '_> {
             let object = ours.gateway.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Gateway(id))
         });
-        let policies = self.attachments.policies.iter();
+        let policies = self.view.hub.policies.iter();
         let policies = policies.map(|(id, policy)| {
             let object = policy.object;
             ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
         });
-        let routes = self.routes.iter().map(|(number, route)| {
+        let routes = self.view.routes.iter().map(|(number, route)| {
             let origin = &route.object.origin;
             ((origin.document, origin.pointer.as_str()), Subject::Route(number))
         });
@@ -222,7 +219,7 @@ impl Aggregation<'_, '_> {
 
     /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
     fn routes(&self, instances: &HashMap<Subject, Vec<Instance<'_>>>) -> Vec<ObjectStatus> {
-        let shipped = self.routes.iter();
+        let shipped = self.view.routes.iter();
         shipped
             .filter_map(|(number, route)| {
                 let instances = instances.get(&Subject::Route(number))?;
@@ -254,26 +251,20 @@ impl Aggregation<'_, '_> {
         instances: &HashMap<Subject, Vec<Instance<'_>>>,
         admits: impl Fn(&str) -> bool,
     ) -> Vec<ObjectStatus> {
-        let mut overridden: HashMap<PolicyId, Vec<(&str, &Condition)>> = HashMap::new();
-        for (cluster, effects) in self.effects.iter().filter(|(cluster, _)| admits(cluster)) {
-            for effect in effects {
-                if effect.outcome == Outcome::Overridden {
-                    let entry = overridden.entry(effect.policy).or_default();
-                    entry.push((cluster, &effect.condition));
-                }
-            }
-        }
         let mut statuses = Vec::new();
-        for (id, policy) in self.attachments.policies.iter() {
+        for (id, policy) in self.view.hub.policies.iter() {
             let instances = instances.get(&Subject::Policy(id)).map(Vec::as_slice);
-            let overridden = overridden.get(&id).filter(|_| self.is_synced(policy.object));
-            if instances.is_none() && overridden.is_none() {
+            let overridden = self.overridden(id, &admits);
+            if instances.is_none() && overridden.is_empty() {
                 continue;
             }
             let instances = instances.unwrap_or_default();
-            let overridden = overridden.map(Vec::as_slice).unwrap_or_default();
+            let overridden: Vec<(&str, &Condition)> = overridden
+                .iter()
+                .map(|(cluster, condition)| (*cluster, condition))
+                .collect();
             let outcome = policy_conditions(&policy.object.group_kind(), self.hub).outcome;
-            let mut status = ObjectStatus::new(self.attachments.locator(id).to_string(), StatusGroup::Policy);
+            let mut status = ObjectStatus::new(self.view.hub.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
             for kind in ["Accepted", "Enforced", "Programmed"] {
                 // What the kind's feedback rules ask for is listed also where nobody has answered yet.
@@ -284,7 +275,7 @@ impl Aggregation<'_, '_> {
                 };
                 if known || instances.iter().any(reported) {
                     names.push(kind);
-                    let kept = if kind == "Accepted" { &[][..] } else { overridden };
+                    let kept = if kind == "Accepted" { &[][..] } else { &overridden };
                     status.conditions.push(policy_condition(kind, instances, kept));
                 }
             }
@@ -297,16 +288,23 @@ impl Aggregation<'_, '_> {
         statuses
     }
 
-    /// Whether some class of ours asks for policies of this kind.
-    fn is_synced(&self, policy: &Object) -> bool {
-        let params = self
-            .ours
-            .classes
-            .values()
-            .filter_map(|class| class.params.as_ref().ok());
-        params
-            .flat_map(|params| &params.policies_to_sync)
-            .any(|resource| resource.group == policy.api_version.group && resource.kind == policy.kind)
+    /// The clusters where others took the place of a policy, with the condition that it would have.
+    fn overridden(&self, id: PolicyId, admits: impl Fn(&str) -> bool) -> Vec<(&str, Condition)> {
+        let hub = self.view.hub;
+        let policy = hub.policy(id);
+        let everywhere = self.view.fates.of(&policy.locator());
+        let fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
+        let mut found: Vec<(&str, Condition)> = Vec::new();
+        for fate in fates {
+            let total = fate.total();
+            if total.outcome() == Outcome::Overridden {
+                let condition = exception(&policy.object.kind, hub.profile(id).status, &total);
+                let clusters = fate.clusters.iter().filter(|cluster| admits(cluster));
+                found.extend(clusters.map(|cluster| (*cluster, condition.clone())));
+            }
+        }
+        found.sort_by_key(|(cluster, _)| *cluster);
+        found
     }
 }
 

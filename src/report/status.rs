@@ -3,6 +3,8 @@
 //! Owns: the shape that `status` and `render --report` share. Flows in: conditions and what stands beside them.
 //! Flows out: [`ObjectStatus`]. Must not know: how a status comes about (`predicted`, `aggregate`).
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,6 +39,9 @@ pub struct ObjectStatus {
     /// Of a GatewayClass: the policy kinds that are in use, as `Kind.group`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extension_kinds: Vec<String>,
+    /// Of an object without conditions: annotations that say instead that a policy affects it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
     /// Aggregated, of a Gateway: the addresses on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<Address>,
