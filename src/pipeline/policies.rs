@@ -17,7 +17,9 @@ use crate::placing::Clusters;
 use crate::policy::{Ages, Attachments, EffectivePolicies, Options, Profiles, Statuses, outcomes};
 use crate::progress::{Progress, Stage};
 use crate::report::PolicyView;
-use crate::sync::{LocalPolicies, SyncedKinds, SyncedRoutes, report_local_conflicts, report_same_target};
+use crate::sync::{
+    LocalPolicies, SyncedKinds, SyncedRoutes, is_synced, report_local_conflicts, report_same_target,
+};
 use crate::topology::Node;
 use apimachinery::GroupKind;
 
@@ -65,7 +67,6 @@ pub(super) fn attach<'a>(
         Some(local) => Attachments::on_cluster(&hub.objects, local, grants, &options, findings),
         None => Attachments::new(&hub.objects, grants, &options, findings),
     };
-    report_same_target(&attachments, findings);
     let mut locals = BTreeMap::new();
     for (cluster, objects) in hub.spokes.iter().filter(|_| local.is_none()) {
         let there = LocalPolicies::read(&attachments, cluster, objects, &options, findings);
@@ -74,6 +75,8 @@ pub(super) fn attach<'a>(
     }
     let kinds = SyncedKinds::new(&attachments, ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
+    let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
+    report_same_target(&attachments, synced, findings);
     Attached {
         attachments,
         locals,

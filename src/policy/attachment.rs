@@ -261,7 +261,7 @@ fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Pol
         let locals = placed.accepted.split_off(at);
         let synced = std::mem::take(&mut placed.accepted);
         for entry in synced {
-            match (without_rules_of(&entry.layers, &locals), locals.first()) {
+            match (without_rules_of(profile, &entry.layers, &locals), locals.first()) {
                 (Some(layers), _) => placed.accepted.push(Entry {
                     policy: entry.policy,
                     layers,

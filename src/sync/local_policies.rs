@@ -134,7 +134,7 @@ impl<'a> LocalPolicies<'a> {
             let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
             for entry in attachments.on(*kind, *node) {
                 let left = match known.profile.same_target {
-                    SameTarget::Merge => without_rules_of(&entry.layers, &entries),
+                    SameTarget::Merge => without_rules_of(&known.profile, &entry.layers, &entries),
                     SameTarget::Reject | SameTarget::AddUp => None,
                 };
                 let gone = left.is_none();

@@ -144,6 +144,11 @@ fn rate(limit: u32) -> String {
     format!("{{rates: [{{limit: {limit}, window: 1s}}]}}")
 }
 
+/// Defaults that merge.
+fn merging(limits: &str) -> String {
+    format!("defaults: {{strategy: merge, limits: {{{limits}}}}}")
+}
+
 #[test]
 fn of_atomic_defaults_the_challenger_is_shipped_alone() {
     let text = SMALL.to_owned()
@@ -177,7 +182,15 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
                 rate(1)
             ),
         )
-        + &limit("b", GW, &format!("limits: {{l: {}, o: {}}}", rate(2), rate(2)));
+        + &limit(
+            "b",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, o: {}}}}}",
+                rate(2),
+                rate(2)
+            ),
+        );
     let hub = hub(&text, &[]);
     let decided = decisions(&Seen::hub(&hub), &hub, None);
     assert!(decided[0].withheld.is_empty());
@@ -326,7 +339,7 @@ fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
                 rate(1)
             ),
         );
-    let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
+    let special = local("special", &merging(&format!("l: {}", rate(5))));
     let hub = hub(&text, &[("edge-1", &special)]);
     let (shipped, withheld, spec) = only(&hub, Some("edge-1"));
     assert_eq!((shipped.len(), withheld.len()), (1, 0));
@@ -350,8 +363,8 @@ fn a_source_all_of_whose_rules_a_local_policy_defines_is_no_source_there() {
             GW,
             &format!("defaults: {{strategy: merge, limits: {{m: {}}}}}", rate(1)),
         )
-        + &limit("b", GW, &format!("limits: {{o: {}}}", rate(2)));
-    let special = local("special", &format!("limits: {{o: {}}}", rate(5)));
+        + &limit("b", GW, &merging(&format!("o: {}", rate(2))));
+    let special = local("special", &merging(&format!("o: {}", rate(5))));
     let hub = hub(&text, &[("c1", &special)]);
     let seen = Seen::hub(&hub);
     let of = |cluster: Option<&str>| match decisions(&seen, &hub, cluster).remove(0).synced.remove(0).spec {
@@ -446,9 +459,9 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
                 rate(1)
             ),
         )
-        + &limit("h", GW, &format!("limits: {{l: {}}}", rate(2)));
-    let part = local("part", &format!("limits: {{m: {}}}", rate(5)));
-    let all = local("all", &format!("limits: {{l: {}, m: {}}}", rate(6), rate(6)));
+        + &limit("h", GW, &merging(&format!("l: {}", rate(2))));
+    let part = local("part", &merging(&format!("m: {}", rate(5))));
+    let all = local("all", &merging(&format!("l: {}, m: {}", rate(6), rate(6))));
     let hub = hub(&text, &[("c1", &part), ("c2", &all), ("c3", &all), ("c4", "")]);
     synced(&hub, &["c1", "c2", "c4"], |synced| {
         let [one] = synced.objects.as_slice() else {
