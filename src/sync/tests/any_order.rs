@@ -354,6 +354,30 @@ fn meant(there: &There, locals: &[Entry], challenger: &Content) -> BTreeMap<Arc<
     together(profile, &entries, challenger)
 }
 
+/// Whether one kind of wrapper with one strategy, or defaults and overrides that merge, can say what the hub's policies of
+/// named rules come to.
+fn is_expressible(there: &There) -> bool {
+    let over = |challenger: &Content| together(&there.profile, &there.hub, challenger);
+    let foreign = foreign();
+    let weightless = content(vec![("when elsewhere".to_owned(), json!(1))], false);
+    let alone = over(&Content::new());
+    let values = |content: &Content| -> BTreeMap<Arc<str>, Value> {
+        let leaves = content.iter();
+        leaves
+            .map(|(key, leaf)| (Arc::clone(key), (*leaf.value).clone()))
+            .collect()
+    };
+    let beside = |challenger: &Content| {
+        let mut both = alone.clone();
+        both.extend(values(challenger));
+        both
+    };
+    let always = over(&foreign) == alone && over(&weightless) == alone;
+    let patches = over(&foreign) == beside(&foreign) && over(&weightless) == beside(&weightless);
+    let gives_way = over(&foreign) == values(&foreign) && over(&weightless) == alone;
+    always || patches || gives_way
+}
+
 fn foreign() -> Content {
     content(vec![("/elsewhere".to_owned(), json!(1))], true)
 }
@@ -454,6 +478,9 @@ proptest! {
                     && finding.notes.len() == 2 && finding.help.is_some() && finding.related.len() == 1
             });
             prop_assert!(said && there.shipped.is_empty());
+            // Where the oldest wins one object says it all.
+            prop_assert!(there.profile.precedence == Precedence::EstablishedChallenger);
+            prop_assert!(!is_rules(kind) || !is_expressible(&there));
             return Ok(());
         }
         check(kind, &there, &routes)?;

@@ -207,6 +207,194 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
     );
 }
 
+/// The specs that are shipped for the only target, with their names.
+fn specs(text: &str) -> Vec<(String, Value)> {
+    let hub = hub(&(SMALL.to_owned() + text), &[]);
+    let seen = Seen::hub(&hub);
+    let decided = decisions(&seen, &hub, None);
+    let [one] = decided.as_slice() else {
+        panic!("{} decisions", decided.len())
+    };
+    let specs = one.synced.iter().map(|synced| {
+        let mut spec = match &synced.spec {
+            SyncedSpec::AsWritten => seen.attachments.policy(synced.policy).object.value["spec"].clone(),
+            SyncedSpec::Rewritten { spec, .. } => (**spec).clone(),
+        };
+        for field in ["targetRef", "targetRefs"] {
+            spec.as_object_mut().unwrap().remove(field);
+        }
+        (key(&seen, synced.policy), spec)
+    });
+    specs.collect()
+}
+
+const K: &str = "defaults: {strategy: merge, limits: {k: {}}}";
+const X: &str = "overrides: {limits: {x: {}}}";
+
+#[test]
+fn a_default_below_overrides_that_hold_as_a_whole_becomes_one_of_them() {
+    assert_eq!(
+        specs(&(limit("a", GW, K) + &limit("b", GW, X))),
+        [(
+            "infra/b".to_owned(),
+            json!({"overrides": {"limits": {"k": {}, "x": {}}}})
+        )]
+    );
+    assert_eq!(
+        specs(&(limit("a", GW, X) + &limit("b", GW, K))),
+        [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
+    );
+}
+
+#[test]
+fn overrides_that_merge_join_those_that_hold_as_a_whole() {
+    let merging = "overrides: {strategy: merge, limits: {v: {}}}";
+    assert_eq!(
+        specs(&(limit("a", GW, merging) + &limit("b", GW, X))),
+        [(
+            "infra/b".to_owned(),
+            json!({"overrides": {"limits": {"x": {}, "v": {}}}})
+        )]
+    );
+}
+
+#[test]
+fn overrides_that_merge_become_one_policy_of_the_oldest_that_has_any() {
+    let merging = |limits: &str| format!("overrides: {{strategy: merge, limits: {{{limits}}}}}");
+    assert_eq!(
+        specs(&(limit("a", GW, &merging("x: {}")) + &limit("b", GW, &merging("x: {rates: []}, v: {}")))),
+        [(
+            "infra/a".to_owned(),
+            json!({"overrides": {"strategy": "merge", "limits": {"x": {}, "v": {}}}})
+        )]
+    );
+}
+
+#[test]
+fn defaults_and_overrides_that_merge_stand_side_by_side_without_a_setting_that_both_have() {
+    let over = "overrides: {strategy: merge, limits: {l: {}}}";
+    let under = "defaults: {strategy: merge, limits: {l: {rates: []}, m: {}}}";
+    let shipped = [
+        (
+            "infra/b".to_owned(),
+            json!({"defaults": {"strategy": "merge", "limits": {"m": {}}}}),
+        ),
+        (
+            "infra/a".to_owned(),
+            json!({"overrides": {"strategy": "merge", "limits": {"l": {}}}}),
+        ),
+    ];
+    assert_eq!(specs(&(limit("a", GW, over) + &limit("b", GW, under))), shipped);
+    let shipped = shipped.map(|(name, spec)| {
+        (
+            if name == "infra/a" { "infra/b" } else { "infra/a" }.to_owned(),
+            spec,
+        )
+    });
+    assert_eq!(specs(&(limit("a", GW, under) + &limit("b", GW, over))), shipped);
+}
+
+#[test]
+fn a_policy_that_loses_and_gains_nothing_is_not_rewritten() {
+    let text = SMALL.to_owned()
+        + &limit("a", GW, "defaults: {limits: {l: {}}}")
+        + &limit("b", GW, "defaults: {strategy: merge, limits: {m: {}}}");
+    let (shipped, withheld, spec) = only(&hub(&text, &[]), None);
+    assert_eq!((shipped, spec), (vec!["infra/b".to_owned()], None));
+    assert_eq!(withheld, [("infra/a".to_owned(), Rule::LaterChallenger)]);
+}
+
+#[test]
+fn where_the_oldest_wins_each_side_has_the_strategy_of_its_oldest_policy() {
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    let text = color_crd("Inherited")
+        + &on("a", "x: 1")
+        + &on("b", "overrides: {strategy: atomic, z: 2}")
+        + &on("c", "v: 3, overrides: {w: 3}");
+    assert_eq!(
+        specs(&text),
+        [(
+            "infra/a".to_owned(),
+            json!({"x": 1, "v": 3, "overrides": {"strategy": "atomic", "z": 2}})
+        )]
+    );
+}
+
+#[test]
+fn nothing_is_shipped_of_policies_that_no_objects_can_stand_for() {
+    let undecided = |one: &str, other: &str| {
+        let text = SMALL.to_owned() + &limit("a", GW, one) + &limit("b", GW, other);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        assert!(decisions(&seen, &hub, None)[0].synced.is_empty(), "{one} {other}");
+        let said = seen.said();
+        assert_eq!(
+            said.iter()
+                .filter(|said| said.starts_with("policy/undecided"))
+                .count(),
+            1,
+            "{said:?}"
+        );
+    };
+    undecided(K, "limits: {l: {}}");
+    undecided("overrides: {strategy: merge, limits: {l: {}}}", "limits: {m: {}}");
+}
+
+#[test]
+fn beside_a_local_policy_that_is_no_patch_nothing_is_synced_whatever_its_side() {
+    let synced = [K, "overrides: {strategy: merge, limits: {k: {}}}"];
+    let locals = [
+        "limits: {l: {}}",
+        "defaults: {limits: {l: {}}}",
+        "overrides: {limits: {l: {}}}",
+    ];
+    for (synced, special) in synced
+        .iter()
+        .flat_map(|synced| locals.map(|local| (synced, local)))
+    {
+        let hub = hub(
+            &(SMALL.to_owned() + &limit("g", GW, synced)),
+            &[("edge-1", &local("special", special))],
+        );
+        let (shipped, withheld, _) = only(&hub, Some("edge-1"));
+        assert!(shipped.is_empty(), "{synced} {special}");
+        assert_eq!(withheld, [("infra/g".to_owned(), Rule::SpokeLocal)]);
+    }
+}
+
+#[test]
+fn beside_local_policies_that_patch_other_rules_all_is_synced() {
+    let locals = [
+        "defaults: {strategy: merge, limits: {l: {}}}",
+        "overrides: {strategy: merge, limits: {l: {}}}",
+    ];
+    for special in locals {
+        let hub = hub(
+            &(SMALL.to_owned() + &limit("g", GW, K)),
+            &[("edge-1", &local("special", special))],
+        );
+        assert_eq!(
+            only(&hub, Some("edge-1")),
+            (vec!["infra/g".to_owned()], Vec::new(), None)
+        );
+    }
+}
+
+#[test]
+fn where_the_oldest_wins_only_the_side_of_a_local_policy_that_is_no_patch_goes() {
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    let text = SMALL.to_owned() + &color_crd("Inherited") + &on("a", "x: 1, overrides: {z: 2}");
+    let special = on("l", "strategy: atomic, v: 3").replace("namespace: infra", "namespace: kuadrant-infra");
+    let (shipped, _, spec) = only(&hub(&text, &[("edge-1", &special)]), Some("edge-1"));
+    assert_eq!(shipped, ["infra/a"]);
+    let spec = spec.unwrap();
+    assert_eq!((&spec["x"], &spec["overrides"]), (&Value::Null, &json!({"z": 2})));
+}
+
 #[test]
 fn of_a_kind_without_merging_only_the_accepted_one_is_shipped() {
     let dns = |name: &str, target: &str| {
