@@ -67,6 +67,7 @@ fn two_of_the_hub(
     let meeting = |id: PolicyId| {
         Some(Meeting {
             name: attachments.policy(id).object.identity().to_string(),
+            key: attachments.policy(id).object.key(),
             place: reference_place(attachments, id, node),
             entry: entries.iter().find(|entry| entry.policy == id)?.clone(),
         })
@@ -199,6 +200,7 @@ fn local_pair(
     }
     let meeting = |local: &LocalPolicy<'_>| Meeting {
         name: local.object.identity().to_string(),
+        key: local.object.key(),
         place: local.object.place("/metadata"),
         entry: local.entry.clone(),
     };
@@ -241,11 +243,13 @@ fn beside_locals(
     }
     let synced = Meeting {
         name: attachments.policy(first.policy).object.identity().to_string(),
+        key: attachments.policy(first.policy).object.key(),
         place: reference_place(attachments, first.policy, node),
         entry: first.clone(),
     };
     let local = Meeting {
         name: local.object.identity().to_string(),
+        key: local.object.key(),
         place: local.object.place("/spec"),
         entry: local.entry.clone(),
     };

@@ -14,6 +14,8 @@ use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy
 pub(super) struct Meeting {
     /// What it is called.
     pub(super) name: String,
+    /// `namespace/name`.
+    pub(super) key: String,
     /// Where it is written.
     pub(super) place: Place,
     /// Its settings.
@@ -26,7 +28,7 @@ pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &
         Code::POLICY_UNDECIDED,
         one.place.clone(),
         format!(
-            "what {} and {} come to on {target} depends on which is created first",
+            "what {} and {} come to depends on which is created first: both target {target}",
             one.name, other.name
         ),
     )
@@ -116,25 +118,24 @@ fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
             .into_iter()
             .filter_map(|(position, keys)| {
                 let meeting = [first, second].get(position).copied()?;
-                Some(format!("{} of {}", keys.join(", "), meeting.name))
+                Some(format!("{} of {}", keys.join(", "), meeting.key))
             })
             .collect();
         if parts.is_empty() {
-            "neither".to_owned()
+            "nothing of either".to_owned()
         } else {
             parts.join(" and ")
         }
     };
-    let (nothing_set, something_set) = (described(&alone), described(&beside));
-    let how = match (nothing_set == something_set, holds) {
-        (true, true) => format!("{nothing_set}, beside whatever more specific policies set"),
-        (true, false) => format!("{nothing_set}, whatever more specific policies set"),
-        (false, true) => {
-            format!("{nothing_set}; beside more specific policies that set something, {something_set}")
+    let (unset, set) = (described(&alone), described(&beside));
+    let how = match holds {
+        true if unset == set => format!("{unset}, and what more specific policies set"),
+        false if unset == set => format!("{unset}, whatever more specific policies set"),
+        true if beside.is_empty() => {
+            format!("{unset} where no more specific policy sets anything, else only what it sets")
         }
-        (false, false) => {
-            format!("{nothing_set}; in the place of more specific policies, {something_set}")
-        }
+        true => format!("{unset} where no more specific policy sets anything, else {set} and what it sets"),
+        false => format!("{unset} where no more specific policy sets anything, else {set} in its place"),
     };
-    format!("if {} is created first, what holds: {how}", first.name)
+    format!("if {} is created first: {how}", first.key)
 }

@@ -203,13 +203,10 @@ fn two_policies_that_no_objects_can_stand_for_are_an_error_with_both_outcomes() 
         .says("hub/limits.yaml:5:")
         .says("hub/other.yaml:5:")
         .says(
-            "note: if RateLimitPolicy gateways/k is created first, what holds: `k`, `x` of RateLimitPolicy gateways/x; \
-             beside more specific policies that set something, `k` of RateLimitPolicy gateways/k",
+            "note: if gateways/k is created first: `k`, `x` of gateways/x where no more specific policy sets anything, \
+             else `k` of gateways/k and what it sets",
         )
-        .says(
-            "note: if RateLimitPolicy gateways/x is created first, what holds: `k` of RateLimitPolicy gateways/k, beside \
-             whatever more specific policies set",
-        )
+        .says("note: if gateways/x is created first: `k` of gateways/k, and what more specific policies set")
         .says(
             "help: put the settings of RateLimitPolicy gateways/x into `defaults` with `strategy: merge`, write one policy, \
              or target another section",
@@ -236,7 +233,8 @@ fn local_policies_whose_order_nothing_says_are_a_warning() {
         .run(&["render", "hub", "-o", "rendered"])
         .exits(0)
         .says("warning[policy/undecided]")
-        .says("on cluster us-1 depends on which is created first")
+        .says("depends on which is created first: both target listener")
+        .says("on cluster us-1\n")
         .says("hub/spokes/us-1/limits.yaml:3:")
         .says("help: add `metadata.creationTimestamp` as the cluster has it");
     for (file, day) in [("limits", 1), ("others", 2)] {
