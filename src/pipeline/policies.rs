@@ -19,7 +19,8 @@ use crate::policy::{Ages, Attachments, EffectivePolicies, Fates, Options, Profil
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
-    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, report_local_conflicts, report_same_target,
+    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, report_local_conflicts,
+    report_same_target,
 };
 use crate::topology::{GatewayId, Node, Sources};
 use apimachinery::{GroupKind, Identity};
@@ -99,12 +100,13 @@ pub(super) fn attach<'a>(
         }
         (attachments, locals)
     });
-    report_same_target(&attachments, findings);
     for there in locals.values() {
         report_local_conflicts(&attachments, there, findings);
     }
     let kinds = SyncedKinds::new(&attachments, ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
+    let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
+    report_same_target(&attachments, synced, findings);
     Attached {
         attachments,
         locals,

@@ -32,6 +32,8 @@ mod attachment;
 
 mod merge_strategies;
 
+mod composed;
+
 mod oldest_wins;
 mod right_fold;
 
@@ -62,6 +64,7 @@ mod tests;
 
 pub(crate) use affected::affecting;
 pub(crate) use attachment::Attachments;
+pub(crate) use composed::Composed;
 pub(crate) use condition::{Condition, Outcome, effect_of, nowhere};
 pub(crate) use declared_target::{Declared, Target};
 pub(crate) use effective::{Effective, PathEffective};
@@ -70,20 +73,23 @@ pub(crate) use fates::{Everywhere, Fates, Tally};
 pub(crate) use findings::outcomes;
 pub(crate) use ids::{AuthoredId, KindId, PolicyId};
 pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};
-pub(crate) use leaves::{flatten, unflatten};
-pub(crate) use local_wins::without_rules_of;
+pub(crate) use leaves::flatten;
+pub(crate) use local_wins::{defines, without_rules_of};
 pub(crate) use losses::Loss;
 pub(crate) use merge::merge;
+pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
 pub(crate) use precedence::{Ages, Rule};
+#[cfg(test)]
+pub(crate) use profile::Dictates;
 pub(crate) use profile::{
-    MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, TargetField,
+    MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, TargetField, Wrappers,
 };
 #[cfg(test)]
 pub(crate) use profiles::ProfileEntry;
 pub(crate) use profiles::{Profiles, configure, entry_schema};
 pub(crate) use reach::Reach;
 pub(crate) use reading::read_policy;
-pub(crate) use settings::{exchanged, read as read_settings, wrapped};
+pub(crate) use settings::{read as read_settings, rewritten, strategy_word, wrapped};
 pub(crate) use status::{AncestorStatus, accepted, ancestors, controller_name};

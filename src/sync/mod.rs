@@ -16,11 +16,15 @@ mod not_synced;
 
 mod local_policies;
 
+mod any_order;
 mod merged_policy;
 
 mod same_target;
 
 mod beside_local;
+
+mod undecided;
+
 mod conflicts;
 
 mod synced_object;
@@ -36,7 +40,7 @@ mod tests;
 
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
-pub(crate) use conflicts::{report_local_conflicts, report_same_target};
+pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub(crate) use local_policies::LocalPolicies;
 pub(crate) use not_synced::{report_not_synced, report_unused};
 pub(crate) use routes::SyncedRoutes;
