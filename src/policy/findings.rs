@@ -101,13 +101,24 @@ fn wholly_overridden(
     if !elsewhere {
         return;
     }
+    // What one cluster shows is no reason to remove what may hold on another.
+    let (where_, help) = match attachments.cluster {
+        Some(cluster) => (
+            format!("on {cluster}"),
+            "nothing to do if it is meant for other clusters; else ask the owner of the other one",
+        ),
+        None => (
+            "anywhere".to_owned(),
+            "remove the policy, or ask the owner of the other one",
+        ),
+    };
     let mut finding = Finding::new(
         Code::POLICY_OVERRIDDEN,
         place,
-        format!("nothing that {} says holds anywhere", policy.object.identity()),
+        format!("nothing that {} says holds {where_}", policy.object.identity()),
     )
     .label("wholly overridden")
-    .help("remove the policy, or ask the owner of the other one");
+    .help(help);
     for (winner, rule) in winners {
         let winner = attachments.policy(winner);
         finding = finding
