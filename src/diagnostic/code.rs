@@ -62,6 +62,7 @@ codes! {
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
     POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy targets a Gateway of ours, but nobody syncs its kind"
     POLICY_OTHER_CLASS "policy/other-class" Error "A policy of a synced kind targets a Gateway whose class is not ours"
+    POLICY_OTHER_VERSION "policy/other-version" Error "A policy has another version than the one that its class syncs"
     POLICY_OVERRIDDEN "policy/overridden" Warning "No setting of this policy survives"
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"

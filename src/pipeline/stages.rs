@@ -15,7 +15,10 @@ use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
 };
-use crate::sync::{SyncedObjects, Syncing, Withheld, check_admission, report_not_synced, report_unused};
+use crate::sync::{
+    SyncedObjects, Syncing, Withheld, check_admission, report_not_synced, report_other_versions,
+    report_unused,
+};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -136,6 +139,7 @@ fn plan(
         ours,
         findings,
     );
+    report_other_versions(&attached.attachments, &attached.kinds, hub, ours, findings);
     attached.routes.report_loose(ours, clusters, findings);
     let namespace_labels = check_admission(
         &attached.routes,

@@ -11,6 +11,7 @@ mod routes;
 
 mod allowed_routes;
 mod not_synced;
+mod other_version;
 
 mod local_policies;
 
@@ -31,6 +32,7 @@ pub(crate) use allowed_routes::check_admission;
 pub(crate) use conflicts::{report_local_conflicts, report_same_target};
 pub(crate) use local_policies::{LocalEffect, LocalPolicies};
 pub(crate) use not_synced::{report_not_synced, report_unused};
+pub(crate) use other_version::report_other_versions;
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};

@@ -12,6 +12,7 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::policy::{Attachments, Declared, Policy, Target};
 use crate::topology::{GatewayId, Node, RouteId};
+use apimachinery::ApiVersion;
 
 /// Reports policies on a Gateway of ours whose class does not sync their kind, and policies of synced kinds on a
 /// Gateway of another class.
@@ -114,8 +115,15 @@ fn not_synced(
 ) -> Option<Finding> {
     let gateway = &ours.gateways.get(gateway).gateway;
     let object = policy.object;
-    let version = &object.api_version;
-    let plural = hub.kinds.kind(&version.group, &object.kind)?.plural.to_string();
+    let ApiVersion { group, version } = &object.api_version;
+    let kind = hub.kinds.kind(group, &object.kind)?;
+    // A version that is not served would be refused in the parameters.
+    let version = kind
+        .versions
+        .iter()
+        .find(|served| *served == version)
+        .or(kind.versions.first())?;
+    let plural = &kind.plural;
     let class = gateway.class_name;
     let finding = Finding::new(
         Code::POLICY_NOT_SYNCED,
@@ -127,8 +135,7 @@ fn not_synced(
     )
     .label(format!("{} has the class `{class}`", gateway.object.identity()));
     Some(finding.help(format!(
-        "add {{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`",
-        version.group, version.version
+        "add {{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`"
     )))
 }
 
