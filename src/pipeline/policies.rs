@@ -17,7 +17,9 @@ use crate::placing::Clusters;
 use crate::policy::{Ages, Attachments, EffectivePolicies, Options, Profiles, Statuses, outcomes};
 use crate::progress::{Progress, Stage};
 use crate::report::PolicyView;
-use crate::sync::{LocalPolicies, SyncedKinds, SyncedRoutes, report_local_conflicts, report_same_target};
+use crate::sync::{
+    LocalPolicies, SyncedKinds, SyncedRoutes, leave_others_alone, report_local_conflicts, report_same_target,
+};
 use crate::topology::Node;
 use apimachinery::GroupKind;
 
@@ -61,10 +63,13 @@ pub(super) fn attach<'a>(
         interpret: Some(&interpret),
     };
     let local = cluster.and_then(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
+    let mut found = Findings::new();
     let attachments = match local {
-        Some(local) => Attachments::on_cluster(&hub.objects, local, grants, &options, findings),
-        None => Attachments::new(&hub.objects, grants, &options, findings),
+        Some(local) => Attachments::on_cluster(&hub.objects, local, grants, &options, &mut found),
+        None => Attachments::new(&hub.objects, grants, &options, &mut found),
     };
+    let kinds = SyncedKinds::new(&attachments, ours);
+    findings.extend(leave_others_alone(&attachments, &kinds, ours, found));
     report_same_target(&attachments, findings);
     let mut locals = BTreeMap::new();
     for (cluster, objects) in hub.spokes.iter().filter(|_| local.is_none()) {
@@ -72,7 +77,6 @@ pub(super) fn attach<'a>(
         report_local_conflicts(&attachments, &there, findings);
         locals.insert(cluster.as_str(), there);
     }
-    let kinds = SyncedKinds::new(&attachments, ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     Attached {
         attachments,
