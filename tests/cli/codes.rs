@@ -403,3 +403,40 @@ fn a_version_that_no_release_serves() {
     scratch.edit("hub/gateway.yaml", "k8s.io/v1", "k8s.io/v1beta1");
     scratch.run(&["check", "hub"]).exits(0);
 }
+
+#[test]
+fn no_field_of_a_version_that_no_profile_describes_is_called_useless() {
+    let scratch = Scratch::with_worked_example();
+    let crd = limits_crd(&["v1", "v1beta1"])
+        .replace("RateLimitPolicy", "AuthPolicy")
+        .replace("ratelimitpolic", "authpolic");
+    let policy = |version: &str| {
+        format!(
+            "---\napiVersion: kuadrant.io/{version}\nkind: AuthPolicy\nmetadata: {{name: a, namespace: gateways}}\n\
+             spec:\n  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}}\n  \
+             authorizationScheme: {{identity: [{{name: anyone, anonymous: {{}}}}]}}\n"
+        )
+    };
+    let listed = |version: &str| {
+        format!(
+            "\"policiesToSync\": [{{\"group\": \"kuadrant.io\", \"version\": \"{version}\", \"resource\": \
+             \"authpolicies\"}}, "
+        )
+    };
+    scratch.edit("hub/class.yaml", "\"policiesToSync\": [", &listed("v1beta1"));
+    scratch.write("hub/auth.yaml", &(crd.clone() + &policy("v1beta1")));
+    let run = scratch.run(&["check", "hub"]);
+    run.exits(0);
+    assert!(!run.stdout.contains("ignored"), "{}", run.stdout);
+    let explained = scratch.run(&["policies", "hub", "-q"]).stdout;
+    assert!(explained.contains("AuthPolicy"), "{explained}");
+
+    scratch.edit(
+        "hub/class.yaml",
+        "\"version\": \"v1beta1\"",
+        "\"version\": \"v1\"",
+    );
+    scratch.write("hub/auth.yaml", &(crd + &policy("v1")));
+    let run = scratch.run(&["check", "hub"]);
+    assert!(run.stdout.contains("policy/ignored-field"), "{}", run.stdout);
+}
