@@ -19,8 +19,8 @@ use crate::policy::{Ages, Attachments, EffectivePolicies, Fates, Options, Profil
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
-    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, report_local_conflicts,
-    report_same_target,
+    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
+    report_local_conflicts, report_same_target,
 };
 use crate::topology::{GatewayId, Node, Sources};
 use apimachinery::{GroupKind, Identity};
@@ -90,9 +90,10 @@ pub(super) fn attach<'a>(
     let _attaching = loaded.progress.begin(Stage::Attaching);
     let hub = &loaded.hub;
     let teaching = Teaching::new(loaded, ours, without, findings);
+    let mut found = Findings::new();
     let (attachments, locals) = teaching.options(|options| {
         let sources = Sources::hub(&hub.objects);
-        let attachments = Attachments::new(sources, &HashMap::new(), grants, options, findings);
+        let attachments = Attachments::new(sources, &HashMap::new(), grants, options, &mut found);
         let mut locals = BTreeMap::new();
         for (cluster, objects) in &hub.spokes {
             let there = LocalPolicies::read(&attachments, cluster, objects, options, findings);
@@ -100,10 +101,11 @@ pub(super) fn attach<'a>(
         }
         (attachments, locals)
     });
+    let kinds = SyncedKinds::new(&attachments, ours);
+    findings.extend(leave_others_alone(&attachments, &kinds, ours, found));
     for there in locals.values() {
         report_local_conflicts(&attachments, there, findings);
     }
-    let kinds = SyncedKinds::new(&attachments, ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
     report_same_target(&attachments, synced, findings);

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 
 use super::attachment::Attachments;
 use super::condition::Outcome;
-use super::declared_target::Target;
+use super::declared_target::{Declared, Target};
 use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
+use super::one_policy::Policy;
 use super::profile::StatusShape;
 use super::status::{MAX_ANCESTORS, accepted};
 use crate::diagnostic::{Code, Finding, Findings, Place};
@@ -79,20 +80,35 @@ fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findi
         if !attachments.topology.gateways_of(node).is_empty() {
             continue;
         }
-        findings.push(
-            Finding::new(
-                Code::POLICY_UNREACHABLE,
-                policy.object.place(&declared.pointer),
-                format!(
-                    "{} targets {}, which no Gateway of the input leads to",
-                    policy.object.identity(),
-                    attachments.topology.described(node)
-                ),
-            )
-            .label("on no path from a Gateway")
-            .help("check the parentRefs of the route, and the listeners' hostnames and allowedRoutes"),
-        );
+        findings.push(no_path(attachments, policy, declared, node));
     }
+}
+
+/// A target that no Gateway leads to.
+#[must_use]
+pub(crate) fn no_path(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    declared: &Declared,
+    node: Node,
+) -> Finding {
+    Finding::new(
+        Code::POLICY_UNREACHABLE,
+        policy.object.place(&declared.pointer),
+        format!(
+            "{} targets {}, which no Gateway of the input leads to",
+            policy.object.identity(),
+            attachments.topology.described(node)
+        ),
+    )
+    .label("on no path from a Gateway")
+    .help(match node {
+        Node::Class(_) | Node::Namespace(_) => "target a class or a namespace that has Gateways or routes",
+        Node::Backend(_) | Node::Port(..) => {
+            "if a route leads there, check its backendRefs; else keep the policy where its target is: on the spokes"
+        }
+        _ => "check the parentRefs of the route, and the listeners' hostnames and allowedRoutes",
+    })
 }
 
 fn wholly_overridden(
@@ -126,7 +142,7 @@ fn wholly_overridden(
         ),
         Some(cluster) => (
             format!("nothing that {name} says holds on {cluster}"),
-            "ask the owner of the other one; without `--cluster` you see where it holds",
+            "nothing to do if it is meant for other clusters; else ask the owner of the other one",
         ),
     };
     let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)

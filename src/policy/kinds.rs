@@ -40,10 +40,15 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     present.extend(sources.local.into_iter().flat_map(Objects::group_kinds));
     present
         .into_iter()
-        .filter_map(|kind| match (profiles.get(kind), labelled.get(kind)) {
-            (Some(profile), _) => Some(Arc::clone(profile)),
-            (None, Some(class)) => Some(Arc::new(Profiles::fallback(kind, class))),
-            (None, None) => None,
+        .filter_map(|kind| {
+            let objects = sources.of_kind(&kind.group, &kind.kind);
+            let versions: BTreeSet<&str> = objects
+                .map(|(object, _)| object.api_version.version.as_str())
+                .collect();
+            let fallback = |class: &String| Arc::new(Profiles::fallback(kind, class));
+            profiles
+                .find(kind, &versions)
+                .or_else(|| labelled.get(kind).map(fallback))
         })
         .collect()
 }

@@ -29,6 +29,9 @@ pub(crate) fn read_policy<'a>(
     options: &Options<'_>,
     findings: &mut Findings,
 ) -> Policy<'a> {
+    // Beside policies of a version that the profile describes: its rules are not those of this one.
+    let undescribed = (!profile.describes(&object.api_version.version)).then(|| profile.undescribed());
+    let profile = undescribed.as_ref().unwrap_or(profile);
     let mut policy = Policy {
         object,
         kind,

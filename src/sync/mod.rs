@@ -12,7 +12,9 @@ mod synced_kinds;
 mod routes;
 
 mod allowed_routes;
+mod left_alone;
 mod not_synced;
+mod other_version;
 
 mod local_policies;
 
@@ -41,8 +43,10 @@ mod tests;
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
+pub(crate) use left_alone::leave_others_alone;
 pub(crate) use local_policies::LocalPolicies;
 pub(crate) use not_synced::{report_not_synced, report_unused};
+pub(crate) use other_version::report_other_versions;
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};

@@ -284,6 +284,7 @@ impl<'a> Grouping<'a> {
             }
             // ListenerSets stay on the hub, and so does what targets them: `not_synced` says so.
             Node::ListenerSet(_) => return,
+            Node::Listener(_, id) if attachments.topology.listeners.get(id).set.is_some() => return,
             node => (kinds.gateway(node).into_iter().collect::<Vec<_>>(), None),
         };
         let policy = |id: PolicyId| attachments.policy(id).object;

@@ -30,6 +30,7 @@ mod repository;
 mod routes;
 mod scratch;
 mod status;
+mod targets;
 #[cfg(feature = "watch")]
 mod watch;
 mod worked_example;
