@@ -47,6 +47,9 @@ pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
-pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};
+pub use status::{
+    Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
+    WorkState,
+};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;
