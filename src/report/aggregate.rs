@@ -196,7 +196,10 @@ impl Aggregation<'_, '_> {
             work: work.name.to_owned(),
             state: work.state,
             message: work.because.clone(),
-            manifests: work.exported.map(|exported| exported.failed.clone()).unwrap_or_default(),
+            manifests: work
+                .exported
+                .map(|exported| exported.failed.clone())
+                .unwrap_or_default(),
             parent: None,
         });
         let mut problems: Vec<WorkProblem> = problems.chain(self.stale(exported)).collect();

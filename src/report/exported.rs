@@ -114,7 +114,8 @@ impl<'w> ExportedWork<'w> {
             object,
             applied: applied.map(applied_of),
             is_deleting: root.get("metadata").get("deletionTimestamp").is_present(),
-            unobserved: generation.filter(|generation| observed.is_some_and(|observed| observed < *generation)),
+            unobserved: generation
+                .filter(|generation| observed.is_some_and(|observed| observed < *generation)),
             failed,
             manifests,
         }

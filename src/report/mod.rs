@@ -26,6 +26,7 @@ mod predicted;
 
 mod aggregate;
 
+mod status_gate;
 mod status_report;
 mod status_text;
 
@@ -51,5 +52,6 @@ pub use status::{
     Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
     WorkState,
 };
+pub use status_gate::{Required, works_in_the_way};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;

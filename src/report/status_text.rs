@@ -246,7 +246,7 @@ fn below(text: &mut String, label: &str, words: &str, width: usize) {
 }
 
 /// `kind/namespace/name#section`, as `explain` takes it, of a locator.
-fn short(locator: &str) -> String {
+pub(super) fn short(locator: &str) -> String {
     let locator = one_line(locator, usize::MAX);
     match locator.split_once(':') {
         Some((kind, name)) => {
@@ -258,7 +258,7 @@ fn short(locator: &str) -> String {
 }
 
 /// A condition or address type without its domain.
-fn short_condition(kind: &str) -> &str {
+pub(super) fn short_condition(kind: &str) -> &str {
     kind.rsplit_once('/').map_or(kind, |(_, short)| short)
 }
 

@@ -93,7 +93,12 @@ fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
 
 /// The values that the feedback rules of a manifest ask for.
 fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<AskedFeedback> {
-    let wanted = [&summary.group, &summary.resource, &summary.namespace, &summary.name];
+    let wanted = [
+        &summary.group,
+        &summary.resource,
+        &summary.namespace,
+        &summary.name,
+    ];
     let keys = ["group", "resource", "namespace", "name"];
     let configs = list(spec, "/manifestConfigs").iter();
     let config = configs.into_iter().find(|config| {
@@ -123,7 +128,10 @@ fn manifest_differences(planned: &[Value], there: &[Value]) -> Vec<String> {
     if same_lists(planned, there, same_manifest) {
         return Vec::new();
     }
-    let by_name: HashMap<[&str; 4], &Value> = there.iter().map(|manifest| (identity(manifest), manifest)).collect();
+    let by_name: HashMap<[&str; 4], &Value> = there
+        .iter()
+        .map(|manifest| (identity(manifest), manifest))
+        .collect();
     let planned_names: HashSet<[&str; 4]> = planned.iter().map(identity).collect();
     let mut parts: Vec<String> = planned
         .iter()
@@ -133,7 +141,9 @@ fn manifest_differences(planned: &[Value], there: &[Value]) -> Vec<String> {
             Some(_) => None,
         })
         .collect();
-    let left_over = there.iter().filter(|manifest| !planned_names.contains(&identity(manifest)));
+    let left_over = there
+        .iter()
+        .filter(|manifest| !planned_names.contains(&identity(manifest)));
     parts.extend(left_over.map(|manifest| format!("{} is still in it", named(manifest))));
     if parts.is_empty() {
         parts.push("its manifests are in another order".to_owned());
@@ -143,8 +153,12 @@ fn manifest_differences(planned: &[Value], there: &[Value]) -> Vec<String> {
 
 /// apiVersion, kind, namespace and name.
 fn identity(manifest: &Value) -> [&str; 4] {
-    ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"]
-        .map(|pointer| manifest.pointer(pointer).and_then(Value::as_str).unwrap_or_default())
+    ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(|pointer| {
+        manifest
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    })
 }
 
 fn named(manifest: &Value) -> String {
@@ -157,7 +171,11 @@ fn named(manifest: &Value) -> String {
 }
 
 fn same_lists(planned: &[Value], there: &[Value], same: fn(&Value, &Value) -> bool) -> bool {
-    planned.len() == there.len() && planned.iter().zip(there).all(|(planned, there)| same(planned, there))
+    planned.len() == there.len()
+        && planned
+            .iter()
+            .zip(there)
+            .all(|(planned, there)| same(planned, there))
 }
 
 /// The work's CRD keeps a manifest as it is but for its metadata, of which an API server drops what is empty.
@@ -210,7 +228,9 @@ fn same_config(planned: &Value, there: &Value) -> bool {
 /// Equal as values: JSON knows one kind of number.
 fn same(planned: &Value, there: &Value) -> bool {
     match (planned, there) {
-        (Value::Number(planned), Value::Number(there)) => planned == there || planned.as_f64() == there.as_f64(),
+        (Value::Number(planned), Value::Number(there)) => {
+            planned == there || planned.as_f64() == there.as_f64()
+        }
         (Value::Array(planned), Value::Array(there)) => same_lists(planned, there, same),
         (Value::Object(planned), Value::Object(there)) => {
             planned.len() == there.len()

@@ -41,7 +41,10 @@ pub(super) fn gateway_status(
 ) -> ObjectStatus {
     let on_all = |kind: &str| {
         let says = instances.iter();
-        everywhere(kind, says.map(|instance| (instance.cluster(), instance.against(kind))))
+        everywhere(
+            kind,
+            says.map(|instance| (instance.cluster(), instance.against(kind))),
+        )
     };
     // One cluster without the work, and what the others say does not count: that is MGC's word for it
     // (docs/systems/mgc.md#gateway-conditions).
@@ -201,8 +204,14 @@ pub(super) fn feedback(
     let mut all = Vec::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for instance in instances {
-        let asked = planned.get(&instance.work.id).map(|work| work.feedback(instance.position));
-        for asked in asked.unwrap_or_default().iter().filter(|asked| !ours.contains(&asked.name)) {
+        let asked = planned
+            .get(&instance.work.id)
+            .map(|work| work.feedback(instance.position));
+        for asked in asked
+            .unwrap_or_default()
+            .iter()
+            .filter(|asked| !ours.contains(&asked.name))
+        {
             let next = numbers.len();
             let number = *numbers.entry(&asked.name).or_insert(next);
             let value = instance.reported(&asked.name).and_then(Feedback::value);

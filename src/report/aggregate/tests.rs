@@ -395,7 +395,8 @@ fn a_manifest_counts_by_its_own_condition_whatever_its_work_says() {
     let mut fine = work("c1", &refused, &values);
     manifest(&mut fine)["conditions"] = json!([{"type": "Applied", "status": "True"}]);
     let mut failed = work("c2", &yes(), &values);
-    manifest(&mut failed)["conditions"] = json!([{"type": "Applied", "status": "False", "message": "no CRD"}]);
+    manifest(&mut failed)["conditions"] =
+        json!([{"type": "Applied", "status": "False", "message": "no CRD"}]);
     assert_eq!(
         conditions(&["api"], &[("c1", Some(fine.clone()))]),
         [HANDLED, "True Programmed gateway placed on clusters [c1]"],
@@ -436,7 +437,13 @@ fn a_work_whose_newest_spec_the_agent_has_not_looked_at_is_outdated() {
         let found = conditions(&["api"], &[("c1", Some(behind))]);
         let because = "work `gateway-infra-web` is outdated: its agent has not looked at generation 3 yet";
         if outdated {
-            assert_eq!(found, [format!("False NotTrueOnAllClusters c1 {because}"), UNKNOWN.to_owned()]);
+            assert_eq!(
+                found,
+                [
+                    format!("False NotTrueOnAllClusters c1 {because}"),
+                    UNKNOWN.to_owned()
+                ]
+            );
         } else {
             assert_eq!(found[0], HANDLED, "{generation} {observed}");
         }
@@ -463,10 +470,12 @@ fn difference(planned: &Value, exported: &Value) -> Option<String> {
 }
 
 fn spec() -> Value {
-    let policy = |name: &str| json!({
-        "apiVersion": "g.io/v1", "kind": "Policy", "metadata": {"name": name, "namespace": "a"},
-        "spec": {"limit": 1},
-    });
+    let policy = |name: &str| {
+        json!({
+            "apiVersion": "g.io/v1", "kind": "Policy", "metadata": {"name": name, "namespace": "a"},
+            "spec": {"limit": 1},
+        })
+    };
     json!({
         "deleteOption": {"propagationPolicy": "SelectivelyOrphan"},
         "manifestConfigs": [{
@@ -482,7 +491,11 @@ fn spec() -> Value {
 #[test]
 fn what_an_api_server_adds_or_rewrites_makes_no_work_outdated() {
     assert_eq!(difference(&spec(), &spec()), None);
-    assert_eq!(PlannedWork::of_spec(spec(), &[]).difference(&json!({})), None, "not exported");
+    assert_eq!(
+        PlannedWork::of_spec(spec(), &[]).difference(&json!({})),
+        None,
+        "not exported"
+    );
     let edits: [fn(&mut Value); 5] = [
         |spec| spec["manifestConfigs"][0]["feedbackScrapeType"] = json!("Poll"),
         |spec| spec["workload"]["manifests"][0]["spec"]["limit"] = json!(1.0),
@@ -505,9 +518,18 @@ fn what_an_api_server_adds_or_rewrites_makes_no_work_outdated() {
 fn what_an_outdated_work_has_otherwise_is_named() {
     type Edit = fn(&mut Value);
     let cases: [(Edit, &str); 9] = [
-        (|spec| spec["workload"]["manifests"][1]["spec"]["limit"] = json!(2), "Policy a/two differs"),
-        (|spec| spec["workload"]["manifests"][0]["spec"]["more"] = json!(null), "Policy a/one differs"),
-        (|spec| spec["workload"]["manifests"][0]["metadata"]["labels"] = json!({"a": "b"}), "Policy a/one differs"),
+        (
+            |spec| spec["workload"]["manifests"][1]["spec"]["limit"] = json!(2),
+            "Policy a/two differs",
+        ),
+        (
+            |spec| spec["workload"]["manifests"][0]["spec"]["more"] = json!(null),
+            "Policy a/one differs",
+        ),
+        (
+            |spec| spec["workload"]["manifests"][0]["metadata"]["labels"] = json!({"a": "b"}),
+            "Policy a/one differs",
+        ),
         (
             |spec| spec["workload"]["manifests"][0]["metadata"]["name"] = json!("zero"),
             "Policy a/one is not in it, Policy a/zero is still in it",
@@ -519,10 +541,18 @@ fn what_an_outdated_work_has_otherwise_is_named() {
             },
             "its manifests are in another order",
         ),
-        (|spec| spec["workload"] = json!("none"), "Policy a/one is not in it, Policy a/two is not in it"),
-        (|spec| spec["manifestConfigs"][0]["feedbackScrapeType"] = json!("Watch"), "`manifestConfigs` differs"),
         (
-            |spec| spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"][0]["path"] = json!(".status.z"),
+            |spec| spec["workload"] = json!("none"),
+            "Policy a/one is not in it, Policy a/two is not in it",
+        ),
+        (
+            |spec| spec["manifestConfigs"][0]["feedbackScrapeType"] = json!("Watch"),
+            "`manifestConfigs` differs",
+        ),
+        (
+            |spec| {
+                spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"][0]["path"] = json!(".status.z")
+            },
             "`manifestConfigs` differs",
         ),
         (|spec| spec["deleteOption"] = json!([]), "`deleteOption` differs"),
@@ -533,7 +563,8 @@ fn what_an_outdated_work_has_otherwise_is_named() {
         assert_eq!(difference(&spec(), &exported).as_deref(), Some(expected));
     }
     let several = difference(&spec(), &json!({}));
-    let expected = "Policy a/one is not in it, Policy a/two is not in it, `manifestConfigs` differs, and 1 more";
+    let expected =
+        "Policy a/one is not in it, Policy a/two is not in it, `manifestConfigs` differs, and 1 more";
     assert_eq!(several.as_deref(), Some(expected));
 }
 
@@ -643,7 +674,11 @@ fn a_status_of_the_wrong_shape_is_a_finding_and_the_work_is_not_applied() {
         broken.value["status"] = status.clone();
         let mut wrong = Findings::new();
         let read = ExportedWork::read(&broken, &mut wrong);
-        assert_eq!(judged(Some(&read), None), (WorkState::NotApplied, None), "{status}");
+        assert_eq!(
+            judged(Some(&read), None),
+            (WorkState::NotApplied, None),
+            "{status}"
+        );
         assert_eq!(wrong.iter().count(), findings, "{status}");
     }
 }
