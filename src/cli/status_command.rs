@@ -30,7 +30,8 @@ Examples:
   kubectl get manifestwork -A -o yaml | spokewright status hub --works -
 
   As a gate, which exits with 4 until it holds:
-  spokewright status hub --works works.yaml --exit-code --require gateway=Programmed";
+  spokewright status hub --works works.yaml --exit-code
+  spokewright status hub --works works.yaml --require gateway=Programmed";
 
 /// At most so many objects or works are named on stderr; the report has them all.
 const MOST_UNMET: usize = 10;

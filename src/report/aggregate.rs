@@ -9,8 +9,9 @@ mod instance;
 mod planned;
 mod rules;
 
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ use super::predicted::class_status;
 use super::status::{FailedManifest, ObjectStatus, StatusGroup, WorkState};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{DocumentId, Findings};
-use crate::hub::{Hub, Objects, OurGatewayId, Ours};
+use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Attachments, Condition, Outcome, PolicyId};
 use crate::render::{MANIFEST_KEY_LABEL, Plan, WorkId, manifest_key, policy_conditions};
@@ -132,7 +133,7 @@ impl Aggregation<'_, '_> {
                 }
             }
         }
-        let planned = self.planned_works();
+        let planned = self.plan.works.map(|_| OnceCell::new());
         let placed = self.placed_works(&exported, &planned);
         let works = self.summary(&placed, &exported);
         let instances = self.instances(&placed);
@@ -145,40 +146,33 @@ impl Aggregation<'_, '_> {
                 objects.push(gateway_status(&ours.gateway, class, instances, findings));
             }
         }
-        objects.extend(self.routes(&instances, &planned));
-        objects.extend(self.policies(&instances, &planned, admits));
+        objects.extend(self.routes(&instances));
+        objects.extend(self.policies(&instances, admits));
         objects.sort_by(|a, b| (a.group, &a.object).cmp(&(b.group, &b.object)));
         Aggregated { objects, works }
     }
 
-    /// What each distinct work should hold.
-    fn planned_works(&self) -> HashMap<WorkId, PlannedWork> {
-        let placed: BTreeSet<WorkId> = self.plan.clusters.values().flatten().copied().collect();
-        placed
-            .into_iter()
-            .map(|id| (id, PlannedWork::read(self.plan.works.get(id))))
-            .collect()
-    }
-
-    /// Every planned work on every cluster, by cluster.
+    /// Every planned work on every cluster, by cluster. `planned` keeps what each distinct one should hold.
     fn placed_works<'x>(
         &'x self,
         exported: &'x Exported<'x>,
-        planned: &HashMap<WorkId, PlannedWork>,
+        planned: &'x Table<WorkId, OnceCell<PlannedWork>>,
     ) -> Vec<PlacedWork<'x>> {
         let mut placed = Vec::with_capacity(self.plan.work_count());
         for (cluster, works) in &self.plan.clusters {
             for id in works {
-                let name = self.plan.works.get(*id).name.as_str();
-                let exported = exported.get(&(cluster.as_str(), name));
+                let work = self.plan.works.get(*id);
+                let exported = exported.get(&(cluster.as_str(), work.name.as_str()));
+                let planned = exported.map(|_| planned.get(*id).get_or_init(|| PlannedWork::read(work)));
                 // What a set's own RBAC grants is not what a cluster's would (README.md#replica-sets).
                 let of_set = exported.is_some_and(|work| work.object.label(REPLICA_SET_LABEL).is_some());
-                let comparable = name != RBAC_WORK || !of_set;
-                let (state, because) = judged(exported, planned.get(id).filter(|_| comparable));
+                let comparable = work.name != RBAC_WORK || !of_set;
+                let (state, because) = judged(exported, planned.filter(|_| comparable));
                 placed.push(PlacedWork {
                     cluster,
                     id: *id,
-                    name,
+                    name: &work.name,
+                    planned,
                     exported,
                     state,
                     because,
@@ -279,11 +273,7 @@ impl Aggregation<'_, '_> {
     }
 
     /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
-    fn routes(
-        &self,
-        instances: &HashMap<Subject, Vec<Instance<'_>>>,
-        planned: &HashMap<WorkId, PlannedWork>,
-    ) -> Vec<ObjectStatus> {
+    fn routes(&self, instances: &HashMap<Subject, Vec<Instance<'_>>>) -> Vec<ObjectStatus> {
         let shipped = self.routes.iter();
         shipped
             .filter_map(|(number, route)| {
@@ -304,7 +294,7 @@ impl Aggregation<'_, '_> {
                         .into_iter()
                         .map(|kind| policy_condition(kind, instances, &[]))
                         .collect(),
-                    feedback: feedback(instances, planned, &[]),
+                    feedback: feedback(instances, &[]),
                     ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
                 })
             })
@@ -315,7 +305,6 @@ impl Aggregation<'_, '_> {
     fn policies(
         &self,
         instances: &HashMap<Subject, Vec<Instance<'_>>>,
-        planned: &HashMap<WorkId, PlannedWork>,
         admits: impl Fn(&str) -> bool,
     ) -> Vec<ObjectStatus> {
         let mut overridden: HashMap<PolicyId, Vec<(&str, &Condition)>> = HashMap::new();
@@ -357,7 +346,7 @@ impl Aggregation<'_, '_> {
                     status.conditions.push(policy_condition(kind, instances, kept));
                 }
             }
-            status.feedback = feedback(instances, planned, &ours);
+            status.feedback = feedback(instances, &ours);
             status.works = instances
                 .iter()
                 .map(|instance| instance.carrier(&names))

@@ -661,6 +661,108 @@ fn what_the_parameters_ask_for_is_shown_by_cluster_beside_what_was_shipped() {
 }
 
 #[test]
+fn a_condition_about_an_older_generation_of_its_object_is_not_true() {
+    let scratch = Scratch::with_worked_example();
+    let observed = ".status.conditions[?(@.type==\\\"Enforced\\\")].observedGeneration";
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"name\": \"generation\",",
+        &format!("{{\"name\": \"seen\", \"path\": \"{observed}\"}}, {{\"name\": \"generation\","),
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    let mut works = exported(&scratch);
+    let integer =
+        |name: &str, value: i64| json!({"name": name, "fieldValue": {"type": "Integer", "integer": value}});
+    for work in &mut works {
+        let seen = if work["metadata"]["namespace"] == "eu-1" {
+            3
+        } else {
+            2
+        };
+        let values = work.pointer_mut("/status/resourceStatus/manifests/2/statusFeedback/values");
+        if let Some(values) = values.and_then(Value::as_array_mut) {
+            values.extend([integer("generation", 3), integer("seen", seen)]);
+        }
+    }
+    write(&scratch, "works.json", &works);
+    let run = scratch.run(&["status", "hub", "--works", "works.json", "-o", "json"]);
+    let report = json_of(&run);
+    let policy = object(&report, POLICY);
+    assert_eq!(
+        condition(policy, "Enforced"),
+        "False NotTrueOnAllClusters us-1 Enforced is about generation 2, the object has 3"
+    );
+    assert!(condition(policy, "Accepted").starts_with("True"));
+}
+
+#[test]
+fn works_that_the_hub_made_from_sets_are_compared_but_for_their_rights() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    for work in &mut works {
+        let name = work["metadata"]["name"].as_str().expect("a name").to_owned();
+        work["metadata"]["name"] = json!(format!("{name}x7k2p"));
+        let labels = &mut work["metadata"]["labels"];
+        labels["work.open-cluster-management.io/manifestworkreplicaset"] = json!(format!("gateways.{name}"));
+        labels["work.open-cluster-management.io/placementname"] = json!("edge");
+        if name == "gateway-rbac" {
+            // A set's ClusterRole may have a name of its own.
+            work["spec"]["workload"]["manifests"][0]["metadata"]["name"] = json!("gateway:gateways:edge");
+        }
+    }
+    // Two sets of RBAC on one cluster: the one that is not applied counts.
+    let mut second = works.last().expect("works").clone();
+    assert!(
+        second["metadata"]["name"]
+            .as_str()
+            .expect("a name")
+            .starts_with("gateway-rbac")
+    );
+    second["metadata"]["name"] = json!("gateway-rbac-otherx7k2p");
+    second["status"]["conditions"] = json!([{"type": "Applied", "status": "False", "message": "no right"}]);
+    write(&scratch, "works.json", &works);
+    let arguments = ["status", "hub", "--works", "works.json", "--exit-code", "-q"];
+    scratch.run(&arguments).exits(0);
+    for works in [
+        [works.as_slice(), &[second.clone()]].concat(),
+        [&[second][..], &works].concat(),
+    ] {
+        write(&scratch, "works.json", &works);
+        let run = scratch.run(&arguments);
+        run.exits(4);
+        assert_eq!(run.stderr, "error: us-1/gateway-rbac: not applied: no right\n");
+    }
+    write(&scratch, "works.json", &works);
+    scratch.raise_the_limit("hub/limits.yaml");
+    scratch.run(&arguments).exits(4).says(
+        "error: eu-1/gateway-gateways-prod-web: outdated: RateLimitPolicy kuadrant-gateways/global differs",
+    );
+}
+
+#[test]
+fn a_policy_that_reaches_no_cluster_is_not_what_a_gate_requires() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/auth.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {name: keys, namespace: gateways}\nspec:\n  \
+         targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}\n",
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    write(&scratch, "works.json", &exported(&scratch));
+    scratch
+        .run(&[
+            "status",
+            "hub",
+            "--works",
+            "works.json",
+            "--require",
+            "authpolicy=Enforced",
+        ])
+        .exits(4)
+        .says("error: authpolicy/gateways/keys: it has no status here");
+}
+
+#[test]
 fn a_policy_that_a_local_one_keeps_from_a_cluster_says_which() {
     let scratch = fleet();
     let works = fixtures().join("exported-works/fleet.yaml");
@@ -879,7 +981,7 @@ fn an_export_whose_parts_are_of_the_wrong_type_never_breaks_the_report() {
         "/status/conditions/0",
         "/status/resourceStatus/manifests/1",
         "/status/resourceStatus/manifests/1/resourceMeta",
-        "/status/resourceStatus/manifests/1/conditions/0/message",
+        "/status/resourceStatus/manifests/1/conditions/0/status",
         "/status/resourceStatus/manifests/1/statusFeedback/values/0/fieldValue",
     ] {
         for wrong in [

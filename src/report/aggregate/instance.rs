@@ -3,7 +3,7 @@
 //! Owns: what became of a planned work, when a cluster counts, and what it says against a condition. Flows in: a planned
 //! work, the exported one. Flows out: words of one cluster. Must not know: other clusters.
 
-use super::planned::PlannedWork;
+use super::planned::{AskedFeedback, PlannedWork};
 use crate::render::WorkId;
 use crate::report::exported::{Applied, ExportedWork, Feedback, ManifestStatus};
 use crate::report::status::{WorkOnCluster, WorkState};
@@ -17,6 +17,8 @@ pub(super) struct PlacedWork<'x> {
     pub(super) id: WorkId,
     /// Its name in the plan.
     pub(super) name: &'x str,
+    /// What it should hold, when it was exported.
+    pub(super) planned: Option<&'x PlannedWork>,
     /// That work, when it was exported.
     pub(super) exported: Option<&'x ExportedWork<'x>>,
     /// What became of it.
@@ -107,6 +109,7 @@ impl<'x> Instance<'x> {
         self.obstacle()
             .or_else(|| self.objection(kind))
             .or_else(|| self.silence(kind))
+            .or_else(|| self.lag(kind))
     }
 
     /// What the cluster says against a condition: `None` where it is True, or where nothing is reported.
@@ -130,6 +133,30 @@ impl<'x> Instance<'x> {
         let unreadable = self.manifest.and_then(|manifest| manifest.unreadable);
         let because = unreadable.map_or_else(String::new, |because| format!(": {because}"));
         Some(format!("has not reported {kind}{because}"))
+    }
+
+    /// Where the parameters ask for both generations: that the condition is about an older one than the object's.
+    fn lag(&self, kind: &str) -> Option<String> {
+        let value = |wanted: &dyn Fn(&str) -> bool| {
+            let asked = self
+                .asked()
+                .iter()
+                .find(|asked| wanted(&asked.path.to_string()))?;
+            self.reported(&asked.name)?.integer()
+        };
+        let of_condition = format!("[?(@.type==\"{kind}\")].observedGeneration");
+        let observed = value(&|path| path.ends_with(&of_condition))?;
+        let generation = value(&|path| path == ".metadata.generation")?;
+        (observed < generation)
+            .then(|| format!("{kind} is about generation {observed}, the object has {generation}"))
+    }
+
+    /// The values that its feedback rules ask for.
+    pub(super) fn asked(&self) -> &'x [AskedFeedback] {
+        let planned = self.work.planned;
+        planned
+            .map(|planned| planned.feedback(self.position))
+            .unwrap_or_default()
     }
 
     pub(super) fn reports(&self, kind: &str) -> bool {

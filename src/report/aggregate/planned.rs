@@ -31,6 +31,8 @@ pub(super) struct PlannedWork {
 pub(super) struct AskedFeedback {
     /// Its name.
     pub(super) name: String,
+    /// Where it is read.
+    pub(super) path: FeedbackPath,
     /// What its path finds in the object as it is shipped.
     pub(super) shipped: Option<Value>,
 }
@@ -118,6 +120,7 @@ fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<Asked
             Some(AskedFeedback {
                 name: entry.get("name")?.as_str()?.to_owned(),
                 shipped: path.first(manifest),
+                path,
             })
         })
         .collect()

@@ -8,12 +8,10 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::instance::Instance;
-use super::planned::PlannedWork;
 use crate::api::gateway::Gateway;
 use crate::diagnostic::Findings;
 use crate::hub::OurClass;
 use crate::policy::Condition;
-use crate::render::WorkId;
 use crate::report::exported::Feedback;
 use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
 use crate::report::status::{Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup};
@@ -196,19 +194,12 @@ pub(super) fn listeners(
 
 /// What the parameters ask for, by name in the order of the first cluster's rules, then by cluster; less `ours`, the
 /// names that every rule of the kind has. What a cluster does not report is left out.
-pub(super) fn feedback(
-    instances: &[Instance<'_>],
-    planned: &HashMap<WorkId, PlannedWork>,
-    ours: &[String],
-) -> Vec<FeedbackOnCluster> {
+pub(super) fn feedback(instances: &[Instance<'_>], ours: &[String]) -> Vec<FeedbackOnCluster> {
     let mut all = Vec::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for instance in instances {
-        let asked = planned
-            .get(&instance.work.id)
-            .map(|work| work.feedback(instance.position));
-        for asked in asked
-            .unwrap_or_default()
+        for asked in instance
+            .asked()
             .iter()
             .filter(|asked| !ours.contains(&asked.name))
         {

@@ -88,6 +88,7 @@ fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>])
                 cluster,
                 id: clusters.push(cluster),
                 name: "gateway-infra-web",
+                planned: None,
                 exported: exported.as_ref(),
                 state,
                 because,
