@@ -20,6 +20,8 @@ const INDENT: &str = "    ";
 const MAX_PROBLEMS: usize = 20;
 /// At most this many different values of an object are listed.
 const MAX_VALUES: usize = 10;
+/// So much of a value is shown.
+const LONGEST_VALUE: usize = 60;
 /// At most this many clusters are named beside a value.
 const MAX_CLUSTERS: usize = 10;
 
@@ -140,7 +142,10 @@ fn feedback(text: &mut String, all: &[FeedbackOnCluster], width: usize) {
     }
     let left_out = clusters.len().saturating_sub(MAX_VALUES);
     for (entry, clusters) in clusters.into_iter().take(MAX_VALUES) {
-        let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = |value: &Value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            one_line(&text, LONGEST_VALUE)
+        };
         let shipped = entry.shipped.as_ref().filter(|shipped| **shipped != entry.value);
         let shipped = shipped.map_or_else(String::new, |shipped| format!(" (shipped: {})", value(shipped)));
         let words = format!(
@@ -330,11 +335,23 @@ mod tests {
                 ("Accepted", "True", "Accepted", ""),
             ],
         );
+        for cluster in 0..30 {
+            gateway.feedback.push(FeedbackOnCluster {
+                name: "raw".to_owned(),
+                cluster: format!("cluster-{cluster}"),
+                value: serde_json::json!({"a": "b".repeat(1000), "c": cluster / 2}),
+                shipped: Some(serde_json::json!(cluster)),
+            });
+        }
         gateway.addresses.push(Address {
             r#type: "kuadrant.io/MultiClusterIPAddress",
             value: "eu-1/203.0.113.10".to_owned(),
         });
         let text = status_text(&StatusReport::predicted(&[gateway]), 80);
+        assert!(
+            text.contains("feedback: and 20 more values; `-o json` lists all"),
+            "{text}"
+        );
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

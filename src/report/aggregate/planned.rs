@@ -223,9 +223,25 @@ fn same_config(planned: &Value, there: &Value) -> bool {
     };
     planned.keys().all(|key| there.contains_key(key))
         && there.iter().all(|(key, value)| match planned.get(key) {
+            Some(Value::Array(planned)) if key == "feedbackRules" => value
+                .as_array()
+                .is_some_and(|there| same_lists(planned, there, same_rule)),
             Some(planned) => same(planned, value),
             None => is_default(key, value),
         })
+}
+
+/// A feedback rule. Its paths are a list by name, which server-side apply may merge in another order
+/// (docs/systems/ocm-work.md#manifestwork).
+fn same_rule(planned: &Value, there: &Value) -> bool {
+    let by_name = |rule: &Value| {
+        let mut rule = rule.clone();
+        if let Some(Value::Array(paths)) = rule.get_mut("jsonPaths") {
+            paths.sort_by_cached_key(|path| path.get("name").map(Value::to_string));
+        }
+        rule
+    };
+    same(planned, there) || same(&by_name(planned), &by_name(there))
 }
 
 /// Equal as values: JSON knows one kind of number.

@@ -497,7 +497,12 @@ fn what_an_api_server_adds_or_rewrites_makes_no_work_outdated() {
         None,
         "not exported"
     );
-    let edits: [fn(&mut Value); 5] = [
+    let edits: [fn(&mut Value); 6] = [
+        // Server-side apply appends what is new, wherever it stands in what is applied.
+        |spec| {
+            let paths = spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"].as_array_mut();
+            paths.expect("paths").reverse();
+        },
         |spec| spec["manifestConfigs"][0]["feedbackScrapeType"] = json!("Poll"),
         |spec| spec["workload"]["manifests"][0]["spec"]["limit"] = json!(1.0),
         |spec| spec["workload"]["manifests"][0]["metadata"]["creationTimestamp"] = Value::Null,
@@ -552,7 +557,7 @@ fn what_an_outdated_work_has_otherwise_is_named() {
         ),
         (
             |spec| {
-                spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"][0]["path"] = json!(".status.z")
+                spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"][0]["path"] = json!(".status.z");
             },
             "`manifestConfigs` differs",
         ),
