@@ -93,14 +93,17 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
         let _ = writeln!(text, "{name}");
         first = "";
     }
-    for condition in &status.conditions {
+    let mut conditions = status.conditions.iter().peekable();
+    while let Some(condition) = conditions.next() {
         let cells = [
             short_condition(&condition.kind),
             condition.status,
             &condition.reason,
         ];
         line(text, columns, std::mem::take(&mut first), cells);
-        if !condition.is_true() {
+        // What is the matter with several in a row is said once, below the last of them.
+        let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
+        if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
             below(text, "", &condition.message, width);
         }
     }
@@ -136,6 +139,8 @@ fn feedback(text: &mut String, all: &[FeedbackOnCluster], width: usize) {
             first.name == entry.name && first.value == entry.value && first.shipped == entry.shipped
         };
         match clusters.iter_mut().find(same) {
+            // Several works of a cluster may carry one object.
+            Some((_, clusters)) if clusters.last() == Some(&entry.cluster.as_str()) => {}
             Some((_, clusters)) => clusters.push(&entry.cluster),
             None => clusters.push((entry, vec![&entry.cluster])),
         }
@@ -316,6 +321,25 @@ mod tests {
 
         POLICY                        CONDITION  STATUS  REASON
         ratelimitpolicy/infra/limits  Accepted   True    Accepted
+        ");
+    }
+
+    #[test]
+    fn what_is_the_matter_with_several_conditions_is_said_once() {
+        let because = "us-1 not applied: no such kind";
+        let objects = [status(
+            "ratelimitpolicy.kuadrant.io:infra/limits",
+            StatusGroup::Policy,
+            &[
+                ("Accepted", "False", "NotTrueOnAllClusters", because),
+                ("Enforced", "False", "NotTrueOnAllClusters", because),
+            ],
+        )];
+        insta::assert_snapshot!(status_text(&StatusReport::predicted(&objects), 80), @r"
+        POLICY                        CONDITION  STATUS  REASON
+        ratelimitpolicy/infra/limits  Accepted   False   NotTrueOnAllClusters
+                                      Enforced   False   NotTrueOnAllClusters
+            us-1 not applied: no such kind
         ");
     }
 
