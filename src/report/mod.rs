@@ -27,6 +27,7 @@ mod predicted;
 
 mod aggregate;
 
+mod status_gate;
 mod status_report;
 mod status_text;
 
@@ -47,6 +48,10 @@ pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
-pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};
+pub use status::{
+    Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
+    WorkState,
+};
+pub use status_gate::{Required, works_in_the_way};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;
