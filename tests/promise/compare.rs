@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, locator};
+use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, locator};
 
 /// What became of a hub.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Counts {
 }
 
 /// Codes of errors by which a hub may be refused.
-const REFUSALS: [&str; 2] = ["policy/undecided", "placement/not-uniform"];
+pub(crate) const REFUSALS: [&str; 3] = ["policy/undecided", "placement/not-uniform", "policy/same-target"];
 
 /// Compares what `policies --cluster` says of each cluster with what holds there, whatever the times at which things
 /// arrive.
@@ -75,11 +75,23 @@ pub(crate) fn judge(input: &Input) -> Verdict {
         let names = Names::of(spoke);
         let promise = entries(&hub.promise(&spoke.cluster), &Names::default());
         counts.clusters += 1;
+        counts.paths += promise.len();
+        let meant = entries(&spoke.meant(), &Names::default());
+        let (meant, said) = (
+            in_the_paths_of(&meant, &promise),
+            in_the_paths_of(&promise, &meant),
+        );
+        if let Some(Breach { sort, text }) = difference(["meant", "said"], &meant, &said, |(kind, path)| {
+            names.is_elsewhere(path) || names.is_inhabited(kind, path)
+        }) {
+            let text = format!("on {}:\n{text}", spoke.cluster);
+            return Verdict::Broken(Breach::new(&format!("{sort}, from what was meant"), text));
+        }
         let mut breaches = Vec::new();
-        for draw in Draw::ALL {
-            let (arrivals, locals) = draw.times(spoke);
-            let evaluated = spoke.evaluate(&arrivals, &locals);
-            let when = format!("on {}, where {}", spoke.cluster, draw.words());
+        let draws = draws(spoke);
+        for (words, times) in &draws {
+            let evaluated = spoke.evaluate(times);
+            let when = format!("on {}, where {words}", spoke.cluster);
             if !evaluated.errors.is_empty() {
                 return Verdict::Broken(Breach::new(
                     "errors there",
@@ -88,13 +100,15 @@ pub(crate) fn judge(input: &Input) -> Verdict {
             }
             counts.evaluations += 1;
             let shipped = entries(&evaluated, &names);
-            if let Some(Breach { sort, text }) = difference(&promise, &shipped, &names) {
+            if let Some(Breach { sort, text }) =
+                difference(["said", "holds"], &promise, &shipped, |(_, path)| {
+                    names.is_elsewhere(path)
+                })
+            {
                 breaches.push(Breach::new(&sort, format!("{when}:\n{text}")));
             }
-            let paths: BTreeSet<&Key> = promise.keys().chain(shipped.keys()).collect();
-            counts.paths += paths.len();
         }
-        let is_always = breaches.len() == Draw::ALL.len();
+        let is_always = breaches.len() == draws.len();
         if let Some(Breach { sort, text }) = breaches.into_iter().next() {
             let order = if is_always { "always" } else { "by order" };
             return Verdict::Broken(Breach::new(&format!("{sort}, {order}"), text));
@@ -103,48 +117,98 @@ pub(crate) fn judge(input: &Input) -> Verdict {
     Verdict::Kept(counts)
 }
 
-/// When objects arrive.
+/// Creation times of what arrives on a cluster and of what lives there: every order once.
+fn draws(spoke: &Spoke) -> Vec<(&'static str, Times)> {
+    let arriving = spoke.arriving.len();
+    let policies = spoke
+        .arriving
+        .iter()
+        .filter(|(value, _)| is_policy(value))
+        .count();
+    let mut seen = BTreeSet::new();
+    let mut draws = Vec::new();
+    for draw in Draw::ALL {
+        let mut policy = 0;
+        let arrivals = spoke.arriving.iter().map(|(value, _)| {
+            policy += usize::from(is_policy(value));
+            draw.time(policy, policies)
+        });
+        let arrivals: Vec<String> = arrivals.collect();
+        // Local objects that name no time are younger than those that do, and of one age.
+        let locals = spoke.local.iter().map(|local| {
+            let named = local
+                .pointer("/metadata/creationTimestamp")
+                .and_then(Value::as_str);
+            named.unwrap_or("2025-01-01T00:00:00Z").to_owned()
+        });
+        let times: Vec<String> = arrivals.into_iter().chain(locals).collect();
+        let is_policy = |at: usize| match at.checked_sub(arriving) {
+            None => is_policy(&spoke.arriving[at].0),
+            Some(at) => is_policy(&spoke.local[at]),
+        };
+        let counted: Vec<&String> = (0..times.len())
+            .filter(|at| is_policy(*at))
+            .map(|at| &times[at])
+            .collect();
+        let ages: BTreeSet<&String> = counted.iter().copied().collect();
+        let order: Vec<usize> = counted
+            .iter()
+            .map(|time| ages.range::<String, _>(..*time).count())
+            .collect();
+        if seen.insert(order) {
+            draws.push((draw.words(), times));
+        }
+    }
+    draws
+}
+
+fn is_policy(value: &Value) -> bool {
+    let spec = &value["spec"];
+    spec.get("targetRef")
+        .or(spec.get("targetRefs"))
+        .or(spec.get("action"))
+        .is_some()
+}
+
+/// When policies arrive.
 #[derive(Debug, Clone, Copy)]
 enum Draw {
     After,
     AfterReversed,
     Before,
-    Mixed,
+    EvenBefore,
+    OddBefore,
 }
 
 impl Draw {
-    const ALL: [Self; 4] = [Self::After, Self::AfterReversed, Self::Before, Self::Mixed];
+    const ALL: [Self; 5] = [
+        Self::After,
+        Self::AfterReversed,
+        Self::Before,
+        Self::EvenBefore,
+        Self::OddBefore,
+    ];
 
     const fn words(self) -> &'static str {
         match self {
             Self::After => "all arrive after what lives there, in the order of their names",
             Self::AfterReversed => "all arrive after what lives there, in the reversed order of their names",
             Self::Before => "all arrive in one second, before what lives there",
-            Self::Mixed => "some arrive before and some after what lives there",
+            Self::EvenBefore | Self::OddBefore => "some arrive before and some after what lives there",
         }
     }
 
-    /// Creation times of what arrives, and of local objects that name none: those stay younger than those that do, and of
-    /// one age.
-    fn times(self, spoke: &Spoke) -> (Vec<String>, Vec<String>) {
-        let count = spoke.arriving.len();
-        let arrivals = (0..count).map(|position| {
-            let second = position % 60;
-            let later = |year: usize| format!("{year}-01-01T00:{:02}:{second:02}Z", position / 60);
-            match self {
-                Self::After => later(2026),
-                Self::AfterReversed => {
-                    let position = count - position;
-                    format!("2026-01-01T00:{:02}:{:02}Z", position / 60, position % 60)
-                }
-                Self::Before => "2020-01-01T00:00:00Z".to_owned(),
-                // Neighbors fall apart, and so do those that are not.
-                Self::Mixed if (position * 7 / 3) % 2 == 0 => later(2020),
-                Self::Mixed => later(2026),
-            }
-        });
-        let locals = spoke.local.iter().map(|_| "2025-01-01T00:00:00Z".to_owned());
-        (arrivals.collect(), locals.collect())
+    /// The creation time of one policy of so many.
+    fn time(self, position: usize, count: usize) -> String {
+        let (year, second) = match self {
+            Self::After => (2026, position),
+            Self::AfterReversed => (2026, count - position),
+            Self::Before => (2020, 0),
+            Self::EvenBefore if position.is_multiple_of(2) => (2020, position),
+            Self::OddBefore if !position.is_multiple_of(2) => (2020, position),
+            Self::EvenBefore | Self::OddBefore => (2026, position),
+        };
+        format!("{year}-01-01T00:{:02}:{:02}Z", second / 60, second % 60)
     }
 }
 
@@ -157,6 +221,8 @@ pub(crate) struct Names {
     namespaces: BTreeSet<String>,
     /// Routes that arrive or live there.
     routes: BTreeSet<String>,
+    /// What local policies target, sections and all, by their kind.
+    inhabited: BTreeSet<(String, String)>,
 }
 
 const GATEWAY: &str = "gateway.gateway.networking.k8s.io:";
@@ -176,6 +242,29 @@ impl Names {
         for value in arriving.chain(&spoke.local) {
             if value["spec"].get("parentRefs").is_some() {
                 names.routes.insert(locator(value));
+            }
+        }
+        for policy in &spoke.local {
+            let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
+            let of = |field: &str| policy["spec"].get(field).cloned();
+            let references = of("targetRef").into_iter().chain(of("targetRefs"));
+            let references = references.flat_map(|field| match field {
+                Value::Array(list) => list,
+                one => vec![one],
+            });
+            for reference in references {
+                let text = |field: &str| reference[field].as_str().unwrap_or_default();
+                let mut node = format!(
+                    "{}.{}:{namespace}/{}",
+                    text("kind").to_lowercase(),
+                    text("group"),
+                    text("name")
+                );
+                if let Some(section) = reference["sectionName"].as_str() {
+                    node = format!("{node}#{section}");
+                }
+                let kind = policy["kind"].as_str().unwrap_or_default();
+                names.inhabited.insert((kind.to_owned(), names.node(&node)));
             }
         }
         names
@@ -271,70 +360,90 @@ fn first(origins: &BTreeSet<String>) -> String {
 impl Names {
     /// Whether a path leads through a route that neither arrives nor lives here: somebody else delivers it.
     fn is_elsewhere(&self, path: &[String]) -> bool {
-        let route = path
-            .iter()
-            .find(|node| node.contains("route.gateway.networking.k8s.io:"));
-        route.is_some_and(|route| {
-            let whole = route.split('#').next().unwrap_or_default();
-            !self.routes.contains(whole)
-        })
+        let mut nodes = path.iter().map(|node| node.split('#').next().unwrap_or_default());
+        let route = nodes.find(|node| node.contains("route.gateway.networking.k8s.io:"));
+        route.is_some_and(|route| !self.routes.contains(route))
+    }
+
+    /// Whether a local policy of this kind is on a path.
+    fn is_inhabited(&self, kind: &str, path: &[String]) -> bool {
+        let kind = kind.split('.').next().unwrap_or_default();
+        let mut nodes = path.iter();
+        nodes.any(|node| self.inhabited.contains(&(kind.to_owned(), node.clone())))
     }
 }
 
-fn difference(
-    promise: &BTreeMap<Key, Entry>,
-    shipped: &BTreeMap<Key, Entry>,
-    names: &Names,
-) -> Option<Breach> {
-    let keys: BTreeSet<&Key> = promise.keys().chain(shipped.keys()).collect();
-    for key in keys {
-        let (said, found) = (promise.get(key), shipped.get(key));
-        if found.is_none() && names.is_elsewhere(&key.1) {
-            continue;
-        }
-        let is_kept = match (said, found) {
-            (Some(said), Some(found)) => {
-                said.rules == found.rules
-                    && said.spec == found.spec
-                    && same_sources(&said.sources, &found.sources)
+/// Entries, also for the paths of another report that only list more listeners and rules: a local policy on a listener makes
+/// the paths of some kinds go through listeners.
+fn in_the_paths_of(entries: &BTreeMap<Key, Entry>, other: &BTreeMap<Key, Entry>) -> BTreeMap<Key, Entry> {
+    let objects = |path: &[String]| -> Vec<String> {
+        path.iter().filter(|node| !node.contains('#')).cloned().collect()
+    };
+    let leads_through = |path: &[String], nodes: &[String]| {
+        let mut path = path.iter();
+        nodes.iter().all(|node| path.any(|known| known == node))
+    };
+    let mut found = entries.clone();
+    for key in other.keys().filter(|key| !entries.contains_key(key)) {
+        let coarser = entries.iter().filter(|((kind, path), _)| {
+            *kind == key.0 && objects(path) == objects(&key.1) && leads_through(&key.1, path)
+        });
+        if let Some((coarser, entry)) = coarser.max_by_key(|((_, path), _)| path.len()) {
+            found.insert(key.clone(), entry.clone());
+            if !other.contains_key(coarser) {
+                found.remove(coarser);
             }
-            _ => false,
-        };
-        if !is_kept {
-            let show = |entry: Option<&Entry>| {
-                entry.map_or_else(
-                    || "nothing".to_owned(),
-                    |entry| {
-                        let rules = entry.rules.as_ref().map(|rules| Value::Object(rules.clone()));
-                        let sources: Vec<String> = entry
-                            .sources
-                            .iter()
-                            .map(|source| source.iter().cloned().collect::<Vec<_>>().join(" + "))
-                            .collect();
-                        format!(
-                            "{}\n    from {}",
-                            rules.unwrap_or_else(|| entry.spec.clone()),
-                            sources.join(", ")
-                        )
-                    },
-                )
-            };
-            let sort = match (said, found) {
-                (Some(_), None) => "does not hold",
-                (None, _) => "was not said",
-                _ => "differs",
-            };
-            let text = format!(
-                "{} on {}\n  said:  {}\n  holds: {}",
-                key.0,
-                key.1.join(" > "),
-                show(said),
-                show(found)
-            );
-            return Some(Breach::new(&format!("{} {sort}", key.0), text));
         }
     }
+    found
+}
+
+/// The first path on which two reports differ; `words` is what each of them tells.
+fn difference(
+    words: [&str; 2],
+    first: &BTreeMap<Key, Entry>,
+    second: &BTreeMap<Key, Entry>,
+    is_exempt: impl Fn(&Key) -> bool,
+) -> Option<Breach> {
+    let keys: BTreeSet<&Key> = first.keys().chain(second.keys()).collect();
+    for key in keys.into_iter().filter(|key| !is_exempt(key)) {
+        let pair = (first.get(key), second.get(key));
+        let sort = match pair {
+            (Some(one), Some(other)) if one.says_the_same(other) => continue,
+            (Some(_), None) => format!("only {}", words[0]),
+            (None, _) => format!("only {}", words[1]),
+            _ => "differs".to_owned(),
+        };
+        let text = format!(
+            "{} on {}\n  {}: {}\n  {}: {}",
+            key.0,
+            key.1.join(" > "),
+            words[0],
+            shown(pair.0),
+            words[1],
+            shown(pair.1)
+        );
+        return Some(Breach::new(&format!("{} {sort}", key.0), text));
+    }
     None
+}
+
+fn shown(entry: Option<&Entry>) -> String {
+    let Some(entry) = entry else {
+        return "nothing".to_owned();
+    };
+    let rules = entry.rules.as_ref().map(|rules| Value::Object(rules.clone()));
+    let sources = entry.sources.iter();
+    let sources = sources.map(|source| source.iter().cloned().collect::<Vec<_>>().join(" + "));
+    let sources: Vec<String> = sources.collect();
+    let value = rules.unwrap_or_else(|| entry.spec.clone());
+    format!("{value}\n    from {}", sources.join(", "))
+}
+
+impl Entry {
+    fn says_the_same(&self, other: &Self) -> bool {
+        self.rules == other.rules && self.spec == other.spec && same_sources(&self.sources, &other.sources)
+    }
 }
 
 /// Each policy that is said to count was made into one that counts, and each that counts was made of one that is said to.

@@ -90,8 +90,11 @@ const GROUP: &str = "gateway.networking.k8s.io";
 
 /// The shapes of hubs: usually one Gateway, two listeners, two routes, up to three policies and two local ones.
 pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
-    let gateway =
-        (prop::bool::weighted(0.2), 0..PLACEMENTS.len()).prop_map(|(other_namespace, placement)| Gateway {
+    let gateway = (
+        prop::bool::weighted(0.2),
+        prop_oneof![3 => Just(0_usize), 1 => Just(1), 1 => Just(2)],
+    )
+        .prop_map(|(other_namespace, placement)| Gateway {
             other_namespace,
             placement,
         });
@@ -112,8 +115,8 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
     let created = || prop::option::weighted(0.4, 1..5_u8);
     let policy = (
         0..4_usize,
-        0..24_usize,
-        prop::option::weighted(0.2, 0..24_usize),
+        target(),
+        prop::option::weighted(0.2, target()),
         prop::bool::weighted(0.15),
         0..12_usize,
         1..8_u8,
@@ -135,7 +138,7 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
     let local = (
         0..2_usize,
         0..4_usize,
-        0..24_usize,
+        target(),
         0..12_usize,
         1..8_u8,
         0..4_usize,
@@ -154,7 +157,7 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
         prop::bool::weighted(0.75),
         prop::bool::weighted(0.2),
         prop::bool::weighted(0.1),
-        prop::bool::weighted(0.0),
+        prop::bool::weighted(0.05),
     )
         .prop_map(
             |(syncs_routes, work_per_object, replica_sets, leaves_out_a_kind)| Options {
@@ -166,10 +169,10 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
         );
     (
         prop::sample::select((0..FAMILIES.len()).collect::<Vec<_>>()),
-        prop_oneof![3 => vec(gateway.clone(), 1..2), 1 => vec(gateway, 2..4)],
-        vec(route, 0..4),
-        prop_oneof![4 => vec(policy.clone(), 1..4), 1 => vec(policy, 4..6)],
-        vec(local, 0..3),
+        few(gateway, 1, 3, 0.15),
+        few(route, 0, 4, 0.6),
+        few(policy, 1, 5, 0.6),
+        few(local, 0, 3, 0.5),
         options,
     )
         .prop_map(|(family, gateways, routes, policies, locals, options)| Hub {
@@ -179,6 +182,29 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
             policies,
             locals,
             options,
+        })
+}
+
+/// Often the Gateway or one of its listeners, so that policies meet.
+fn target() -> impl Strategy<Value = usize> + Clone {
+    prop_oneof![2 => 0..3_usize, 1 => 0..24_usize]
+}
+
+/// At least `least` and up to `most` of something, each further one being as `likely` as the one before it. What is left
+/// out is left out when a hub is shrunk, too.
+fn few<T: std::fmt::Debug + Clone>(
+    one: impl Strategy<Value = T> + Clone,
+    least: usize,
+    most: usize,
+    likely: f64,
+) -> impl Strategy<Value = Vec<T>> {
+    (
+        vec(one.clone(), least),
+        vec(prop::option::weighted(likely, one), most - least),
+    )
+        .prop_map(|(mut all, more)| {
+            all.extend(more.into_iter().flatten());
+            all
         })
 }
 

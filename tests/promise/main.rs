@@ -21,7 +21,7 @@ use std::thread;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use compare::{Breach, Counts, Verdict, judge};
+use compare::{Breach, Counts, REFUSALS, Verdict, judge};
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
@@ -30,7 +30,7 @@ const SEED: u64 = 1;
 /// Failures that are shrunk and shown; the others are counted.
 const SHOWN: usize = 20;
 /// Steps that shrinking one hub may take.
-const SHRINKING: usize = 400;
+const SHRINKING: usize = 1000;
 
 #[test]
 fn what_is_said_of_generated_hubs_is_what_is_shipped() {
@@ -186,8 +186,9 @@ impl std::fmt::Display for Tally {
             "{} hubs, {clusters} clusters, {evaluations} evaluations, {paths} paths compared",
             self.hubs
         )?;
-        for code in ["policy/undecided", "placement/not-uniform"] {
-            write!(formatter, ", {} {code}", self.refused.get(code).unwrap_or(&0))?;
+        for code in REFUSALS {
+            let count = self.refused.get(code).unwrap_or(&0);
+            write!(formatter, ", {count} refused with {code}")?;
         }
         write!(formatter, ", {} failures", self.failures)
     }

@@ -49,9 +49,14 @@ pub(crate) struct Spoke {
     pub(crate) arriving: Vec<(Value, BTreeSet<String>)>,
     /// What lives there already.
     pub(crate) local: Vec<Value>,
+    /// What of the hub concerns the cluster, as its authors wrote it.
+    meant: Vec<Value>,
     /// Definitions and configuration, which hold on hub and spoke.
     known: Texts,
 }
+
+/// Creation times, one for each object of a cluster.
+pub(crate) type Times = Vec<String>;
 
 /// What `policies` says of a set of objects.
 #[derive(Debug)]
@@ -108,8 +113,10 @@ impl Hub {
         for (cluster, arriving) in manifests {
             let local = loaded.hub.spokes.get(&cluster);
             let local = local.into_iter().flat_map(|objects| objects.iter());
+            let local: Vec<Value> = local.map(|object| object.value.clone()).collect();
             spokes.push(Spoke {
-                local: local.map(|object| object.value.clone()).collect(),
+                meant: meant(&loaded, &arriving, &local),
+                local,
                 arriving: once(arriving).map_err(|wrong| (Refusal::Broken(wrong), said.clone()))?,
                 cluster,
                 known: known.clone(),
@@ -125,26 +132,70 @@ impl Hub {
 }
 
 impl Spoke {
-    /// `policies` on what the cluster holds; `born` are the creation times of what arrives and of local objects without
-    /// one, by their position.
-    pub(crate) fn evaluate(&self, arrivals: &[String], locals: &[String]) -> Evaluated {
-        let arriving = self.arriving.iter().map(|(value, _)| value).zip(arrivals);
-        let local = self.local.iter().zip(locals);
-        let items: Vec<Value> = arriving
-            .chain(local)
-            .map(|(value, time)| {
-                let mut value = value.clone();
-                if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-                    metadata.entry("creationTimestamp").or_insert_with(|| json!(time));
-                }
-                value
-            })
-            .collect();
+    /// `policies` on what the cluster holds; the times are those of what arrives, then of what lives there.
+    pub(crate) fn evaluate(&self, times: &Times) -> Evaluated {
+        let arriving = self.arriving.iter().map(|(value, _)| value);
+        let created = |(value, time): (&Value, &String)| {
+            let mut value = value.clone();
+            value["metadata"]["creationTimestamp"] = json!(time);
+            value
+        };
+        let items = arriving.chain(&self.local).zip(times).map(created).collect();
+        self.evaluate_objects(items)
+    }
+
+    /// `policies` on what of the hub concerns the cluster: what its authors meant, but for what lives there.
+    pub(crate) fn meant(&self) -> Evaluated {
+        self.evaluate_objects(self.meant.clone())
+    }
+
+    /// Nobody's class is ours in such an input, so that nothing in it is synced anywhere.
+    fn evaluate_objects(&self, items: Vec<Value>) -> Evaluated {
         let mut texts = self.known.clone();
         let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
         texts.insert("hub/cluster.json".to_owned(), list.to_string());
         evaluate(&load(&texts, false), None)
     }
+}
+
+/// The Gateways and routes that arrive, every policy of a kind that is synced, whatever becomes of it, and the routes that
+/// live there, as if they stood on the hub.
+fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value]) -> Vec<Value> {
+    let arrived: BTreeSet<&String> = arriving.iter().flat_map(|(_, origins)| origins).collect();
+    let mut synced: BTreeSet<(String, String)> = BTreeSet::new();
+    for object in &loaded.hub.objects {
+        let Some(params) = object.value.pointer("/data/params").and_then(Value::as_str) else {
+            continue;
+        };
+        let params = kube_yaml::read_document(params, &kube_yaml::Limits::default()).expect("parameters");
+        let policies = params["policiesToSync"].as_array().into_iter().flatten();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        synced.extend(policies.map(|entry| (text(&entry["group"]), text(&entry["resource"]))));
+    }
+    let concerns = |object: &&Object| {
+        let group = object.api_version.group.as_str();
+        let is_route = object.value.pointer("/spec/parentRefs").is_some();
+        if object.kind == "Gateway" || is_route {
+            return arrived.contains(&object.identity().locator());
+        }
+        let plural = format!("{}ies", object.kind.trim_end_matches('y').to_lowercase());
+        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
+            || synced.contains(&(group.to_owned(), plural))
+    };
+    let local_routes = local
+        .iter()
+        .filter(|value| value.pointer("/spec/parentRefs").is_some());
+    let local_routes = local_routes.map(|route| {
+        let mut route = route.clone();
+        for parent in route["spec"]["parentRefs"].as_array_mut().into_iter().flatten() {
+            let namespace = parent["namespace"].as_str().unwrap_or_default();
+            parent["namespace"] = json!(namespace.trim_start_matches("kuadrant-"));
+        }
+        route
+    });
+    let objects = loaded.hub.objects.iter().filter(concerns);
+    let objects = objects.map(|object| object.value.clone());
+    objects.chain(local_routes).collect()
 }
 
 /// What lives under a name arrives once, however many works carry it.
