@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, locator};
+use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, locator, references};
 
 /// What became of a hub.
 #[derive(Debug)]
@@ -246,13 +246,7 @@ impl Names {
         }
         for policy in &spoke.local {
             let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
-            let of = |field: &str| policy["spec"].get(field).cloned();
-            let references = of("targetRef").into_iter().chain(of("targetRefs"));
-            let references = references.flat_map(|field| match field {
-                Value::Array(list) => list,
-                one => vec![one],
-            });
-            for reference in references {
+            for reference in references(policy) {
                 let text = |field: &str| reference[field].as_str().unwrap_or_default();
                 let mut node = format!(
                     "{}.{}:{namespace}/{}",

@@ -179,8 +179,15 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
             return arrived.contains(&object.identity().locator());
         }
         let plural = format!("{}ies", object.kind.trim_end_matches('y').to_lowercase());
+        let is_synced = synced.contains(&(group.to_owned(), plural));
+        // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
+        let is_usual = || {
+            references(&object.value)
+                .iter()
+                .any(|reference| is_usual_target(reference))
+        };
         matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
-            || synced.contains(&(group.to_owned(), plural))
+            || is_synced && (is_usual() || arrived.contains(&object.identity().locator()))
     };
     let local_routes = local
         .iter()
@@ -196,6 +203,21 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
     let objects = loaded.hub.objects.iter().filter(concerns);
     let objects = objects.map(|object| object.value.clone());
     objects.chain(local_routes).collect()
+}
+
+fn is_usual_target(reference: &Value) -> bool {
+    let kind = reference["kind"].as_str().unwrap_or_default();
+    kind == "Gateway" || kind.ends_with("Route")
+}
+
+/// The target references of a policy.
+pub(crate) fn references(policy: &Value) -> Vec<Value> {
+    let one = policy["spec"].get("targetRef").cloned();
+    let several = policy["spec"]
+        .get("targetRefs")
+        .and_then(Value::as_array)
+        .cloned();
+    one.into_iter().chain(several.into_iter().flatten()).collect()
 }
 
 /// What lives under a name arrives once, however many works carry it.
@@ -280,7 +302,18 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
     let definitions = loaded.hub.objects.iter();
     let definitions = definitions.filter(|object| object.kind == "CustomResourceDefinition");
     for (position, definition) in definitions.enumerate() {
-        known.insert(format!("hub/crd-{position}.json"), definition.value.to_string());
+        // Of a kind without it a class says that it is one of policies, and clusters have no such class.
+        let mut definition = definition.value.clone();
+        if let Some(labels) = definition["metadata"]
+            .as_object_mut()
+            .map(|metadata| metadata.entry("labels"))
+        {
+            let labels = labels.or_insert_with(|| json!({}));
+            labels
+                .as_object_mut()
+                .map(|labels| labels.entry(LABEL).or_insert_with(|| json!("Inherited")));
+        }
+        known.insert(format!("hub/crd-{position}.json"), definition.to_string());
     }
     known
 }
@@ -312,6 +345,7 @@ fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
 }
 
 const ROOT: &str = "input";
+const LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// Texts as a tree of files.
 struct Memory<'a>(&'a Texts);
