@@ -184,7 +184,7 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         let is_usual = || {
             references(&object.value)
                 .iter()
-                .any(|reference| is_usual_target(reference))
+                .any(is_usual_target)
         };
         matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
             || is_synced && (is_usual() || arrived.contains(&object.identity().locator()))
