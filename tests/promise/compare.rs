@@ -87,8 +87,12 @@ pub(crate) fn judge(input: &Input) -> Verdict {
             let text = format!("on {}:\n{text}", spoke.cluster);
             return Verdict::Broken(Breach::new(&format!("{sort}, from what was meant"), text));
         }
-        let mut breaches = Vec::new();
         let draws = draws(spoke);
+        if let Some(text) = names.taken_from_locals(spoke, &draws[0].1, &promise) {
+            let text = format!("on {}:\n{text}", spoke.cluster);
+            return Verdict::Broken(Breach::new("a local setting is taken away", text));
+        }
+        let mut breaches = Vec::new();
         for (words, times) in &draws {
             let evaluated = spoke.evaluate(times);
             let when = format!("on {}, where {words}", spoke.cluster);
@@ -163,11 +167,8 @@ fn draws(spoke: &Spoke) -> Vec<(&'static str, Times)> {
 }
 
 fn is_policy(value: &Value) -> bool {
-    let spec = &value["spec"];
-    spec.get("targetRef")
-        .or(spec.get("targetRefs"))
-        .or(spec.get("action"))
-        .is_some()
+    let is_route = value["spec"].get("parentRefs").is_some();
+    !is_route && !matches!(value["kind"].as_str(), Some("Gateway" | "Namespace" | "Secret"))
 }
 
 /// When policies arrive.
@@ -247,18 +248,9 @@ impl Names {
         for policy in &spoke.local {
             let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
             for reference in references(policy) {
-                let text = |field: &str| reference[field].as_str().unwrap_or_default();
-                let mut node = format!(
-                    "{}.{}:{namespace}/{}",
-                    text("kind").to_lowercase(),
-                    text("group"),
-                    text("name")
-                );
-                if let Some(section) = reference["sectionName"].as_str() {
-                    node = format!("{node}#{section}");
-                }
+                let node = names.node(&target(namespace, &reference));
                 let kind = policy["kind"].as_str().unwrap_or_default();
-                names.inhabited.insert((kind.to_owned(), names.node(&node)));
+                names.inhabited.insert((kind.to_owned(), node));
             }
         }
         names
@@ -305,6 +297,8 @@ struct Entry {
     spec: Value,
     /// For each policy: the hub objects it was made from.
     sources: BTreeSet<BTreeSet<String>>,
+    /// By rule or pointer: the value, and the policy that it comes from.
+    settings: BTreeMap<String, (Value, String)>,
 }
 
 fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
@@ -337,7 +331,21 @@ fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
             format!("{}.{}", text("kind"), text("group")),
             path.into_iter().skip(1).collect(),
         );
+        let from = |field: &str| entry[field].as_object().into_iter().flatten();
+        let of_rules = from("ruleSources").map(|(rule, source)| (rule, entry["rules"].get(rule), source));
+        let of_fields = from("sources").map(|(at, source)| (at, entry["spec"].pointer(at), source));
+        let settings = if entry.get("ruleSources").is_some() {
+            of_rules.collect()
+        } else {
+            of_fields.collect::<Vec<_>>()
+        };
+        let settings = settings.into_iter().map(|(at, value, source)| {
+            let source = source.as_str().unwrap_or_default().to_owned();
+            (at.clone(), (value.cloned().unwrap_or_default(), source))
+        });
+        let settings = settings.collect();
         let entry = Entry {
+            settings,
             rules,
             spec: entry.get("spec").cloned().unwrap_or_default(),
             sources: sources.iter().map(|source| names.policy(source)).collect(),
@@ -364,6 +372,63 @@ impl Names {
         let kind = kind.split('.').next().unwrap_or_default();
         let mut nodes = path.iter();
         nodes.any(|node| self.inhabited.contains(&(kind.to_owned(), node.clone())))
+    }
+}
+
+impl Names {
+    /// What local policies would set without the synced ones on their targets, and do not set beside them.
+    fn taken_from_locals(
+        &self,
+        spoke: &Spoke,
+        times: &Times,
+        promise: &BTreeMap<Key, Entry>,
+    ) -> Option<String> {
+        if self.inhabited.is_empty() {
+            return None;
+        }
+        let alone = spoke.evaluate_where(times, |policy, reference| {
+            let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
+            let kind = policy["kind"].as_str().unwrap_or_default();
+            !self
+                .inhabited
+                .contains(&(kind.to_owned(), self.node(&target(namespace, reference))))
+        });
+        let locals: BTreeSet<String> = spoke.local.iter().map(locator).collect();
+        for (key, entry) in in_the_paths_of(&entries(&alone, self), promise) {
+            if self.is_elsewhere(&key.1) {
+                continue;
+            }
+            for (at, (value, source)) in entry
+                .settings
+                .iter()
+                .filter(|(_, (_, source))| locals.contains(source))
+            {
+                let said = promise.get(&key).and_then(|said| said.settings.get(at));
+                if said.is_none_or(|(found, _)| found != value) {
+                    let path = key.1.join(" > ");
+                    return Some(format!(
+                        "{} on {path}\n  {at} of {source}: {value}\n  said: {said:?}",
+                        key.0
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The locator of a target on the cluster.
+fn target(namespace: &str, reference: &Value) -> String {
+    let text = |field: &str| reference[field].as_str().unwrap_or_default();
+    let (kind, group, name) = (text("kind").to_lowercase(), text("group"), text("name"));
+    let dot = if group.is_empty() { "" } else { "." };
+    let namespace = match text("kind") {
+        "Namespace" | "GatewayClass" => String::new(),
+        _ => format!("{namespace}/"),
+    };
+    match reference["sectionName"].as_str() {
+        Some(section) => format!("{kind}{dot}{group}:{namespace}{name}#{section}"),
+        None => format!("{kind}{dot}{group}:{namespace}{name}"),
     }
 }
 

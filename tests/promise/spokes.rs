@@ -144,6 +144,33 @@ impl Spoke {
         self.evaluate_objects(items)
     }
 
+    /// The same, without the references of arriving policies that `keep` refuses; a policy without any stays away.
+    pub(crate) fn evaluate_where(&self, times: &Times, keep: impl Fn(&Value, &Value) -> bool) -> Evaluated {
+        let arriving = self.arriving.iter().filter_map(|(value, origins)| {
+            let all = references(value);
+            let kept: Vec<&Value> = all.iter().filter(|reference| keep(value, reference)).collect();
+            let mut value = value.clone();
+            if kept.len() < all.len() {
+                if kept.is_empty() {
+                    return None;
+                }
+                value["spec"]["targetRefs"] = json!(kept);
+            }
+            Some((value, origins.clone()))
+        });
+        let arriving: Vec<_> = arriving.collect();
+        let skip = self.arriving.len();
+        let times = times[..arriving.len()].iter().chain(&times[skip..]);
+        let rest = Self {
+            cluster: self.cluster.clone(),
+            local: self.local.clone(),
+            meant: Vec::new(),
+            known: self.known.clone(),
+            arriving,
+        };
+        rest.evaluate(&times.cloned().collect())
+    }
+
     /// `policies` on what of the hub concerns the cluster: what its authors meant, but for what lives there.
     pub(crate) fn meant(&self) -> Evaluated {
         self.evaluate_objects(self.meant.clone())
@@ -178,14 +205,14 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         if object.kind == "Gateway" || is_route {
             return arrived.contains(&object.identity().locator());
         }
-        let plural = format!("{}ies", object.kind.trim_end_matches('y').to_lowercase());
+        let lower = object.kind.to_lowercase();
+        let plural = match lower.strip_suffix('y') {
+            Some(stem) => format!("{stem}ies"),
+            None => format!("{lower}s"),
+        };
         let is_synced = synced.contains(&(group.to_owned(), plural));
         // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
-        let is_usual = || {
-            references(&object.value)
-                .iter()
-                .any(is_usual_target)
-        };
+        let is_usual = || references(&object.value).iter().any(is_usual_target);
         matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
             || is_synced && (is_usual() || arrived.contains(&object.identity().locator()))
     };
