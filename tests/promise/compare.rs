@@ -222,8 +222,8 @@ pub(crate) struct Names {
     namespaces: BTreeSet<String>,
     /// Routes that arrive or live there.
     routes: BTreeSet<String>,
-    /// What local policies target, sections and all, by their kind.
-    inhabited: BTreeSet<(String, String)>,
+    /// What local policies target, sections and all, by their kind; with their locators.
+    inhabited: BTreeMap<(String, String), BTreeSet<String>>,
 }
 
 const GATEWAY: &str = "gateway.gateway.networking.k8s.io:";
@@ -250,7 +250,8 @@ impl Names {
             for reference in references(policy) {
                 let node = names.node(&target(namespace, &reference));
                 let kind = policy["kind"].as_str().unwrap_or_default();
-                names.inhabited.insert((kind.to_owned(), node));
+                let there = names.inhabited.entry((kind.to_owned(), node)).or_default();
+                there.insert(locator(policy));
             }
         }
         names
@@ -371,46 +372,34 @@ impl Names {
     fn is_inhabited(&self, kind: &str, path: &[String]) -> bool {
         let kind = kind.split('.').next().unwrap_or_default();
         let mut nodes = path.iter();
-        nodes.any(|node| self.inhabited.contains(&(kind.to_owned(), node.clone())))
+        nodes.any(|node| self.inhabited.contains_key(&(kind.to_owned(), node.clone())))
     }
 }
 
 impl Names {
-    /// What local policies would set without the synced ones on their targets, and do not set beside them.
+    /// What local policies would set without the synced ones on the same target, and do not set beside them.
     fn taken_from_locals(
         &self,
         spoke: &Spoke,
         times: &Times,
         promise: &BTreeMap<Key, Entry>,
     ) -> Option<String> {
-        if self.inhabited.is_empty() {
-            return None;
-        }
-        let alone = spoke.evaluate_where(times, |policy, reference| {
-            let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
-            let kind = policy["kind"].as_str().unwrap_or_default();
-            !self
-                .inhabited
-                .contains(&(kind.to_owned(), self.node(&target(namespace, reference))))
-        });
-        let locals: BTreeSet<String> = spoke.local.iter().map(locator).collect();
-        for (key, entry) in in_the_paths_of(&entries(&alone, self), promise) {
-            if self.is_elsewhere(&key.1) {
-                continue;
-            }
-            for (at, (value, source)) in entry
-                .settings
-                .iter()
-                .filter(|(_, (_, source))| locals.contains(source))
-            {
-                let said = promise.get(&key).and_then(|said| said.settings.get(at));
-                if said.is_none_or(|(found, _)| found != value) {
-                    let path = key.1.join(" > ");
-                    return Some(format!(
-                        "{} on {path}\n  {at} of {source}: {value}\n  said: {said:?}",
-                        key.0
-                    ));
-                }
+        for (inhabited, locals) in &self.inhabited {
+            let alone = spoke.evaluate_where(times, |policy, reference| {
+                let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
+                let kind = policy["kind"].as_str().unwrap_or_default();
+                *inhabited != (kind.to_owned(), self.node(&target(namespace, reference)))
+            });
+            let taken = in_the_paths_of(&entries(&alone, self), promise)
+                .into_iter()
+                .filter(|(key, _)| !self.is_elsewhere(&key.1))
+                .find_map(|(key, entry)| {
+                    entry
+                        .taken_by(promise.get(&key), locals)
+                        .map(|taken| (key, taken))
+                });
+            if let Some(((kind, path), taken)) = taken {
+                return Some(format!("{kind} on {}\n  {taken}", path.join(" > ")));
             }
         }
         None
@@ -500,6 +489,19 @@ fn shown(entry: Option<&Entry>) -> String {
 }
 
 impl Entry {
+    /// A setting of one of these policies that another entry has not.
+    fn taken_by(&self, said: Option<&Self>, locals: &BTreeSet<String>) -> Option<String> {
+        let settings = self
+            .settings
+            .iter()
+            .filter(|(_, (_, source))| locals.contains(source));
+        settings.into_iter().find_map(|(at, (value, source))| {
+            let said = said.and_then(|said| said.settings.get(at));
+            let is_kept = said.is_some_and(|(found, _)| found == value);
+            (!is_kept).then(|| format!("{at} of {source}: {value}\n  said: {said:?}"))
+        })
+    }
+
     fn says_the_same(&self, other: &Self) -> bool {
         self.rules == other.rules && self.spec == other.spec && same_sources(&self.sources, &other.sources)
     }
