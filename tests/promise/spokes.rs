@@ -149,14 +149,7 @@ impl Spoke {
         let arriving = self.arriving.iter().filter_map(|(value, origins)| {
             let all = references(value);
             let kept: Vec<&Value> = all.iter().filter(|reference| keep(value, reference)).collect();
-            let mut value = value.clone();
-            if kept.len() < all.len() {
-                if kept.is_empty() {
-                    return None;
-                }
-                value["spec"]["targetRefs"] = json!(kept);
-            }
-            Some((value, origins.clone()))
+            Some((with_references(value, &kept)?, origins.clone()))
         });
         let arriving: Vec<_> = arriving.collect();
         let skip = self.arriving.len();
@@ -211,10 +204,7 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
             None => format!("{lower}s"),
         };
         let is_synced = synced.contains(&(group.to_owned(), plural));
-        // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
-        let is_usual = || references(&object.value).iter().any(is_usual_target);
-        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
-            || is_synced && (is_usual() || arrived.contains(&object.identity().locator()))
+        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace") || is_synced
     };
     let local_routes = local
         .iter()
@@ -228,13 +218,32 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         route
     });
     let objects = loaded.hub.objects.iter().filter(concerns);
-    let objects = objects.map(|object| object.value.clone());
+    let objects = objects.filter_map(|object| {
+        let all = references(&object.value);
+        let locator = object.identity().locator();
+        let copies = arriving.iter().filter(|(_, origins)| origins.contains(&locator));
+        let copied: Vec<Value> = copies.flat_map(|(copy, _)| references(copy)).collect();
+        // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
+        let is_shipped = |one: &&Value| {
+            let is_usual = one["kind"]
+                .as_str()
+                .is_some_and(|kind| kind == "Gateway" || kind.ends_with("Route"));
+            let mut copied = copied.iter();
+            is_usual || copied.any(|copied| copied["kind"] == one["kind"] && copied["name"] == one["name"])
+        };
+        with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>())
+    });
     objects.chain(local_routes).collect()
 }
 
-fn is_usual_target(reference: &Value) -> bool {
-    let kind = reference["kind"].as_str().unwrap_or_default();
-    kind == "Gateway" || kind.ends_with("Route")
+/// A policy with these of its references; none, no policy. What has no references stays as it is.
+fn with_references(policy: &Value, kept: &[&Value]) -> Option<Value> {
+    let all = references(policy).len();
+    let mut policy = policy.clone();
+    if kept.len() < all {
+        policy["spec"]["targetRefs"] = json!(kept);
+    }
+    (all == 0 || !kept.is_empty()).then_some(policy)
 }
 
 /// The target references of a policy.
