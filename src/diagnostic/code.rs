@@ -35,6 +35,7 @@ codes! {
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
+    OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
@@ -60,13 +61,15 @@ codes! {
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
-    POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy targets a Gateway of ours, but nobody syncs its kind"
-    POLICY_OTHER_CLASS "policy/other-class" Error "A policy of a synced kind targets a Gateway whose class is not ours"
+    POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy is not shipped: nobody syncs its kind, or its target stays on the hub"
+    POLICY_OTHER_CLASS "policy/other-class" Warning "A policy of a synced kind targets what only Gateways of other classes lead to"
+    POLICY_OTHER_VERSION "policy/other-version" Error "A policy has another version than the one that its class syncs"
     POLICY_OVERRIDDEN "policy/overridden" Warning "No setting of this policy survives"
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "A policy targets something that is not there"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
+    POLICY_UNDECIDED "policy/undecided" Error "What policies on one target come to would depend on which is created first"
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
@@ -128,7 +131,7 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 9] = [
+        const FIXED: [Code; 10] = [
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
@@ -136,6 +139,7 @@ impl Code {
             Code::OBJECT_NO_NAMESPACE,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,
+            Code::POLICY_UNDECIDED,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
         ];
@@ -160,7 +164,7 @@ impl Code {
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {
-            _ if self == Self::POLICY_SAME_TARGET => Self::EXIT_UNRESOLVED,
+            _ if [Self::POLICY_SAME_TARGET, Self::POLICY_UNDECIDED].contains(&self) => Self::EXIT_UNRESOLVED,
             "input" | "output" => Self::EXIT_FAILED,
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
@@ -214,7 +218,7 @@ mod tests {
         for (code, _, _) in CODES {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
-                "policy/same-target" => 4,
+                "policy/same-target" | "policy/undecided" => 4,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,
                 _ => 3,
             };

@@ -31,6 +31,7 @@ mod routes;
 mod said_and_shipped;
 mod scratch;
 mod status;
+mod targets;
 #[cfg(feature = "watch")]
 mod watch;
 mod worked_example;

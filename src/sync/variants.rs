@@ -1,78 +1,72 @@
-//! The variants of a synced object: what of it goes to which clusters, and in which work.
+//! The variants of a synced object: what of it goes to which clusters.
 //!
 //! Owns: which clusters get the same, and the policy or route as it stands there.
 //! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variants`].
-//! Must not know: works beyond whose they are.
+//! Must not know: works.
 //!
 //! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
-//! Gateways that are there, and to the routes that they bring; with one such Gateway it is in that Gateway's work, with
-//! several, or with `workPer: Object`, in a work of its own.
+//! Gateways that are there, and to the routes that they bring.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::feedback::{asked_paths, policy_paths};
-use super::input::PlacedGateway;
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::gateway::PlacedGateway;
 use super::metadata::{set_metadata, shipped};
-use super::names::downstream_name;
-use super::policy_conditions::PolicyConditions;
-use crate::api::downstream::{POLICY_SYNCED, downstream_namespace};
+use super::synced_object::{SyncedObject, SyncedTarget};
+use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
 use crate::api::gateway::GROUP;
-use crate::api::params::{Role, WorkPer};
-use crate::diagnostic::broken;
+use crate::api::params::Role;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::ORIGIN_CREATION;
-use crate::sync::{SyncedObject, SyncedTarget};
 
-/// Whose work carries a variant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WorkOf {
-    /// The Gateway's.
-    Gateway(OurGatewayId),
-    /// Its own, with the parameters of this Gateway's class.
-    Object(OurGatewayId),
+/// The same copies for a set of clusters.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    /// The Gateways that they are for, sorted; never none.
+    pub(crate) gateways: Vec<OurGatewayId>,
+    /// One copy for each downstream namespace.
+    pub(crate) copies: Vec<Copy>,
+    /// The clusters, sorted.
+    pub(crate) clusters: Vec<String>,
 }
 
-/// The same manifests for a set of clusters.
+/// An object as it stands on a cluster.
 #[derive(Debug)]
-pub(super) struct Variant {
-    /// What they are: in a work, routes stand before policies.
-    pub(super) role: Role,
-    /// Whose work they are in.
-    pub(super) work: WorkOf,
-    /// The Gateways that they are for, sorted.
-    pub(super) gateways: Vec<OurGatewayId>,
-    /// One manifest for each downstream namespace.
-    pub(super) manifests: Vec<Manifest>,
-    /// The clusters, sorted.
-    pub(super) clusters: Vec<String>,
+pub(crate) struct Copy {
+    /// The object, from the place of the one whose name it has.
+    pub(crate) object: Object,
+    /// The targets that hold there, by position.
+    pub(super) targets: Vec<usize>,
 }
 
 /// The variants of one object.
 #[derive(Debug)]
-pub(super) struct Variants<'a> {
+pub(crate) struct Variants<'a> {
     /// The object whose name they carry.
-    pub(super) object: &'a Object,
-    /// All objects that they were made from.
-    pub(super) sources: &'a [&'a Object],
+    pub(crate) object: &'a Object,
     /// The variants.
-    pub(super) variants: Vec<Variant>,
+    pub(crate) variants: Vec<Variant>,
+}
+
+impl<'a> Variants<'a> {
+    /// The variants of one object.
+    #[must_use]
+    pub(crate) fn new(synced: &SyncedObject<'a>, gateways: &Table<OurGatewayId, PlacedGateway<'_>>) -> Self {
+        Self {
+            object: synced.object,
+            variants: variants(synced, gateways),
+        }
+    }
 }
 
 /// What makes two clusters get the same variant: the targets that hold there, by position, the Gateways through which
 /// they do, and the cluster's own content.
 type Same = Vec<(usize, OurGatewayId, Option<String>)>;
 
-/// Makes the variants of one object; `conditions` are those that its kind reports, if it is a policy.
-pub(super) fn variants(
-    synced: &SyncedObject<'_>,
-    conditions: Option<PolicyConditions>,
-    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-) -> Vec<Variant> {
+fn variants(synced: &SyncedObject<'_>, gateways: &Table<OurGatewayId, PlacedGateway<'_>>) -> Vec<Variant> {
     let mut by_content: BTreeMap<Same, Vec<String>> = BTreeMap::new();
     for (cluster, same) in by_cluster(synced, gateways) {
         by_content.entry(same).or_default().push(cluster.to_owned());
@@ -83,27 +77,14 @@ pub(super) fn variants(
             let positions: BTreeSet<usize> = same.iter().map(|(position, ..)| *position).collect();
             let targets = synced.targets.iter().enumerate();
             let targets = targets.filter(|(position, _)| positions.contains(position));
-            let targets: Vec<&SyncedTarget<'_>> = targets.map(|(_, target)| target).collect();
+            let targets: Vec<(usize, &SyncedTarget<'_>)> = targets.collect();
             let present: BTreeSet<OurGatewayId> = same.iter().map(|(_, gateway, _)| *gateway).collect();
-            let present: Vec<OurGatewayId> = present.into_iter().collect();
-            // Two Gateways of one cluster are in two works. An object in both would be applied by both, and what one work no
-            // longer has, the other still holds in place: so it gets a work of its own.
-            let work = match present.as_slice() {
-                [only] if gateways.get(*only).params.work_per == WorkPer::Gateway => WorkOf::Gateway(*only),
-                [first, ..] => WorkOf::Object(*first),
-                [] => broken(format_args!(
-                    "{} goes to a cluster with no Gateway",
-                    synced.object.identity()
-                )),
-            };
             // A cluster where a local policy takes a part is alone with what it gets: the RFC gives local policies
             // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
             let own = same.iter().find_map(|(_, _, cluster)| cluster.as_deref());
             Variant {
-                role: synced.role,
-                work,
-                manifests: manifests(synced, conditions, gateways, &targets, own),
-                gateways: present,
+                copies: copies(synced, gateways, &targets, own),
+                gateways: present.into_iter().collect(),
                 clusters,
             }
         })
@@ -144,52 +125,44 @@ fn namespaces<'g>(
     Some((namespace, Cow::Owned(downstream_namespace(namespace)?)))
 }
 
-/// One manifest for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
-fn manifests(
+/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
+fn copies(
     synced: &SyncedObject<'_>,
-    conditions: Option<PolicyConditions>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    targets: &[&SyncedTarget<'_>],
+    targets: &[(usize, &SyncedTarget<'_>)],
     cluster: Option<&str>,
-) -> Vec<Manifest> {
+) -> Vec<Copy> {
     let object = synced.object;
-    let mut by_place: BTreeMap<(String, String), Vec<&SyncedTarget<'_>>> = BTreeMap::new();
-    for target in targets {
+    let mut by_place: BTreeMap<(String, String), Vec<(usize, &SyncedTarget<'_>)>> = BTreeMap::new();
+    for (position, target) in targets {
         if let Some((on_hub, downstream)) = namespaces(target, gateways) {
             let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);
             let place = (downstream.into_owned(), name);
-            by_place.entry(place).or_default().push(target);
+            by_place.entry(place).or_default().push((*position, target));
         }
     }
     by_place
         .into_iter()
         .map(|((downstream, name), targets)| {
+            let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
             let own =
                 cluster.and_then(|cluster| targets.iter().find_map(|target| target.instead.get(cluster)));
             let content = own.unwrap_or(&synced.value);
             let value = match synced.role {
                 Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
-                Role::Route => downstream_route(content, &name, &downstream, &targets, gateways),
+                Role::Route => {
+                    let parents = targets.iter().filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
+                    downstream_route(content, (&name, &downstream), &parents.collect::<Vec<_>>(), gateways)
+                }
             };
-            let feedback = match conditions {
-                Some(conditions) => policy_paths(conditions, synced.resource),
-                None => asked_paths(synced.resource),
-            };
-            Manifest {
-                resource: ResourceIdentifier {
-                    group: object.api_version.group.clone(),
-                    resource: synced.resource.resource.clone(),
-                    namespace: downstream,
+            Copy {
+                object: Object {
+                    namespace: Some(downstream),
                     name,
+                    value,
+                    ..object.clone_without_value()
                 },
-                kind: object.kind.clone(),
-                value,
-                feedback,
-                origins: synced
-                    .sources
-                    .iter()
-                    .map(|source| source.origin.clone())
-                    .collect(),
+                targets: positions,
             }
         })
         .collect()
@@ -197,11 +170,12 @@ fn manifests(
 
 /// The route as it stands on the spoke: in its own namespace, with the Gateways of this copy as its parents.
 /// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
-fn downstream_route(
+///
+/// `parents` are the pointers of its references to Gateways that are there.
+pub(super) fn downstream_route(
     content: &Value,
-    name: &str,
-    namespace: &str,
-    parents: &[&SyncedTarget<'_>],
+    (name, namespace): (&str, &str),
+    parents: &[(&str, OurGatewayId)],
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Value {
     let mut route = shipped(content, name, namespace);
@@ -221,12 +195,11 @@ fn downstream_route(
         if !matches!(owner, (GROUP, "Gateway" | "ListenerSet")) {
             return true;
         }
-        let Some(parent) = parents.iter().find(|parent| parent.pointer == pointer) else {
+        let Some((_, gateway)) = parents.iter().find(|(parent, _)| *parent == pointer) else {
             return false;
         };
-        let gateway = parent.gateways.first().map(|gateway| gateways.get(*gateway));
-        let downstream =
-            gateway.and_then(|placed| downstream_namespace(placed.gateway.object.namespace_or_empty()));
+        let gateway = gateways.get(*gateway).gateway.object;
+        let downstream = downstream_namespace(gateway.namespace_or_empty());
         if let (Some(reference), Some(downstream)) = (reference.as_object_mut(), downstream) {
             reference.insert("namespace".to_owned(), json!(downstream));
         }

@@ -40,7 +40,7 @@ const DROPPED_NAMES: &[&str] = &[GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCE
 
 /// A copy of a whole object without status and hub state, under another name and namespace.
 #[must_use]
-pub(super) fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
+pub(crate) fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
     let mut copy = Map::new();
     for (key, value) in content.as_object().into_iter().flatten() {
         match key.as_str() {
@@ -91,7 +91,7 @@ fn kept_entries(entries: &Value) -> Map<String, Value> {
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).
-pub(super) fn set_metadata(object: &mut Value, section: &str, name: &str, value: &str) {
+pub(crate) fn set_metadata(object: &mut Value, section: &str, name: &str, value: &str) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
     };
