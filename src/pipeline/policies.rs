@@ -14,7 +14,9 @@ use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
-use crate::policy::{Ages, Attachments, EffectivePolicies, Options, Profiles, Statuses, outcomes};
+use crate::policy::{
+    Ages, Attachments, EffectivePolicies, Options, Profiles, Statuses, outcomes, report_nonconforming_kinds,
+};
 use crate::progress::{Progress, Stage};
 use crate::report::PolicyView;
 use crate::sync::{
@@ -49,6 +51,7 @@ pub(super) fn attach<'a>(
     let _attaching = loaded.progress.begin(Stage::Attaching);
     let hub = &loaded.hub;
     let profiles = profiles(loaded, findings);
+    report_nonconforming_kinds(hub, ours, &profiles, findings);
     let kinds = kinds_of(ours, |params| &params.policies_to_sync);
     let routes = kinds_of(ours, |params| &params.resources_to_sync);
     let interpret = |object: &Object| interpreted(hub, object);

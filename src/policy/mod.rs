@@ -23,6 +23,7 @@ mod declared_target;
 mod one_policy;
 mod options;
 
+mod conformance;
 mod kinds;
 mod local_wins;
 mod reading;
@@ -63,6 +64,7 @@ pub(crate) use affected::{affected, affecting, effective_policy_stanza, extensio
 pub(crate) use attachment::Attachments;
 pub(crate) use condition::effect_of;
 pub(crate) use condition::{Condition, Outcome};
+pub(crate) use conformance::report_nonconforming_kinds;
 pub(crate) use declared_target::{Declared, Target};
 pub(crate) use effective::{Effective, PathEffective};
 pub(crate) use effective_policies::EffectivePolicies;
