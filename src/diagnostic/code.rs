@@ -70,6 +70,7 @@ codes! {
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "A policy targets something that is not there"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
+    POLICY_UNDECIDED "policy/undecided" Error "What policies on one target come to would depend on which is created first"
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
@@ -131,7 +132,7 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 9] = [
+        const FIXED: [Code; 10] = [
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
@@ -139,6 +140,7 @@ impl Code {
             Code::OBJECT_NO_NAMESPACE,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,
+            Code::POLICY_UNDECIDED,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
         ];
@@ -163,7 +165,7 @@ impl Code {
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {
-            _ if self == Self::POLICY_SAME_TARGET => Self::EXIT_UNRESOLVED,
+            _ if [Self::POLICY_SAME_TARGET, Self::POLICY_UNDECIDED].contains(&self) => Self::EXIT_UNRESOLVED,
             "input" | "output" => Self::EXIT_FAILED,
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
@@ -217,7 +219,7 @@ mod tests {
         for (code, _, _) in CODES {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
-                "policy/same-target" => 4,
+                "policy/same-target" | "policy/undecided" => 4,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,
                 _ => 3,
             };

@@ -6,21 +6,43 @@
 
 use std::sync::Arc;
 
-use super::layer::{Content, Entry, Layer};
+use super::layer::{Content, Entry, Layer, Side};
 use super::merge_patch::starting_with;
-use super::profile::Strategy;
+use super::profile::{Dictates, Precedence, Profile, Strategy};
 
 /// What is left of a synced policy beside local ones of its kind on its target. `None`: nothing; it is withheld.
+///
+/// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
+/// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
 #[must_use]
-pub(crate) fn without_rules_of(synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
-    let defined: Vec<&Content> = locals
-        .iter()
-        .flat_map(|local| local.layers.iter().map(|layer| layer.content.as_ref()))
-        .collect();
+pub(crate) fn without_rules_of(
+    profile: &Profile,
+    synced: &Arc<[Layer]>,
+    locals: &[Entry],
+) -> Option<Arc<[Layer]>> {
+    if locals.is_empty() {
+        return Some(Arc::clone(synced));
+    }
+    let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
+    let whole =
+        |side: Side| local_layers().any(|layer| layer.side == side && layer.strategy != Strategy::Patch);
+    let taken = match profile.precedence {
+        Precedence::EstablishedChallenger => {
+            let taken =
+                whole(Side::Defaults) || whole(Side::Overrides) || profile.dictates == Dictates::Challenger;
+            [taken, taken]
+        }
+        // Policies of one level meet side by side there.
+        Precedence::OldestWins => [whole(Side::Defaults), whole(Side::Overrides)],
+    };
+    let defined: Vec<&Content> = local_layers().map(|layer| layer.content.as_ref()).collect();
     let mut left: Vec<Layer> = Vec::new();
     for layer in synced.iter() {
         if layer.strategy != Strategy::Patch {
             return None;
+        }
+        if taken.get(layer.side as usize).is_some_and(|taken| *taken) {
+            continue;
         }
         let content: Content = layer
             .content
@@ -39,7 +61,8 @@ pub(crate) fn without_rules_of(synced: &Arc<[Layer]>, locals: &[Entry]) -> Optio
 }
 
 /// Whether `content` says something about this rule or field, about a part of it, or about what it is a part of.
-fn defines(content: &Content, key: &str) -> bool {
+#[must_use]
+pub(crate) fn defines(content: &Content, key: &str) -> bool {
     if content.contains_key(key) {
         return true;
     }

@@ -13,9 +13,10 @@ use serde_json::{Map, Value};
 
 use super::ids::PolicyId;
 use super::layer::{Content, Layer, Leaf, Side};
-use super::leaves::flatten;
+use super::leaves::{flatten, unflatten};
 use super::merge_patch::patch;
 use super::profile::{MergeUnit, Profile, StatusShape, Strategy, Wrappers};
+use crate::hub::RowId as _;
 
 /// Something about a spec that an API server, or its controller, would not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,16 @@ pub(crate) struct Settings {
     pub(crate) layers: Vec<Layer>,
     /// In the order of the spec.
     pub(super) problems: Vec<Problem>,
+}
+
+impl Settings {
+    /// Whether a controller would take them.
+    #[must_use]
+    pub(crate) fn are_valid(&self) -> bool {
+        self.problems
+            .iter()
+            .all(|problem| problem.weight != Weight::Invalid)
+    }
 }
 
 const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
@@ -345,33 +356,76 @@ fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec
     }
 }
 
-/// A spec with other settings in the wrapper at `base`; targets, the strategy and other wrappers stay.
+/// A spec with these settings in the place of its own. Its targets stay, and the strategies that it names where they are
+/// those of the layers.
 #[must_use]
-pub(crate) fn exchanged(spec: &Value, profile: &Profile, base: &str, settings: Value) -> Value {
-    let mut spec = spec.as_object().cloned().unwrap_or_default();
-    let stays = |key: &str| {
-        TARGET_FIELDS.contains(&key)
-            || profile.strategy_fields.iter().any(|field| field == key)
-            || (profile.wrappers != Wrappers::Bare && WRAPPERS.iter().any(|(name, ..)| *name == key))
-    };
-    match base.strip_prefix("/spec/") {
-        None => {
-            spec.retain(|key, _| stays(key));
-            if let Value::Object(settings) = settings {
-                spec.extend(settings);
-            }
-        }
-        Some(wrapper) => {
-            let mut wrapped = match spec.remove(wrapper) {
-                Some(Value::Object(wrapped)) => wrapped,
-                _ => Map::new(),
-            };
-            wrapped.retain(|key, _| profile.strategy_fields.iter().any(|field| field == key));
-            if let Value::Object(settings) = settings {
-                wrapped.extend(settings);
-            }
-            spec.insert(wrapper.to_owned(), Value::Object(wrapped));
+pub(crate) fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
+    let names_strategy = |key: &str| profile.strategy_fields.iter().any(|field| field == key);
+    let mut written = Map::new();
+    for (key, value) in spec.as_object().into_iter().flatten() {
+        let holds = |layer: &Layer| layer.base.strip_prefix("/spec/") == Some(key.as_str());
+        if TARGET_FIELDS.contains(&key.as_str()) || names_strategy(key) {
+            written.insert(key.clone(), value.clone());
+        } else if let (true, Value::Object(wrapped)) = (layers.iter().any(holds), value) {
+            let strategies = wrapped.iter().filter(|(key, _)| names_strategy(key));
+            let strategies = strategies.map(|(key, value)| (key.clone(), value.clone()));
+            written.insert(key.clone(), Value::Object(strategies.collect()));
         }
     }
-    Value::Object(spec)
+    for layer in layers {
+        if let (Some(wrapper), Value::Object(settings)) = (
+            wrapper_at(&mut written, layer.base),
+            unflatten(layer.content.values()),
+        ) {
+            wrapper.extend(settings);
+        }
+    }
+    // One by one, as a strategy in the spec counts for `overrides`, too.
+    for layer in layers {
+        let read = read(&Value::Object(written.clone()), profile, PolicyId::of_row(0));
+        let said = read.layers.iter().find(|read| read.side == layer.side);
+        let merges = |layer: &Layer| layer.strategy == Strategy::Patch;
+        if said.is_some_and(|said| merges(said) != merges(layer))
+            && let Some(field) = profile.strategy_fields.first()
+            && let Some(wrapper) = wrapper_at(&mut written, layer.base)
+        {
+            wrapper.retain(|key, _| !names_strategy(key));
+            wrapper.insert(field.clone(), Value::from(strategy_word(profile, layer.strategy)));
+        }
+    }
+    Value::Object(written)
+}
+
+/// A strategy as a spec of the kind names it.
+#[must_use]
+pub(crate) const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
+    match (strategy, profile.status) {
+        (Strategy::None | Strategy::Atomic, _) => "atomic",
+        (Strategy::Patch, StatusShape::Kuadrant) => "merge",
+        (Strategy::Patch, StatusShape::Ancestors) => "patch",
+    }
+}
+
+/// The mapping of a spec that stands at `/spec`, or at `/spec/<wrapper>`.
+fn wrapper_at<'s>(spec: &'s mut Map<String, Value>, base: &str) -> Option<&'s mut Map<String, Value>> {
+    let Some(wrapper) = base.strip_prefix("/spec/") else {
+        return Some(spec);
+    };
+    let wrapped = spec.entry(wrapper);
+    wrapped
+        .or_insert_with(|| Value::Object(Map::new()))
+        .as_object_mut()
+}
+
+/// Settings as a spec of their kind says them: bare, or in the one wrapper that the kind has.
+#[must_use]
+pub(crate) fn wrapped(profile: &Profile, settings: Value) -> Value {
+    match profile.wrappers {
+        Wrappers::Default => {
+            let mut spec = Map::new();
+            spec.insert("default".to_owned(), settings);
+            Value::Object(spec)
+        }
+        Wrappers::Bare | Wrappers::OneOfDefaultsOverrides | Wrappers::Any => settings,
+    }
 }

@@ -133,7 +133,7 @@ impl<'a> Seen<'a> {
         };
         let effective = super::EffectivePolicies::new(&attachments);
         let statuses = super::Statuses::new(&attachments, &effective);
-        crate::sync::report_same_target(&attachments, &mut findings);
+        crate::sync::report_same_target(&attachments, |_, _| true, &mut findings);
         super::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
         findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
         Self {

@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::metadata::set_metadata;
 use super::names::work_name;
-use super::variants::{Variant, Variants};
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
@@ -20,6 +18,7 @@ use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, HUB_DIRECTORY, POLICIES_SYNCED, ROUTES_SYNCED,
     WORK_NAME_ANNOTATION,
 };
+use crate::sync::{Variant, set_metadata};
 use apimachinery::names::{InvalidName, NameRule};
 use apimachinery::{Identity, pointer};
 
@@ -41,13 +40,13 @@ struct Downstream {
 }
 
 impl Downstream {
-    /// The places of one variant: each manifest on each cluster.
+    /// The places of one variant: each copy on each cluster.
     fn of_variant(variant: &Variant) -> impl Iterator<Item = Self> + '_ {
         variant.clusters.iter().flat_map(|cluster| {
-            variant.manifests.iter().map(|manifest| Self {
+            variant.copies.iter().map(|copy| Self {
                 cluster: cluster.clone(),
-                name: manifest.resource.name.clone(),
-                namespace: manifest.resource.namespace.clone(),
+                name: copy.object.name.clone(),
+                namespace: copy.object.namespace_or_empty().to_owned(),
             })
         })
     }
@@ -55,11 +54,7 @@ impl Downstream {
 
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
-pub(super) fn annotated(
-    input: &Input<'_>,
-    synced: &[Variants<'_>],
-    findings: &mut Findings,
-) -> BTreeMap<String, String> {
+pub(super) fn annotated(input: &Input<'_>, findings: &mut Findings) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
     let mut add = |object, text, findings: &mut Findings| {
         let name = format!("{}.yaml", work_name(object));
@@ -92,7 +87,7 @@ pub(super) fn annotated(
         };
         synced.sources.iter().map(move |object| (*object, annotation))
     });
-    let places_of = places(synced);
+    let places_of = places(input);
     let withheld = input.withheld.iter().map(|object| (*object, POLICIES_SYNCED));
     let objects: BTreeMap<Identity, (&Object, &str)> = objects
         .chain(withheld)
@@ -235,15 +230,15 @@ fn policies_synced(places: &[Downstream]) -> String {
 }
 
 /// Where each synced object is on the spokes, by its locator.
-fn places(synced: &[Variants<'_>]) -> BTreeMap<String, Vec<Downstream>> {
+fn places(input: &Input<'_>) -> BTreeMap<String, Vec<Downstream>> {
     let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
-    for of_object in synced {
+    for (synced, of_object) in input.synced.iter().zip(input.variants) {
         let downstream: Vec<Downstream> = of_object
             .variants
             .iter()
             .flat_map(Downstream::of_variant)
             .collect();
-        for source in of_object.sources {
+        for source in &synced.sources {
             let places = places.entry(source.identity().locator()).or_default();
             places.extend(downstream.iter().cloned());
         }

@@ -5,14 +5,12 @@
 //! Must not know: which cluster it is, works.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::local_policies::LocalPolicy;
 use super::same_target::{SyncedPolicy, SyncedSpec};
-use crate::policy::{
-    Attachments, Entry, Layer, Leaf, PolicyId, Profile, SameTarget, exchanged, read_settings, unflatten,
-    without_rules_of,
-};
+use crate::policy::{Attachments, Entry, Layer, PolicyId, Profile, SameTarget, rewritten, without_rules_of};
 
 /// The spec of a synced policy beside local ones; `None`: nothing of it is left, and it is withheld.
 pub(super) fn beside_local(
@@ -21,13 +19,13 @@ pub(super) fn beside_local(
     locals: &[&LocalPolicy<'_>],
 ) -> Option<SyncedSpec> {
     let profile = attachments.profile(synced.policy);
-    let layers = synced_layers(attachments, profile, synced);
+    let layers = synced.entry(attachments)?.layers;
     let left = match profile.same_target {
         SameTarget::AddUp => return Some(synced.spec.clone()),
         SameTarget::Reject => return None,
         SameTarget::Merge => {
             let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
-            without_rules_of(&layers, &entries)?
+            without_rules_of(profile, &layers, &entries)?
         }
     };
     // A spec that loses nothing stays as its author wrote it: taking it apart and putting it together may change its form.
@@ -39,15 +37,8 @@ pub(super) fn beside_local(
     Some(if untouched {
         synced.spec.clone()
     } else {
-        reduced(attachments, profile, synced, &layers, &left)
+        reduced(attachments, profile, synced, &left)
     })
-}
-
-fn synced_layers(attachments: &Attachments<'_>, profile: &Profile, synced: &SyncedPolicy) -> Arc<[Layer]> {
-    match &synced.spec {
-        SyncedSpec::AsWritten => Arc::clone(&attachments.policy(synced.policy).layers),
-        SyncedSpec::Rewritten { spec, .. } => Arc::from(read_settings(spec, profile, synced.policy).layers),
-    }
 }
 
 /// The spec with only the layers that are left.
@@ -55,30 +46,19 @@ fn reduced(
     attachments: &Attachments<'_>,
     profile: &Profile,
     synced: &SyncedPolicy,
-    before: &[Layer],
     left: &[Layer],
 ) -> SyncedSpec {
-    let (mut spec, mut settings) = match &synced.spec {
+    let (spec, mut settings) = match &synced.spec {
         SyncedSpec::AsWritten => {
             let object = attachments.policy(synced.policy).object;
-            (
-                object.value.get("spec").cloned().unwrap_or_default(),
-                BTreeMap::new(),
-            )
+            (object.value.get("spec").unwrap_or(&Value::Null), BTreeMap::new())
         }
-        SyncedSpec::Rewritten { spec, settings, .. } => ((**spec).clone(), settings.clone()),
+        SyncedSpec::Rewritten { spec, settings, .. } => (spec.as_ref(), settings.clone()),
     };
     settings.retain(|setting, _| left.iter().any(|layer| layer.content.contains_key(setting)));
     // A policy all of whose settings local ones define is no source there; the name-giver always is.
     let sources: BTreeSet<PolicyId> = settings.values().copied().chain([synced.policy]).collect();
-    for layer in before {
-        let kept = left.iter().find(|kept| kept.side == layer.side);
-        let leaves: BTreeMap<&str, &Leaf> = kept
-            .into_iter()
-            .flat_map(|kept| kept.content.iter().map(|(key, leaf)| (key.as_ref(), leaf)))
-            .collect();
-        spec = exchanged(&spec, profile, layer.base, unflatten(leaves.into_values()));
-    }
+    let spec = rewritten(spec, profile, left);
     SyncedSpec::Rewritten {
         spec: Box::new(spec),
         sources: sources.into_iter().collect(),

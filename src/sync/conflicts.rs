@@ -4,15 +4,28 @@
 //! Flows in: attachments, what becomes of one target, the local policies of a cluster. Flows out: findings.
 //! Must not know: works.
 
-use super::local_policies::LocalPolicies;
+use super::any_order::{commute, holds_in_any_order};
+use super::beside_local::beside_local;
+use super::local_policies::{LocalPolicies, LocalPolicy};
+use super::routes::{SyncedRoute, SyncedRoutes};
 use super::same_target::{Resolution, SyncedSpec, resolve};
-use crate::diagnostic::{Code, Finding, Findings, Place};
-use crate::policy::{Attachments, PolicyId, Rule, SameTarget, Strategy, Target, without_rules_of};
+use super::synced_kinds::SyncedKinds;
+use super::undecided::{Meeting, undecided, way_out};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::object::well_known::ORIGIN_CREATION;
+use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target};
 use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
-pub(crate) fn report_same_target(attachments: &Attachments<'_>, findings: &mut Findings) {
+///
+/// `shipped` says whether the kind is synced with a node: where it is not, what happens there is decided on the hub, where
+/// every policy has its time.
+pub(crate) fn report_same_target(
+    attachments: &Attachments<'_>,
+    shipped: impl Fn(KindId, Node) -> bool,
+    findings: &mut Findings,
+) {
     for (kind, known) in attachments.kinds.iter() {
         if known.profile.same_target == SameTarget::AddUp {
             continue;
@@ -25,17 +38,64 @@ pub(crate) fn report_same_target(attachments: &Attachments<'_>, findings: &mut F
             .collect();
         nodes.sort_unstable();
         for node in nodes {
-            if let Some(resolution) = resolve(attachments, kind, node) {
-                one_target(attachments, node, &resolution, findings);
+            let Some(resolution) = resolve(attachments, kind, node) else {
+                continue;
+            };
+            match resolution.undecided {
+                Some(pair) => {
+                    findings.extend(two_of_the_hub(
+                        attachments,
+                        (kind, node),
+                        pair,
+                        shipped(kind, node),
+                    ));
+                }
+                None => one_target(attachments, node, &resolution, findings),
             }
         }
     }
 }
 
-fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution, findings: &mut Findings) {
-    let Some(synced) = resolution.synced.first() else {
-        return;
+fn two_of_the_hub(
+    attachments: &Attachments<'_>,
+    (kind, node): (KindId, Node),
+    pair: [PolicyId; 2],
+    shipped: bool,
+) -> Option<Finding> {
+    let known = attachments.kinds.get(kind);
+    let entries = attachments.on(kind, node);
+    let meeting = |id: PolicyId| {
+        Some(Meeting {
+            name: attachments.policy(id).object.identity().to_string(),
+            key: attachments.policy(id).object.key(),
+            place: reference_place(attachments, id, node),
+            entry: entries.iter().find(|entry| entry.policy == id)?.clone(),
+        })
     };
+    let [one, other] = pair.map(meeting);
+    let target = attachments.topology.described(node);
+    let (one, other) = (one?, other?);
+    let mut finding = undecided(&known.profile, &target, &one, &other);
+    if !shipped {
+        finding.code = Code::POLICY_SAME_TARGET;
+        finding.severity = Severity::Warning;
+    }
+    Some(finding.help(way_out(&known.profile, &one, &other)))
+}
+
+/// Whether policies of a kind on a node go to clusters.
+#[must_use]
+pub(crate) fn is_synced(kinds: &SyncedKinds, routes: &SyncedRoutes<'_>, kind: KindId, node: Node) -> bool {
+    let gateways = match node {
+        Node::Route(route) | Node::Rule(route, _) => {
+            routes.get(route).map(SyncedRoute::gateways).unwrap_or_default()
+        }
+        node => kinds.gateway(node).into_iter().collect(),
+    };
+    gateways.into_iter().any(|gateway| kinds.syncs(gateway, kind))
+}
+
+fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution, findings: &mut Findings) {
     let target = attachments.topology.described(node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
     let name = |id: PolicyId| attachments.policy(id).object.identity();
@@ -57,10 +117,12 @@ fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution
             .help("remove one of the two, merge them, or target another section"),
         );
     }
-    if let SyncedSpec::Rewritten { sources, .. } = &synced.spec {
+    for synced in &resolution.synced {
+        let SyncedSpec::Rewritten { sources, .. } = &synced.spec else {
+            continue;
+        };
         let winner = synced.policy;
         for source in sources.iter().filter(|source| **source != winner) {
-            let rule = established_rule(attachments, winner, *source);
             let (other, winner_name) = (name(*source), name(winner));
             findings.push(
                 Finding::new(
@@ -69,72 +131,130 @@ fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution
                     format!("{other} and {winner_name} both target {target}"),
                 )
                 .label("merged into the other one")
-                .related(place(winner), "this one is established")
+                .related(place(winner), "this one gives its name")
                 .note(format!(
-                    "{winner_name} is established because {} ({}); its strategy merges, so one policy with its name is shipped",
-                    rule.because(),
-                    rule.name()
+                    "one policy is shipped for both, with the name of {winner_name}"
                 ))
                 .help("write one policy, or target another section"),
             );
         }
     }
-}
-
-/// Why one policy is established against another on the same target.
-fn established_rule(attachments: &Attachments<'_>, established: PolicyId, other: PolicyId) -> Rule {
-    let age = |id| attachments.policy(id).rank.age;
-    match (age(established), age(other)) {
-        (Some(a), Some(b)) if a == b => Rule::FirstByName,
-        (None, None) => Rule::FirstByName,
-        _ => Rule::Older,
+    if let [defaults, overrides] = resolution.synced.as_slice() {
+        let (under, over) = (name(defaults.policy), name(overrides.policy));
+        findings.push(
+            Finding::new(
+                Code::POLICY_SAME_TARGET,
+                place(overrides.policy),
+                format!("{over} and {under} both target {target}"),
+            )
+            .label("its overrides are shipped")
+            .related(place(defaults.policy), "its defaults are shipped")
+            .note("both hold, whichever is created first")
+            .help("write one policy, or target another section"),
+        );
     }
 }
 
-/// On a cluster, a merging synced policy and a local one whose own strategy is atomic share a target: which of them a
-/// controller takes for the established one depends on when the synced copy is created.
+/// What local policies and synced ones, or local ones among themselves, come to, where it hangs on which was created first
+/// and nothing says which was.
 pub(crate) fn report_local_conflicts(
     attachments: &Attachments<'_>,
     locals: &LocalPolicies<'_>,
     findings: &mut Findings,
 ) {
-    for (kind, known) in attachments.kinds.iter() {
-        if known.profile.same_target != SameTarget::Merge {
+    for (kind, node) in locals.targets() {
+        let profile = attachments.kinds.get(kind).profile.as_ref();
+        if profile.same_target == SameTarget::AddUp {
             continue;
         }
-        let mut nodes: Vec<_> = known.nodes.iter().collect();
-        nodes.sort_unstable_by_key(|(node, _)| **node);
-        for (node, placed) in nodes {
-            let Some(first) = placed.accepted.first() else {
-                continue;
-            };
-            let synced = attachments.policy(first.policy);
-            for local in locals.on(kind, *node) {
-                let layers = &local.entry.layers;
-                let atomic = layers.iter().any(|layer| layer.strategy != Strategy::Patch);
-                let ships = without_rules_of(&synced.layers, std::slice::from_ref(&local.entry)).is_some();
-                if atomic && ships {
-                    findings.push(
-                        Finding::new(
-                            Code::POLICY_SAME_TARGET,
-                            local.object.place("/spec"),
-                            format!(
-                                "on cluster {}, {} and the synced {} both target {}",
-                                locals.cluster,
-                                local.object.identity(),
-                                synced.object.identity(),
-                                attachments.topology.described(*node)
-                            ),
-                        )
-                        .label("its strategy is atomic")
-                        .related(synced.object.place("/spec"), "its strategy merges")
-                        .note("the controller on the cluster merges or drops, depending on which of the two was created first")
-                        .help("give the local policy a strategy that merges too"),
-                    );
-                }
+        let there = locals.on(kind, node);
+        let target = attachments.topology.described(node);
+        let target = format!("{target} on cluster {}", locals.cluster);
+        for (at, one) in there.iter().enumerate() {
+            for other in there.iter().skip(at.saturating_add(1)) {
+                findings.extend(local_pair(profile, &target, one, other));
             }
         }
+        if profile.same_target == SameTarget::Merge {
+            findings.extend(beside_locals(attachments, (kind, node), &target, &there));
+        }
     }
+}
+
+fn local_pair(
+    profile: &Profile,
+    target: &str,
+    one: &LocalPolicy<'_>,
+    other: &LocalPolicy<'_>,
+) -> Option<Finding> {
+    let has_time = |local: &LocalPolicy<'_>| {
+        local
+            .object
+            .value
+            .pointer("/metadata/creationTimestamp")
+            .is_some()
+            || local.object.annotation(ORIGIN_CREATION).is_some()
+    };
+    if has_time(one) && has_time(other) {
+        return None;
+    }
+    let meeting = |local: &LocalPolicy<'_>| Meeting {
+        name: local.object.identity().to_string(),
+        key: local.object.key(),
+        place: local.object.place("/metadata"),
+        entry: local.entry.clone(),
+    };
+    let (one, other) = if has_time(one) { (one, other) } else { (other, one) };
+    if commute(profile, &one.entry, &other.entry) {
+        return None;
+    }
+    let finding = undecided(profile, target, &meeting(other), &meeting(one));
+    Some(
+        finding
+            .severity(Severity::Warning)
+            .help("add `metadata.creationTimestamp` as the cluster has it"),
+    )
+}
+
+/// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to that.
+/// Here it is checked, on the very specs that are shipped.
+///
+/// [`without_rules_of`]: crate::policy::without_rules_of
+fn beside_locals(
+    attachments: &Attachments<'_>,
+    (kind, node): (KindId, Node),
+    target: &str,
+    there: &[&LocalPolicy<'_>],
+) -> Option<Finding> {
+    let profile = attachments.kinds.get(kind).profile.as_ref();
+    let resolution = resolve(attachments, kind, node)?;
+    let synced: Vec<Entry> = resolution
+        .synced
+        .into_iter()
+        .filter_map(|mut synced| {
+            synced.spec = beside_local(attachments, &synced, there)?;
+            synced.entry(attachments)
+        })
+        .collect();
+    let locals: Vec<Entry> = there.iter().map(|local| local.entry.clone()).collect();
+    let (first, local) = (synced.first()?, there.first()?);
+    if holds_in_any_order(profile, &synced, &synced, &locals) {
+        return None;
+    }
+    let synced = Meeting {
+        name: attachments.policy(first.policy).object.identity().to_string(),
+        key: attachments.policy(first.policy).object.key(),
+        place: reference_place(attachments, first.policy, node),
+        entry: first.clone(),
+    };
+    let local = Meeting {
+        name: local.object.identity().to_string(),
+        key: local.object.key(),
+        place: local.object.place("/spec"),
+        entry: local.entry.clone(),
+    };
+    let finding = undecided(profile, target, &synced, &local);
+    Some(finding.help("take the settings that both make out of one of the two"))
 }
 
 fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {

@@ -1,186 +1,216 @@
-//! Several policies on one target become one object: which gives its name, and what its spec says.
+//! Several policies on one target become one object, or two: which gives each its name, and what its spec says.
 //!
 //! Owns: the mergeable half of the same-target rule (docs/systems/why-we-differ.md#policies-on-one-target).
-//! Flows in: the policies of one node. Flows out: the name-giver, merged settings, and the spec that holds them.
+//! Flows in: the policies of one node. Flows out: objects that have one meaning in any order of creation.
 //! Must not know: clusters.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::diagnostic::broken;
 use crate::policy::{
-    Attachments, Content, Entry, Leaf, PolicyId, Precedence, Profile, Side, Strategy, exchanged, merge,
-    unflatten,
+    Attachments, Composed, Content, Entry, Layer, Leaf, Precedence, Profile, Side, Strategy, defines,
+    one_level, rewritten,
 };
 
-/// Among policies that may merge: the one that gives the shipped object its name, and the merged content; no content:
-/// it wins alone.
-pub(super) fn contest<'e>(
-    profile: &Profile,
-    entries: &'e [Entry],
-) -> Option<(&'e Entry, Option<Arc<Content>>)> {
+/// An object to ship: the policy whose name it has, and its settings where they are not that policy's own.
+pub(super) struct Shipped<'e> {
+    /// Whose name it has.
+    pub(super) name_giver: &'e Entry,
+    /// Other settings than it has alone, by wrapper.
+    pub(super) instead: Option<Vec<Layer>>,
+}
+
+/// What policies that may merge are shipped as; `None`: no objects of the kind can say what they come to.
+pub(super) fn shipped<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec<Shipped<'e>>> {
     match profile.precedence {
         Precedence::EstablishedChallenger => established_challenger(profile, entries),
-        Precedence::OldestWins => oldest_wins(profile, entries),
+        Precedence::OldestWins => oldest_wins(profile, entries).map(|shipped| vec![shipped]),
     }
 }
 
-/// An established policy whose strategy merges absorbs the others. One whose defaults are atomic gives way to them as a
-/// whole, and the question is theirs; one whose overrides are atomic stands alone.
-fn established_challenger<'e>(
-    profile: &Profile,
-    entries: &'e [Entry],
-) -> Option<(&'e Entry, Option<Arc<Content>>)> {
-    let mut rest = entries;
-    loop {
-        let (established, challengers) = rest.split_first()?;
-        let strategy = strategy_of(profile, established);
-        if challengers.is_empty() {
-            return Some((established, None));
+/// Patches of other settings come to the same in any order, and so do defaults that patch and overrides that patch.
+/// Whatever holds or gives way as a whole stands alone.
+fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec<Shipped<'e>>> {
+    let own = |entry: &Entry, side: Side| entry.layers.iter().find(|layer| layer.side == side).cloned();
+    let merges = |layer: &Layer| layer.strategy == Strategy::Patch;
+    let oldest = |side: Side, patch: bool| {
+        entries
+            .iter()
+            .find_map(|entry| Some((entry, own(entry, side).filter(|layer| merges(layer) == patch)?)))
+    };
+    // A policy that comes to the same by itself stays as it is written.
+    let object = |name_giver: &'e Entry, composed: &Composed, layers: Vec<Layer>| {
+        let alone = Composed::of(profile, std::slice::from_ref(name_giver));
+        Shipped {
+            name_giver,
+            instead: (alone.as_ref() != Some(composed)).then_some(layers),
         }
-        match strategy {
-            Strategy::Patch => return Some((established, Some(fold_level(profile, rest)))),
-            // Kuadrant folds from the right: the atomic defaults of an older policy give way to the newer one as a whole.
-            // docs/systems/gep-713.md#the-right-fold
-            Strategy::Atomic if side_of(established) == Side::Defaults && has_settings(challengers) => {
-                rest = challengers;
+    };
+    let composed = Composed::of(profile, entries)?;
+    let (mut defaults, overrides) = match &composed {
+        Composed::Always(settings) => {
+            let (name_giver, layer) = oldest(Side::Overrides, false)?;
+            let layers = vec![with_content(layer, settings)];
+            return Some(vec![object(name_giver, &composed, layers)]);
+        }
+        Composed::Depends {
+            defaults,
+            overrides,
+            fallback: Some((policy, settings)),
+        } => {
+            if !defaults.is_empty() || !overrides.is_empty() {
+                return None;
             }
-            Strategy::None | Strategy::Atomic => return Some((established, None)),
+            let name_giver = entries.iter().find(|entry| entry.policy == *policy)?;
+            let layer = own(name_giver, Side::Defaults)?;
+            let layers = vec![with_content(layer, settings)];
+            return Some(vec![object(name_giver, &composed, layers)]);
         }
+        Composed::Depends {
+            defaults,
+            overrides,
+            fallback: None,
+        } => (defaults.clone(), overrides.clone()),
+    };
+    let left: Content = defaults
+        .iter()
+        .filter(|(key, _)| !defines(&overrides, key))
+        .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
+        .collect();
+    // No controller takes a policy that says nothing its kind is about.
+    if left.is_empty() || left.values().any(|leaf| leaf.essential) {
+        defaults = left;
     }
+    let depends = |defaults: &Content, overrides: &Content| Composed::Depends {
+        defaults: defaults.clone(),
+        overrides: overrides.clone(),
+        fallback: None,
+    };
+    let nothing = Content::new();
+    let under = oldest(Side::Defaults, true).filter(|_| !defaults.is_empty());
+    let over = oldest(Side::Overrides, true).filter(|_| !overrides.is_empty());
+    Some(match (under, over) {
+        (Some((one, under)), Some((other, over))) if one.policy == other.policy => {
+            let layers = vec![with_content(under, &defaults), with_content(over, &overrides)];
+            vec![object(one, &depends(&defaults, &overrides), layers)]
+        }
+        (None, None) => {
+            let name_giver = entries.first()?;
+            vec![object(name_giver, &depends(&nothing, &nothing), Vec::new())]
+        }
+        (under, over) => {
+            let under = under.map(|(name_giver, layer)| {
+                let layers = vec![with_content(layer, &defaults)];
+                object(name_giver, &depends(&defaults, &nothing), layers)
+            });
+            let over = over.map(|(name_giver, layer)| {
+                let layers = vec![with_content(layer, &overrides)];
+                object(name_giver, &depends(&nothing, &overrides), layers)
+            });
+            under.into_iter().chain(over).collect()
+        }
+    })
 }
 
-/// Where the oldest wins, overrides still go before defaults, so that even atomic policies of both sides can hold
-/// together. The oldest gives its name where its strategy merges, else the oldest that anything is left of.
-fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<(&'e Entry, Option<Arc<Content>>)> {
-    let (oldest, others) = entries.split_first()?;
-    if others.is_empty() {
-        return Some((oldest, None));
-    }
-    let content = fold_level(profile, entries);
-    let merges = strategy_of(profile, oldest) == Strategy::Patch;
-    let holds = |entry: &Entry| content.values().any(|leaf| leaf.policy == entry.policy);
-    let mut left = entries.iter().filter(|entry| holds(entry));
-    match (left.next(), left.next()) {
-        _ if merges => Some((oldest, Some(content))),
-        (Some(first), Some(_)) => Some((first, Some(content))),
-        (only, _) => Some((only.unwrap_or(oldest), None)),
-    }
-}
-
-fn strategy_of(profile: &Profile, entry: &Entry) -> Strategy {
-    entry
+/// Where the oldest wins, overrides go before defaults and both may stand in one object, each with the strategy of the
+/// oldest policy that has them. The oldest gives its name where its strategy merges, else the oldest that anything is left
+/// of.
+fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e>> {
+    let levels = |entries: &[Entry]| -> Vec<(Side, Strategy, Content)> {
+        let sides = [Side::Defaults, Side::Overrides].into_iter();
+        let sides = sides.filter_map(|side| {
+            let (strategy, content) = one_level(&profile.unit, entries, side)?;
+            Some((side, strategy, content))
+        });
+        // A patch that says nothing changes nothing.
+        sides
+            .filter(|(_, strategy, content)| *strategy != Strategy::Patch || !content.is_empty())
+            .collect()
+    };
+    let together = levels(entries);
+    let oldest = entries.first()?;
+    let merges = oldest
         .layers
         .first()
         .map_or(profile.strategy, |layer| layer.strategy)
+        == Strategy::Patch;
+    let holds = |entry: &&Entry| {
+        let mut leaves = together.iter().flat_map(|(_, _, content)| content.values());
+        leaves.any(|leaf| leaf.policy == entry.policy)
+    };
+    let name_giver = match entries.iter().find(holds) {
+        Some(left) if !merges => left,
+        _ => oldest,
+    };
+    if levels(std::slice::from_ref(name_giver)) == together {
+        return Some(Shipped {
+            name_giver,
+            instead: None,
+        });
+    }
+    let mut layers = Vec::new();
+    for (side, strategy, content) in &together {
+        let of = |entry: &'e Entry| entry.layers.iter().find(|layer| layer.side == *side);
+        let oldest = entries.iter().find_map(of)?;
+        let base = match of(name_giver) {
+            Some(own) => own.base,
+            // A strategy beside bare settings would count for overrides, too.
+            None if oldest.base == "/spec" && *strategy != profile.strategy => "/spec/defaults",
+            None => oldest.base,
+        };
+        layers.push(Layer {
+            side: *side,
+            strategy: *strategy,
+            content: Arc::new(content.clone()),
+            base,
+        });
+    }
+    Some(Shipped {
+        name_giver,
+        instead: Some(layers),
+    })
 }
 
-/// What the policies of one node come to among themselves.
-fn fold_level(profile: &Profile, entries: &[Entry]) -> Arc<Content> {
-    merge(profile, &[entries], &|_| Arc::from(""))
+fn with_content(layer: Layer, content: &Content) -> Layer {
+    Layer {
+        content: Arc::new(content.clone()),
+        ..layer
+    }
 }
 
-fn side_of(entry: &Entry) -> Side {
-    entry.layers.last().map_or(Side::Defaults, |layer| layer.side)
-}
-
-fn has_settings(entries: &[Entry]) -> bool {
-    entries
-        .iter()
-        .flat_map(|entry| entry.layers.iter())
-        .any(|layer| layer.content.values().any(|leaf| leaf.essential))
-}
-
-/// Who is in a merged policy: its name-giver, and everybody whom a value comes from.
-pub(super) fn contributors(winner: &Entry, content: &Content) -> BTreeSet<PolicyId> {
-    content
-        .values()
-        .map(|leaf| leaf.policy)
-        .chain(std::iter::once(winner.policy))
-        .collect()
-}
-
-/// The name-giver's spec with the merged settings in its wrapper. Where the oldest wins, defaults and overrides stay
-/// apart, because both may stand in one policy there; a side that the name-giver lacks brings its strategy along.
+/// The name-giver's spec with these settings, which are [`authored`].
 pub(super) fn merged_spec(
     attachments: &Attachments<'_>,
     profile: &Profile,
-    winner: &Entry,
-    entries: &[Entry],
-    content: &Content,
+    name_giver: &Entry,
+    layers: &[Layer],
 ) -> Value {
-    let object = attachments.policy(winner.policy).object;
+    let object = attachments.policy(name_giver.policy).object;
     let Some(spec) = object.value.get("spec") else {
         broken(format_args!("{} merges and has no spec", object.identity()))
     };
-    if profile.precedence == Precedence::EstablishedChallenger {
-        let base = winner.layers.first().map_or("/spec", |layer| layer.base);
-        return exchanged(spec, profile, base, authored(attachments, content));
-    }
-    let mut together = spec.clone();
-    for side in [Side::Defaults, Side::Overrides] {
-        let one_side: Vec<Entry> = entries
-            .iter()
-            .map(|entry| Entry {
-                policy: entry.policy,
-                layers: entry
-                    .layers
-                    .iter()
-                    .filter(|layer| layer.side == side)
-                    .cloned()
-                    .collect(),
-            })
-            .filter(|entry| !entry.layers.is_empty())
-            .collect();
-        let Some(oldest) = one_side.first().and_then(|entry| entry.layers.first()) else {
-            continue;
-        };
-        let own = winner.layers.iter().find(|layer| layer.side == side);
-        let mut settings = authored(attachments, &fold_level(profile, &one_side));
-        let chosen = own.map_or(profile.strategy, |own| own.strategy);
-        let base = match own {
-            Some(own) => own.base,
-            None if oldest.base == "/spec" && oldest.strategy != chosen => "/spec/defaults",
-            None => oldest.base,
-        };
-        // A strategy in the name-giver's spec would count for this wrapper too.
-        let inherited = winner
-            .layers
-            .iter()
-            .any(|layer| layer.strategy != profile.strategy);
-        let other_way = chosen != oldest.strategy || (own.is_none() && base != "/spec" && inherited);
-        if let (true, Some(field), Value::Object(settings)) =
-            (other_way, profile.strategy_fields.first(), &mut settings)
-        {
-            settings.insert(field.clone(), Value::from(word_of(oldest.strategy)));
-        }
-        together = exchanged(&together, profile, base, settings);
-    }
-    together
-}
-
-/// A strategy as GEP-713 writes it.
-const fn word_of(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::None | Strategy::Atomic => "atomic",
-        Strategy::Patch => "patch",
-    }
+    rewritten(spec, profile, layers)
 }
 
 /// Settings as their authors wrote them: without the defaults of a schema.
-fn authored(attachments: &Attachments<'_>, content: &Content) -> Value {
-    let leaves: Vec<Leaf> = content
-        .values()
-        .filter_map(|leaf| {
-            let object = attachments.policy(leaf.policy).object;
-            let value = object.value.pointer(&leaf.source_pointer())?;
-            Some(Leaf {
-                value: Arc::new(value.clone()),
-                ..leaf.clone()
-            })
+pub(super) fn authored(attachments: &Attachments<'_>, layers: &[Layer]) -> Vec<Layer> {
+    let leaf_of = |leaf: &Leaf| {
+        let object = attachments.policy(leaf.policy).object;
+        let value = object.value.pointer(&leaf.source_pointer())?;
+        Some(Leaf {
+            value: Arc::new(value.clone()),
+            ..leaf.clone()
         })
-        .collect();
-    unflatten(leaves.iter())
+    };
+    let layers = layers.iter().map(|layer| {
+        let leaves = layer.content.iter();
+        let leaves = leaves.filter_map(|(key, leaf)| Some((Arc::clone(key), leaf_of(leaf)?)));
+        Layer {
+            content: Arc::new(leaves.collect()),
+            ..layer.clone()
+        }
+    });
+    layers.collect()
 }

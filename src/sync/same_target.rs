@@ -1,7 +1,7 @@
 //! Policies of one kind on one target: which are synced, and which give way.
 //!
-//! Owns: the rule for them (docs/systems/why-we-differ.md#policies-on-one-target): the winner alone, one merged policy, or
-//! all.
+//! Owns: the rule for them (docs/systems/why-we-differ.md#policies-on-one-target): the winner alone, one merged policy,
+//! defaults and overrides side by side, all, or nothing, where whatever is shipped would hang on the order of creation.
 //! Flows in: attachments. Flows out: a [`Resolution`] for each kind and node.
 //! Must not know: clusters, works, names on the spoke.
 
@@ -10,17 +10,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::merged_policy::{contest, contributors, merged_spec};
-use crate::policy::{Attachments, Content, Entry, KindId, PolicyId, Rule, SameTarget, Target};
+use super::any_order::holds_in_any_order;
+use super::merged_policy::{Shipped, authored, merged_spec, shipped};
+use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, Rule, SameTarget, Target, read_settings};
 use crate::topology::Node;
 
 /// What happens to the policies of one kind on one node.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Resolution {
-    /// What is synced: one policy, or all of a kind that adds up.
+    /// What is synced: one policy, one with defaults and one with overrides, or all of a kind that adds up.
     pub(crate) synced: Vec<SyncedPolicy>,
     /// What gives way.
     pub(crate) displaced: Vec<Displaced>,
+    /// Two whose outcome nothing that is synced could have whichever is created first: so nothing is.
+    pub(super) undecided: Option<[PolicyId; 2]>,
 }
 
 /// A policy that is synced for one target.
@@ -89,31 +92,116 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
                 resolution.displace(attachments, *loser, first.policy);
             }
         }
-        SameTarget::Merge => {
-            let Some((winner, merged)) = contest(profile, entries) else {
-                return Some(resolution);
-            };
-            let mut kept = BTreeSet::from([winner.policy]);
-            let mut synced = as_written(attachments, winner.policy, node);
-            if let Some(content) = &merged {
-                kept = contributors(winner, content);
-                synced.spec = SyncedSpec::Rewritten {
-                    spec: Box::new(merged_spec(attachments, profile, winner, entries, content)),
-                    sources: kept.iter().copied().collect(),
-                    settings: content
-                        .iter()
-                        .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
-                        .collect(),
-                };
+        SameTarget::Merge => match one_meaning(attachments, profile, entries, node) {
+            Some(synced) => {
+                resolution.synced = synced;
+                let sources: BTreeSet<PolicyId> =
+                    resolution.synced.iter().flat_map(SyncedPolicy::sources).collect();
+                for loser in entries.iter().filter(|entry| !sources.contains(&entry.policy)) {
+                    let by = displacer(attachments, loser, &resolution.synced).unwrap_or(first.policy);
+                    resolution.displace(attachments, loser.policy, by);
+                }
             }
-            resolution.synced.push(synced);
-            for loser in entries.iter().filter(|entry| !kept.contains(&entry.policy)) {
-                let by = displacer(loser, merged.as_deref(), winner.policy);
-                resolution.displace(attachments, loser.policy, by);
-            }
-        }
+            None => resolution.undecided = undecided_pair(attachments, profile, entries, node),
+        },
     }
     Some(resolution)
+}
+
+impl SyncedPolicy {
+    /// The policies that it is made of, and the one that lends its name.
+    fn sources(&self) -> Vec<PolicyId> {
+        match &self.spec {
+            SyncedSpec::AsWritten => vec![self.policy],
+            SyncedSpec::Rewritten { sources, .. } => sources.clone(),
+        }
+    }
+
+    /// The policy as a controller reads the object; `None`: it would refuse it.
+    pub(super) fn entry(&self, attachments: &Attachments<'_>) -> Option<Entry> {
+        let layers = match &self.spec {
+            SyncedSpec::AsWritten => authored(attachments, &attachments.policy(self.policy).layers),
+            SyncedSpec::Rewritten { spec, .. } => {
+                let read = read_settings(spec, attachments.profile(self.policy), self.policy);
+                read.are_valid().then_some(read.layers)?
+            }
+        };
+        Some(Entry {
+            policy: self.policy,
+            layers: Arc::from(layers),
+        })
+    }
+}
+
+/// What policies that may merge are shipped as; `None`: whatever is shipped would mean something else than they do, or
+/// would hang on the order of creation.
+fn one_meaning(
+    attachments: &Attachments<'_>,
+    profile: &Profile,
+    entries: &[Entry],
+    node: Node,
+) -> Option<Vec<SyncedPolicy>> {
+    if let [only] = entries {
+        return Some(vec![as_written(attachments, only.policy, node)]);
+    }
+    let shipped = shipped(profile, entries)?.into_iter();
+    let synced: Vec<SyncedPolicy> = shipped
+        .map(|shipped| synced(attachments, profile, &shipped, node))
+        .collect();
+    let there: Option<Vec<Entry>> = synced.iter().map(|synced| synced.entry(attachments)).collect();
+    let meant: Vec<Entry> = entries
+        .iter()
+        .map(|entry| Entry {
+            policy: entry.policy,
+            layers: Arc::from(authored(attachments, &entry.layers)),
+        })
+        .collect();
+    holds_in_any_order(profile, &meant, &there?, &[]).then_some(synced)
+}
+
+fn synced(
+    attachments: &Attachments<'_>,
+    profile: &Profile,
+    shipped: &Shipped<'_>,
+    node: Node,
+) -> SyncedPolicy {
+    let name_giver = shipped.name_giver;
+    let mut synced = as_written(attachments, name_giver.policy, node);
+    if let Some(layers) = &shipped.instead {
+        let layers = authored(attachments, layers);
+        let settings: BTreeMap<Arc<str>, PolicyId> = layers
+            .iter()
+            .flat_map(|layer| layer.content.iter())
+            .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
+            .collect();
+        let sources: BTreeSet<PolicyId> = settings.values().copied().chain([name_giver.policy]).collect();
+        synced.spec = SyncedSpec::Rewritten {
+            spec: Box::new(merged_spec(attachments, profile, name_giver, &layers)),
+            sources: sources.into_iter().collect(),
+            settings,
+        };
+    }
+    synced
+}
+
+/// The first two that have no one meaning even without the others; else the first and the last.
+fn undecided_pair(
+    attachments: &Attachments<'_>,
+    profile: &Profile,
+    entries: &[Entry],
+    node: Node,
+) -> Option<[PolicyId; 2]> {
+    let pairs = entries.iter().enumerate().flat_map(|(at, one)| {
+        let newer = entries.iter().skip(at.saturating_add(1));
+        newer.map(move |other| [one, other])
+    });
+    let undecided =
+        |pair: &[&Entry; 2]| one_meaning(attachments, profile, &pair.map(Entry::clone), node).is_none();
+    let [one, other] = pairs
+        .clone()
+        .find(undecided)
+        .or_else(|| Some([entries.first()?, entries.last()?]))?;
+    Some([one.policy, other.policy])
 }
 
 impl Resolution {
@@ -137,10 +225,16 @@ fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Sy
     }
 }
 
-/// Whose value stands where the loser's would: by name, else the name-giver's.
-fn displacer(loser: &Entry, merged: Option<&Content>, winner: PolicyId) -> PolicyId {
-    let keys = loser.layers.iter().flat_map(|layer| layer.content.keys());
-    merged
-        .and_then(|content| keys.into_iter().find_map(|key| content.get(key)))
-        .map_or(winner, |leaf| leaf.policy)
+/// Whose value stands where the loser's would: by name, else whose object is shipped.
+fn displacer(attachments: &Attachments<'_>, loser: &Entry, synced: &[SyncedPolicy]) -> Option<PolicyId> {
+    let keys = || loser.layers.iter().flat_map(|layer| layer.content.keys());
+    let by_name = synced.iter().find_map(|synced| match &synced.spec {
+        SyncedSpec::Rewritten { settings, .. } => keys().find_map(|key| settings.get(key)).copied(),
+        SyncedSpec::AsWritten => {
+            let layers = &attachments.policy(synced.policy).layers;
+            let says = |key| layers.iter().any(|layer| layer.content.contains_key(key));
+            keys().any(says).then_some(synced.policy)
+        }
+    });
+    by_name.or_else(|| synced.first().map(|synced| synced.policy))
 }

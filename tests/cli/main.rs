@@ -28,6 +28,7 @@ mod rendering;
 mod replica_sets;
 mod repository;
 mod routes;
+mod said_and_shipped;
 mod scratch;
 mod status;
 mod targets;

@@ -1,4 +1,5 @@
 //! Tests of what goes to the spokes.
 
+mod any_order;
 mod routes;
 mod same_target;

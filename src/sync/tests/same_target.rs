@@ -144,6 +144,11 @@ fn rate(limit: u32) -> String {
     format!("{{rates: [{{limit: {limit}, window: 1s}}]}}")
 }
 
+/// Defaults that merge.
+fn merging(limits: &str) -> String {
+    format!("defaults: {{strategy: merge, limits: {{{limits}}}}}")
+}
+
 #[test]
 fn of_atomic_defaults_the_challenger_is_shipped_alone() {
     let text = SMALL.to_owned()
@@ -177,7 +182,15 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
                 rate(1)
             ),
         )
-        + &limit("b", GW, &format!("limits: {{l: {}, o: {}}}", rate(2), rate(2)));
+        + &limit(
+            "b",
+            GW,
+            &format!(
+                "defaults: {{strategy: merge, limits: {{l: {}, o: {}}}}}",
+                rate(2),
+                rate(2)
+            ),
+        );
     let hub = hub(&text, &[]);
     let decided = decisions(&Seen::hub(&hub), &hub, None);
     assert!(decided[0].withheld.is_empty());
@@ -192,6 +205,194 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
                    "l": {"rates": [{"limit": 2, "window": "1s"}]}, "m": {"rates": [{"limit": 1, "window": "1s"}]},
                    "o": {"rates": [{"limit": 2, "window": "1s"}]}}}})
     );
+}
+
+/// The specs that are shipped for the only target, with their names.
+fn specs(text: &str) -> Vec<(String, Value)> {
+    let hub = hub(&(SMALL.to_owned() + text), &[]);
+    let seen = Seen::hub(&hub);
+    let decided = decisions(&seen, &hub, None);
+    let [one] = decided.as_slice() else {
+        panic!("{} decisions", decided.len())
+    };
+    let specs = one.synced.iter().map(|synced| {
+        let mut spec = match &synced.spec {
+            SyncedSpec::AsWritten => seen.attachments.policy(synced.policy).object.value["spec"].clone(),
+            SyncedSpec::Rewritten { spec, .. } => (**spec).clone(),
+        };
+        for field in ["targetRef", "targetRefs"] {
+            spec.as_object_mut().unwrap().remove(field);
+        }
+        (key(&seen, synced.policy), spec)
+    });
+    specs.collect()
+}
+
+const K: &str = "defaults: {strategy: merge, limits: {k: {}}}";
+const X: &str = "overrides: {limits: {x: {}}}";
+
+#[test]
+fn a_default_below_overrides_that_hold_as_a_whole_becomes_one_of_them() {
+    assert_eq!(
+        specs(&(limit("a", GW, K) + &limit("b", GW, X))),
+        [(
+            "infra/b".to_owned(),
+            json!({"overrides": {"limits": {"k": {}, "x": {}}}})
+        )]
+    );
+    assert_eq!(
+        specs(&(limit("a", GW, X) + &limit("b", GW, K))),
+        [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
+    );
+}
+
+#[test]
+fn overrides_that_merge_join_those_that_hold_as_a_whole() {
+    let merging = "overrides: {strategy: merge, limits: {v: {}}}";
+    assert_eq!(
+        specs(&(limit("a", GW, merging) + &limit("b", GW, X))),
+        [(
+            "infra/b".to_owned(),
+            json!({"overrides": {"limits": {"x": {}, "v": {}}}})
+        )]
+    );
+}
+
+#[test]
+fn overrides_that_merge_become_one_policy_of_the_oldest_that_has_any() {
+    let merging = |limits: &str| format!("overrides: {{strategy: merge, limits: {{{limits}}}}}");
+    assert_eq!(
+        specs(&(limit("a", GW, &merging("x: {}")) + &limit("b", GW, &merging("x: {rates: []}, v: {}")))),
+        [(
+            "infra/a".to_owned(),
+            json!({"overrides": {"strategy": "merge", "limits": {"x": {}, "v": {}}}})
+        )]
+    );
+}
+
+#[test]
+fn defaults_and_overrides_that_merge_stand_side_by_side_without_a_setting_that_both_have() {
+    let over = "overrides: {strategy: merge, limits: {l: {}}}";
+    let under = "defaults: {strategy: merge, limits: {l: {rates: []}, m: {}}}";
+    let shipped = [
+        (
+            "infra/b".to_owned(),
+            json!({"defaults": {"strategy": "merge", "limits": {"m": {}}}}),
+        ),
+        (
+            "infra/a".to_owned(),
+            json!({"overrides": {"strategy": "merge", "limits": {"l": {}}}}),
+        ),
+    ];
+    assert_eq!(specs(&(limit("a", GW, over) + &limit("b", GW, under))), shipped);
+    let shipped = shipped.map(|(name, spec)| {
+        (
+            if name == "infra/a" { "infra/b" } else { "infra/a" }.to_owned(),
+            spec,
+        )
+    });
+    assert_eq!(specs(&(limit("a", GW, under) + &limit("b", GW, over))), shipped);
+}
+
+#[test]
+fn a_policy_that_loses_and_gains_nothing_is_not_rewritten() {
+    let text = SMALL.to_owned()
+        + &limit("a", GW, "defaults: {limits: {l: {}}}")
+        + &limit("b", GW, "defaults: {strategy: merge, limits: {m: {}}}");
+    let (shipped, withheld, spec) = only(&hub(&text, &[]), None);
+    assert_eq!((shipped, spec), (vec!["infra/b".to_owned()], None));
+    assert_eq!(withheld, [("infra/a".to_owned(), Rule::LaterChallenger)]);
+}
+
+#[test]
+fn where_the_oldest_wins_each_side_has_the_strategy_of_its_oldest_policy() {
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    let text = color_crd("Inherited")
+        + &on("a", "x: 1")
+        + &on("b", "overrides: {strategy: atomic, z: 2}")
+        + &on("c", "v: 3, overrides: {w: 3}");
+    assert_eq!(
+        specs(&text),
+        [(
+            "infra/a".to_owned(),
+            json!({"x": 1, "v": 3, "overrides": {"strategy": "atomic", "z": 2}})
+        )]
+    );
+}
+
+#[test]
+fn nothing_is_shipped_of_policies_that_no_objects_can_stand_for() {
+    let undecided = |one: &str, other: &str| {
+        let text = SMALL.to_owned() + &limit("a", GW, one) + &limit("b", GW, other);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        assert!(decisions(&seen, &hub, None)[0].synced.is_empty(), "{one} {other}");
+        let said = seen.said();
+        assert_eq!(
+            said.iter()
+                .filter(|said| said.starts_with("policy/undecided"))
+                .count(),
+            1,
+            "{said:?}"
+        );
+    };
+    undecided(K, "limits: {l: {}}");
+    undecided("overrides: {strategy: merge, limits: {l: {}}}", "limits: {m: {}}");
+}
+
+#[test]
+fn beside_a_local_policy_that_is_no_patch_nothing_is_synced_whatever_its_side() {
+    let synced = [K, "overrides: {strategy: merge, limits: {k: {}}}"];
+    let locals = [
+        "limits: {l: {}}",
+        "defaults: {limits: {l: {}}}",
+        "overrides: {limits: {l: {}}}",
+    ];
+    for (synced, special) in synced
+        .iter()
+        .flat_map(|synced| locals.map(|local| (synced, local)))
+    {
+        let hub = hub(
+            &(SMALL.to_owned() + &limit("g", GW, synced)),
+            &[("edge-1", &local("special", special))],
+        );
+        let (shipped, withheld, _) = only(&hub, Some("edge-1"));
+        assert!(shipped.is_empty(), "{synced} {special}");
+        assert_eq!(withheld, [("infra/g".to_owned(), Rule::SpokeLocal)]);
+    }
+}
+
+#[test]
+fn beside_local_policies_that_patch_other_rules_all_is_synced() {
+    let locals = [
+        "defaults: {strategy: merge, limits: {l: {}}}",
+        "overrides: {strategy: merge, limits: {l: {}}}",
+    ];
+    for special in locals {
+        let hub = hub(
+            &(SMALL.to_owned() + &limit("g", GW, K)),
+            &[("edge-1", &local("special", special))],
+        );
+        assert_eq!(
+            only(&hub, Some("edge-1")),
+            (vec!["infra/g".to_owned()], Vec::new(), None)
+        );
+    }
+}
+
+#[test]
+fn where_the_oldest_wins_only_the_side_of_a_local_policy_that_is_no_patch_goes() {
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    let text = SMALL.to_owned() + &color_crd("Inherited") + &on("a", "x: 1, overrides: {z: 2}");
+    let special = on("l", "strategy: atomic, v: 3").replace("namespace: infra", "namespace: kuadrant-infra");
+    let (shipped, _, spec) = only(&hub(&text, &[("edge-1", &special)]), Some("edge-1"));
+    assert_eq!(shipped, ["infra/a"]);
+    let spec = spec.unwrap();
+    assert_eq!((&spec["x"], &spec["overrides"]), (&Value::Null, &json!({"z": 2})));
 }
 
 #[test]
@@ -326,7 +527,7 @@ fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
                 rate(1)
             ),
         );
-    let special = local("special", &format!("limits: {{l: {}}}", rate(5)));
+    let special = local("special", &merging(&format!("l: {}", rate(5))));
     let hub = hub(&text, &[("edge-1", &special)]);
     let (shipped, withheld, spec) = only(&hub, Some("edge-1"));
     assert_eq!((shipped.len(), withheld.len()), (1, 0));
@@ -350,8 +551,8 @@ fn a_source_all_of_whose_rules_a_local_policy_defines_is_no_source_there() {
             GW,
             &format!("defaults: {{strategy: merge, limits: {{m: {}}}}}", rate(1)),
         )
-        + &limit("b", GW, &format!("limits: {{o: {}}}", rate(2)));
-    let special = local("special", &format!("limits: {{o: {}}}", rate(5)));
+        + &limit("b", GW, &merging(&format!("o: {}", rate(2))));
+    let special = local("special", &merging(&format!("o: {}", rate(5))));
     let hub = hub(&text, &[("c1", &special)]);
     let seen = Seen::hub(&hub);
     let of = |cluster: Option<&str>| match decisions(&seen, &hub, cluster).remove(0).synced.remove(0).spec {
@@ -446,9 +647,9 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
                 rate(1)
             ),
         )
-        + &limit("h", GW, &format!("limits: {{l: {}}}", rate(2)));
-    let part = local("part", &format!("limits: {{m: {}}}", rate(5)));
-    let all = local("all", &format!("limits: {{l: {}, m: {}}}", rate(6), rate(6)));
+        + &limit("h", GW, &merging(&format!("l: {}", rate(2))));
+    let part = local("part", &merging(&format!("m: {}", rate(5))));
+    let all = local("all", &merging(&format!("l: {}, m: {}", rate(6), rate(6))));
     let hub = hub(&text, &[("c1", &part), ("c2", &all), ("c3", &all), ("c4", "")]);
     synced(&hub, &["c1", "c2", "c4"], |synced| {
         let [one] = synced.objects.as_slice() else {

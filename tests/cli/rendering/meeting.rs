@@ -80,7 +80,8 @@ fn a_spoke_local_policy_beats_a_synced_one_on_its_cluster_only() {
 #[test]
 fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
     let scratch = Scratch::with_worked_example();
-    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
+    let merging = LOCAL.replace("defaults: {", "defaults: {strategy: merge, ");
+    scratch.write("hub/spokes/us-1/limits.yaml", &merging);
     scratch.edit(
         "hub/limits.yaml",
         "  defaults:\n",
@@ -95,6 +96,158 @@ fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
     assert!(eu.contains("per-client") && eu.contains("per-host"), "{eu}");
     let us = scratch.read("rendered/us-1/gateway-gateways-prod-web.yaml");
     assert!(!us.contains("per-client") && us.contains("per-host"), "{us}");
+}
+
+/// On a cluster the two would merge if the synced one were the older, and of the local one nothing would be left if it were.
+#[test]
+fn a_merging_policy_stays_away_from_a_local_one_that_holds_as_a_whole() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
+    scratch.edit(
+        "hub/limits.yaml",
+        "  defaults:\n",
+        "  defaults:\n    strategy: merge\n",
+    );
+    scratch.edit("hub/limits.yaml", "      per-client:", "      per-host:");
+    let run = scratch.run(&["render", "hub", "-o", "rendered", "--report", "report.json"]);
+    run.exits(0);
+    assert!(work(&scratch, GATEWAY_WORK).contains("per-host"));
+    let us = scratch.read("rendered/us-1/gateway-gateways-prod-web.yaml");
+    assert!(!us.contains("RateLimitPolicy"), "{us}");
+    let report = scratch.read("report.json");
+    assert!(report.contains("\"rule\": \"spoke-local\""), "{report}");
+}
+
+/// A RateLimitPolicy on the whole Gateway of the worked example.
+fn on_gateway(name: &str, created: &str, settings: &str) -> String {
+    format!(
+        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\n\
+         metadata: {{name: {name}, namespace: gateways, creationTimestamp: \"{created}\"}}\nspec:\n\
+         \x20 targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}}\n  {settings}\n"
+    )
+}
+
+const DEFAULTS: &str = "defaults: {strategy: merge, limits: {k: {rates: [{limit: 1, window: 1s}]}}}";
+const OVERRIDES: &str = "overrides: {limits: {x: {rates: [{limit: 2, window: 1s}]}}}";
+
+#[test]
+fn a_default_below_overrides_that_hold_as_a_whole_is_shipped_as_an_override() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/limits.yaml",
+        &on_gateway("k", "2024-01-01T00:00:00Z", DEFAULTS),
+    );
+    scratch.write(
+        "hub/other.yaml",
+        &on_gateway("x", "2024-01-02T00:00:00Z", OVERRIDES),
+    );
+    render(&scratch).says("warning[policy/same-target]");
+    let shipped = work(&scratch, GATEWAY_WORK);
+    assert_eq!(shipped.matches("kind: RateLimitPolicy").count(), 1, "{shipped}");
+    assert!(
+        shipped.contains("overrides:") && !shipped.contains("defaults:"),
+        "{shipped}"
+    );
+    assert!(shipped.contains("k:") && shipped.contains("x:"), "{shipped}");
+    assert!(
+        shipped.contains("name: x"),
+        "the name of the overrides:\n{shipped}"
+    );
+
+    // The other way round the overrides are established, and hold alone.
+    scratch.write(
+        "hub/limits.yaml",
+        &on_gateway("k", "2024-01-03T00:00:00Z", DEFAULTS),
+    );
+    render(&scratch).says("this one gives way");
+    let shipped = work(&scratch, GATEWAY_WORK);
+    assert!(
+        shipped.contains("overrides:") && !shipped.contains("defaults:"),
+        "{shipped}"
+    );
+    assert!(
+        shipped.contains("limit: 2") && !shipped.contains("limit: 1"),
+        "{shipped}"
+    );
+}
+
+#[test]
+fn defaults_and_overrides_that_merge_are_shipped_side_by_side() {
+    let scratch = Scratch::with_worked_example();
+    let overrides = OVERRIDES.replace("overrides: {", "overrides: {strategy: merge, ");
+    scratch.write(
+        "hub/limits.yaml",
+        &on_gateway("k", "2024-01-01T00:00:00Z", DEFAULTS),
+    );
+    scratch.write(
+        "hub/other.yaml",
+        &on_gateway("x", "2024-01-02T00:00:00Z", &overrides),
+    );
+    render(&scratch).says("both hold, whichever is created first");
+    let shipped = work(&scratch, GATEWAY_WORK);
+    assert_eq!(shipped.matches("kind: RateLimitPolicy").count(), 2, "{shipped}");
+}
+
+#[test]
+fn two_policies_that_no_objects_can_stand_for_are_an_error_with_both_outcomes() {
+    let scratch = Scratch::with_worked_example();
+    let bare = "limits: {k: {rates: [{limit: 5, window: 1s}]}, x: {rates: [{limit: 2, window: 1s}]}}";
+    scratch.write(
+        "hub/limits.yaml",
+        &on_gateway("k", "2024-01-01T00:00:00Z", DEFAULTS),
+    );
+    scratch.write("hub/other.yaml", &on_gateway("x", "2024-01-02T00:00:00Z", bare));
+    let run = scratch.run(&["render", "hub", "-o", "rendered"]);
+    run.exits(4)
+        .says("error[policy/undecided]")
+        .says("hub/limits.yaml:5:")
+        .says("hub/other.yaml:5:")
+        .says(
+            "note: if gateways/k is created first: `k`, `x` of gateways/x where no more specific policy sets anything, \
+             else `k` of gateways/k and what it sets",
+        )
+        .says("note: if gateways/x is created first: `k` of gateways/k, and what more specific policies set")
+        .says(
+            "help: put the settings of RateLimitPolicy gateways/x into `defaults` with `strategy: merge`, write one policy, \
+             or target another section",
+        );
+    assert!(!scratch.exists("rendered"));
+    // What the help says, done.
+    let merging = format!("defaults: {{strategy: merge, {bare}}}");
+    scratch.write(
+        "hub/other.yaml",
+        &on_gateway("x", "2024-01-02T00:00:00Z", &merging),
+    );
+    render(&scratch).says("warning[policy/same-target]");
+}
+
+#[test]
+fn local_policies_whose_order_nothing_says_are_a_warning() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/spokes/us-1/limits.yaml", LOCAL);
+    let other = LOCAL
+        .replace("name: mine", "name: yours")
+        .replace("limit: 5", "limit: 6");
+    scratch.write("hub/spokes/us-1/others.yaml", &other);
+    scratch
+        .run(&["render", "hub", "-o", "rendered"])
+        .exits(0)
+        .says("warning[policy/undecided]")
+        .says("depends on which is created first: both target listener")
+        .says("on cluster us-1\n")
+        .says("hub/spokes/us-1/limits.yaml:3:")
+        .says("help: add `metadata.creationTimestamp` as the cluster has it");
+    for (file, day) in [("limits", 1), ("others", 2)] {
+        let path = format!("hub/spokes/us-1/{file}.yaml");
+        let dated = scratch.read(&path).replace(
+            "metadata: {",
+            &format!("metadata: {{creationTimestamp: \"2024-01-0{day}T00:00:00Z\", "),
+        );
+        scratch.write(&path, &dated);
+    }
+    let run = scratch.run(&["render", "hub", "-o", "again"]);
+    run.exits(0);
+    assert!(!run.stderr.contains("policy/undecided"), "{}", run.stderr);
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! The policies of one node as a function of what more specific levels come to, the challenger.
+//!
+//! Owns: the form of that function, where there is one.
+//! Flows in: the policies of a node, established first. Flows out: [`Composed`].
+//! Must not know: other nodes, objects, clusters.
+
+use super::ids::PolicyId;
+use super::layer::{Content, Entry, Layer, Side};
+use super::merge_patch::patch;
+use super::merge_strategies::is_empty;
+use super::profile::{Dictates, MergeUnit, Profile, Strategy};
+
+/// What the policies of one node make of a challenger, by the right fold (docs/systems/gep-713.md#merge-strategies).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Composed {
+    /// These settings, whatever the challenger says.
+    Always(Content),
+    /// `defaults` under the challenger, `overrides` over it.
+    Depends {
+        /// What the challenger may change.
+        defaults: Content,
+        /// What it may not.
+        overrides: Content,
+        /// What stands in for an empty challenger: atomic defaults, and whose they are.
+        fallback: Option<(PolicyId, Content)>,
+    },
+}
+
+impl Composed {
+    /// Composes the policies of one node. `None`: no such form says what they come to.
+    #[must_use]
+    pub(crate) fn of(profile: &Profile, entries: &[Entry]) -> Option<Self> {
+        // Whose strategy counts then hangs on the policies below, which are no part of a function of their settings.
+        if profile.dictates == Dictates::Challenger && entries.len() > 1 {
+            return None;
+        }
+        let mut composed = Self::Depends {
+            defaults: Content::new(),
+            overrides: Content::new(),
+            fallback: None,
+        };
+        for entry in entries.iter().rev() {
+            for layer in entry.layers.iter() {
+                composed = composed.below(entry.policy, layer, &profile.unit)?;
+            }
+        }
+        Some(composed)
+    }
+
+    /// The same with the layer of an older policy over it.
+    fn below(self, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
+        let own = layer.content.as_ref();
+        let over = |below: &Content, above: &Content| {
+            let mut together = below.clone();
+            patch(&mut together, above, unit);
+            together
+        };
+        Some(match (self, layer.strategy, layer.side) {
+            (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
+            (Self::Always(settings), Strategy::Patch, Side::Defaults) => Self::Always(over(own, &settings)),
+            (Self::Always(settings), Strategy::Patch, Side::Overrides) => Self::Always(over(&settings, own)),
+            (Self::Always(settings), Strategy::None | Strategy::Atomic, Side::Defaults) => {
+                Self::Always(if is_empty(&settings) {
+                    own.clone()
+                } else {
+                    settings
+                })
+            }
+            (
+                Self::Depends {
+                    defaults,
+                    overrides,
+                    fallback,
+                },
+                Strategy::Patch,
+                side,
+            ) => match side {
+                Side::Defaults => Self::Depends {
+                    defaults: over(own, &defaults),
+                    overrides,
+                    fallback,
+                },
+                Side::Overrides => Self::Depends {
+                    defaults,
+                    overrides: over(&overrides, own),
+                    fallback,
+                },
+            },
+            (
+                Self::Depends {
+                    defaults,
+                    overrides,
+                    fallback,
+                },
+                Strategy::None | Strategy::Atomic,
+                Side::Defaults,
+            ) => {
+                let stands_in = fallback.as_ref().is_some_and(|(_, settings)| !is_empty(settings));
+                let never_empty = stands_in || !is_empty(&defaults) || !is_empty(&overrides);
+                let fallback = if never_empty {
+                    fallback
+                } else if defaults.is_empty() && overrides.is_empty() {
+                    Some((policy, own.clone()))
+                } else {
+                    return None;
+                };
+                Self::Depends {
+                    defaults,
+                    overrides,
+                    fallback,
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Whether policies of one node come to the same, in whichever order they are created.
+//!
+//! Owns: the orders that creation times can give, and comparing what they come to by the real merge.
+//! Flows in: policies of one node. Flows out: yes or no. Must not know: objects, clusters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::hub::RowId as _;
+use crate::policy::{
+    Content, Entry, Layer, Leaf, MergeUnit, PolicyId, Profile, SameTarget, Side, Strategy, merge,
+};
+
+/// A setting of which no policy of the node says anything.
+const FOREIGN: &str = "/set elsewhere";
+
+/// What a node comes to for each of some challengers.
+type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
+
+/// Whether `shipped` and `locals` come to what `meant` and `locals` do, however they are ordered by creation. Of the meant
+/// ones and the local ones the meant ones are established.
+pub(super) fn holds_in_any_order(
+    profile: &Profile,
+    meant: &[Entry],
+    shipped: &[Entry],
+    locals: &[Entry],
+) -> bool {
+    let everybody: Vec<&Entry> = meant.iter().chain(shipped).chain(locals).collect();
+    let probes = probes(profile, &everybody);
+    let together: Vec<&Entry> = shipped.iter().chain(locals).collect();
+    orders(together.len()).into_iter().all(|order| {
+        let created: Vec<Entry> = order
+            .iter()
+            .filter_map(|at| together.get(*at).map(|entry| (*entry).clone()))
+            .collect();
+        let local = order
+            .iter()
+            .filter_map(|at| at.checked_sub(shipped.len()))
+            .filter_map(|at| locals.get(at));
+        let wanted: Vec<Entry> = meant.iter().chain(local).cloned().collect();
+        outcomes(profile, &wanted, &probes) == outcomes(profile, &created, &probes)
+    })
+}
+
+/// Whether it is all the same which of two policies is created first.
+pub(super) fn commute(profile: &Profile, one: &Entry, other: &Entry) -> bool {
+    let probes = probes(profile, &[one, other]);
+    let [there, back] = [[one, other], [other, one]].map(|order| order.map(Entry::clone));
+    outcomes(profile, &there, &probes) == outcomes(profile, &back, &probes)
+}
+
+/// What policies of one node come to where no more specific one says anything, and beside a setting that one does make;
+/// whether that setting holds.
+pub(super) fn alone_and_beside(profile: &Profile, entries: &[Entry]) -> (Content, Content, bool) {
+    let alone = merged(profile, entries, &Content::new());
+    let mut beside = merged(profile, entries, &content([(FOREIGN, true)]));
+    let holds = beside.remove(FOREIGN).is_some();
+    (alone, beside, holds)
+}
+
+fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcomes {
+    let values = |content: Content| {
+        let leaves = content.into_iter().filter(|(_, leaf)| !leaf.value.is_null());
+        leaves.map(|(key, leaf)| (key, leaf.value)).collect()
+    };
+    let results = probes.iter().map(|probe| values(merged(profile, entries, probe)));
+    results.collect()
+}
+
+fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content {
+    let challenger = [Entry {
+        policy: PolicyId::of_row(u32::MAX),
+        layers: Arc::from([Layer {
+            side: Side::Defaults,
+            strategy: Strategy::Atomic,
+            content: Arc::new(challenger.clone()),
+            base: "/spec",
+        }]),
+    }];
+    let entries = match profile.same_target {
+        SameTarget::Reject => entries.get(..1).unwrap_or_default(),
+        SameTarget::Merge | SameTarget::AddUp => entries,
+    };
+    let merged = merge(profile, &[entries, &challenger], &|_| Arc::from(""));
+    Arc::unwrap_or_clone(merged)
+}
+
+/// Challengers that tell functions of policies apart: merging looks at whether the challenger is empty, and at each setting
+/// that some policy makes; at fields, also at what stands above, below and beside them.
+fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
+    let layers = entries.iter().flat_map(|entry| entry.layers.iter());
+    let leaves = layers.flat_map(|layer| layer.content.iter());
+    let keys: BTreeMap<&str, bool> = leaves.map(|(key, leaf)| (key.as_ref(), leaf.essential)).collect();
+    let mut probes = vec![Content::new(), content([(FOREIGN, true)])];
+    if matches!(profile.unit, MergeUnit::Rules(_)) {
+        probes.push(content([(FOREIGN, false)]));
+        for (key, essential) in &keys {
+            probes.push(content([(*key, *essential)]));
+            probes.push(content([(*key, *essential), (FOREIGN, true)]));
+        }
+        probes.push(content(keys));
+        return probes;
+    }
+    let mut fields: BTreeSet<String> = BTreeSet::new();
+    for key in keys.keys() {
+        let ends = key
+            .match_indices('/')
+            .skip(1)
+            .map(|(at, _)| at)
+            .chain([key.len()]);
+        for above in ends.filter_map(|at| key.get(..at)) {
+            fields.insert(above.to_owned());
+            fields.insert(format!("{above}{FOREIGN}"));
+        }
+    }
+    probes.extend(fields.iter().map(|field| content([(field.as_str(), true)])));
+    probes
+}
+
+/// Settings that no policy says so.
+fn content<'k>(keys: impl IntoIterator<Item = (&'k str, bool)>) -> Content {
+    let leaves = keys.into_iter().map(|(key, essential)| {
+        let key: Arc<str> = Arc::from(key);
+        let leaf = Leaf {
+            value: Arc::new(json!("set elsewhere")),
+            at: Arc::clone(&key),
+            base: "/spec",
+            policy: PolicyId::of_row(u32::MAX),
+            essential,
+        };
+        (key, leaf)
+    });
+    leaves.collect()
+}
+
+/// Every order of so many policies; of more than four only the given one and its reverse, as their number explodes.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let given: Vec<usize> = (0..count).collect();
+    if count > 4 {
+        let back = given.iter().rev().copied().collect();
+        return vec![given, back];
+    }
+    let mut orders = vec![Vec::new()];
+    for next in given {
+        orders = orders
+            .iter()
+            .flat_map(|order: &Vec<usize>| {
+                (0..=order.len()).map(move |at| {
+                    let mut longer = order.clone();
+                    longer.insert(at, next);
+                    longer
+                })
+            })
+            .collect();
+    }
+    orders
+}

@@ -1,0 +1,506 @@
+//! What is shipped for one target means, in whichever order it is created there, what its authors wrote on the hub.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::super::beside_local::beside_local;
+use super::super::local_policies::LocalPolicies;
+use super::super::same_target::{SyncedSpec, resolve};
+use crate::diagnostic::{Code, Findings, Severity};
+use crate::hub::{Hub, Objects, RowId as _};
+use crate::object::Object;
+use crate::policy::testing::{SMALL, Seen, object};
+use crate::policy::{
+    Content, Dictates, Entry, Layer, Leaf, Options, PolicyId, Precedence, Profile, ProfileEntry, Profiles,
+    Side, Strategy as MergeStrategy, defines, merge, read_settings,
+};
+use crate::sync::report_local_conflicts;
+use crate::topology::{GatewayId, Node};
+
+/// Kinds of each precedence, by named rules and by fields, whose wrappers exclude each other or stand side by side.
+const KINDS: [(&str, &str); 6] = [
+    ("kuadrant.io", "RateLimitPolicy"),
+    ("gateway.kgateway.dev", "TrafficPolicy"),
+    ("tints.example.com", "TintPolicy"),
+    ("shades.example.com", "ShadePolicy"),
+    ("colors.example.com", "ColorPolicy"),
+    ("hues.example.com", "HuePolicy"),
+];
+
+fn profiles() -> Profiles {
+    let rules = json!({"Rules": [{"pointer": "/limits", "each": true, "essential": true}, {"pointer": "/when", "id": "when#"}]});
+    let entries = [
+        json!({"group": "tints.example.com", "kind": "TintPolicy", "precedence": "EstablishedChallenger"}),
+        json!({"group": "shades.example.com", "kind": "ShadePolicy", "unit": rules}),
+        json!({"group": "colors.example.com", "kind": "ColorPolicy"}),
+        json!({"group": "hues.example.com", "kind": "HuePolicy", "dictates": "Challenger", "precedence": "EstablishedChallenger"}),
+    ];
+    let mut profiles = Profiles::built_in();
+    for entry in entries {
+        let entry: ProfileEntry = serde_json::from_value(entry).unwrap();
+        profiles.configure(&entry).unwrap();
+    }
+    profiles
+}
+
+/// The settings of one wrapper.
+#[derive(Debug, Clone)]
+struct Wrapper {
+    strategy: Option<bool>,
+    fields: Vec<(u8, u8)>,
+    when: bool,
+}
+
+/// A policy on the Gateway: bare settings, or defaults and overrides.
+#[derive(Debug, Clone)]
+struct Draft {
+    bare: bool,
+    defaults: Option<Wrapper>,
+    overrides: Option<Wrapper>,
+    day: Option<u8>,
+}
+
+fn wrapper() -> impl Strategy<Value = Wrapper> {
+    let fields = prop::collection::vec((0_u8..4, 0_u8..6), 0..4);
+    (
+        prop::option::weighted(0.8, prop::bool::weighted(0.8)),
+        fields,
+        prop::bool::weighted(0.2),
+    )
+        .prop_map(|(strategy, fields, when)| Wrapper {
+            strategy,
+            fields,
+            when,
+        })
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    let day = prop::option::of(1_u8..4);
+    (
+        any::<bool>(),
+        prop::option::of(wrapper()),
+        prop::option::of(wrapper()),
+        day,
+    )
+        .prop_map(|(bare, defaults, overrides, day)| Draft {
+            bare,
+            defaults,
+            overrides,
+            day,
+        })
+}
+
+fn is_rules(kind: usize) -> bool {
+    matches!(KINDS[kind].1, "RateLimitPolicy" | "ShadePolicy")
+}
+
+fn settings(kind: usize, number: usize, wrapper: &Wrapper, when: bool) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (key, value) in &wrapper.fields {
+        // Up to three deep, so that scalars, lists, and full and empty mappings meet.
+        let value = match value {
+            0 => json!({"deep": number}),
+            1 => json!({"deep": {"deeper": number}}),
+            2 => json!([number]),
+            3 => json!({}),
+            _ => json!(number),
+        };
+        fields.insert(format!("f{key}"), value);
+    }
+    if !is_rules(kind) {
+        return fields;
+    }
+    let mut settings = Map::from_iter([("limits".to_owned(), Value::Object(fields))]);
+    if wrapper.when && when {
+        settings.insert("when".to_owned(), json!([{"predicate": number.to_string()}]));
+    }
+    settings
+}
+
+fn policy(kind: usize, name: &str, namespace: &str, number: usize, draft: &Draft, when: bool) -> Object {
+    let (group, kind_name) = KINDS[kind];
+    let mut spec = Map::new();
+    let full = |wrapper: &Wrapper| {
+        let mut settings = settings(kind, number, wrapper, when);
+        let word = match (wrapper.strategy, kind_name) {
+            (None, _) | (_, "TrafficPolicy") => None,
+            (Some(false), _) => Some("atomic"),
+            (Some(true), "RateLimitPolicy") => Some("merge"),
+            (Some(true), _) => Some("patch"),
+        };
+        settings.extend(word.map(|word| ("strategy".to_owned(), json!(word))));
+        Value::Object(settings)
+    };
+    match (&draft.defaults, &draft.overrides, kind_name) {
+        (defaults, _, "TrafficPolicy") => {
+            spec.extend(
+                defaults
+                    .iter()
+                    .flat_map(|wrapper| settings(kind, number, wrapper, when)),
+            );
+        }
+        (Some(defaults), None, "RateLimitPolicy") if draft.bare => {
+            spec.extend(settings(kind, number, defaults, when));
+        }
+        (Some(defaults), overrides, "RateLimitPolicy") if draft.bare || overrides.is_none() => {
+            spec.insert("defaults".to_owned(), full(defaults));
+        }
+        (_, Some(overrides), "RateLimitPolicy") => {
+            spec.insert("overrides".to_owned(), full(overrides));
+        }
+        (defaults, overrides, _) => {
+            match (defaults, draft.bare) {
+                (Some(defaults), true) => spec.extend(full(defaults).as_object().unwrap().clone()),
+                (Some(defaults), false) => {
+                    spec.insert("defaults".to_owned(), full(defaults));
+                }
+                (None, _) => {}
+            }
+            spec.extend(
+                overrides
+                    .iter()
+                    .map(|overrides| ("overrides".to_owned(), full(overrides))),
+            );
+        }
+    }
+    let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"});
+    if kind_name == "RateLimitPolicy" {
+        spec.insert("targetRef".to_owned(), target);
+    } else {
+        spec.insert("targetRefs".to_owned(), json!([target]));
+    }
+    let mut metadata = json!({"name": name, "namespace": namespace});
+    if let Some(day) = draft.day {
+        metadata["creationTimestamp"] = json!(format!("2024-01-0{day}T00:00:00Z"));
+    }
+    object(
+        json!({"apiVersion": format!("{group}/v1"), "kind": kind_name, "metadata": metadata, "spec": spec}),
+    )
+}
+
+fn hub_of(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Hub {
+    let mut objects: Vec<Object> = kube_yaml::read_all(SMALL, &kube_yaml::Limits::default())
+        .unwrap()
+        .into_iter()
+        .map(object)
+        .collect();
+    let drafts = drafts.iter().enumerate();
+    objects.extend(
+        drafts.map(|(at, draft)| policy(kind, &format!("p{at}"), "infra", at, draft, locals.is_empty())),
+    );
+    let locals = locals.iter().enumerate();
+    let locals =
+        locals.map(|(at, draft)| policy(kind, &format!("l{at}"), "kuadrant-infra", 10 + at, draft, false));
+    Hub {
+        objects: Objects::new(objects),
+        spokes: BTreeMap::from([("c1".to_owned(), Objects::new(locals.collect()))]),
+        ..Hub::default()
+    }
+}
+
+/// What is shipped to `c1` for the Gateway, and what lives there.
+struct There {
+    profile: Profile,
+    hub: Vec<Entry>,
+    shipped: Vec<Entry>,
+    locals: Vec<Entry>,
+    undecided: bool,
+    said: Findings,
+}
+
+fn there(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Option<There> {
+    let hub = hub_of(kind, drafts, locals);
+    let profiles = profiles();
+    let options = Options {
+        profiles: Some(&profiles),
+        ..Options::default()
+    };
+    let seen = Seen::of(&hub, None, &options);
+    let node = Node::Gateway(GatewayId::of_row(0));
+    let attachments = &seen.attachments;
+    let id = attachments
+        .kinds
+        .ids()
+        .find(|id| attachments.kinds.get(*id).profile.kind == KINDS[kind].1)?;
+    let resolution = resolve(attachments, id, node)?;
+    let mut said = seen.findings.clone();
+    let undecided = resolution.undecided.is_some();
+    let live = LocalPolicies::read(
+        attachments,
+        "c1",
+        &hub.spokes["c1"],
+        &options,
+        &mut Findings::new(),
+    );
+    report_local_conflicts(attachments, &live, &mut said);
+    let live = live.on(id, node);
+    let profile = attachments.kinds.get(id).profile.as_ref().clone();
+    let mut shipped = Vec::new();
+    for mut synced in resolution.synced {
+        if !live.is_empty() {
+            let Some(spec) = beside_local(attachments, &synced, &live) else {
+                continue;
+            };
+            synced.spec = spec;
+        }
+        let spec = match &synced.spec {
+            SyncedSpec::AsWritten => &attachments.policy(synced.policy).object.value["spec"],
+            SyncedSpec::Rewritten { spec, .. } => spec,
+        };
+        let read = read_settings(spec, &profile, synced.policy);
+        assert!(read.are_valid(), "{spec}");
+        shipped.push(Entry {
+            policy: synced.policy,
+            layers: read.layers.into(),
+        });
+    }
+    Some(There {
+        hub: attachments.on(id, node).to_vec(),
+        shipped,
+        locals: live.iter().map(|local| local.entry.clone()).collect(),
+        undecided,
+        said,
+        profile,
+    })
+}
+
+/// The real merge of policies of one node with what a more specific level says.
+fn together(profile: &Profile, entries: &[Entry], challenger: &Content) -> BTreeMap<Arc<str>, Value> {
+    let challenger = entry(vec![layer(
+        Side::Defaults,
+        MergeStrategy::Atomic,
+        challenger.clone(),
+    )]);
+    let merged = merge(profile, &[entries, &[challenger]], &|_| "".into());
+    let leaves = merged.iter();
+    leaves
+        .map(|(key, leaf)| (Arc::clone(key), (*leaf.value).clone()))
+        .collect()
+}
+
+fn entry(layers: Vec<Layer>) -> Entry {
+    Entry {
+        policy: PolicyId::of_row(99),
+        layers: layers.into(),
+    }
+}
+
+fn layer(side: Side, strategy: MergeStrategy, content: Content) -> Layer {
+    Layer {
+        side,
+        strategy,
+        content: Arc::new(content),
+        base: "/spec",
+    }
+}
+
+/// What the Gateway's policies mean on the cluster, straight from the rules in the documentation: what the hub's come to in
+/// their order there, less what the local ones take.
+fn meant(there: &There, locals: &[Entry], challenger: &Content) -> BTreeMap<Arc<str>, Value> {
+    let profile = &there.profile;
+    if locals.is_empty() {
+        return together(profile, &there.hub, challenger);
+    }
+    let alone = together(profile, locals, challenger);
+    let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
+    let patches = |layer: &Layer| layer.strategy == MergeStrategy::Patch;
+    let one_side = |side: Side, all: bool| -> Vec<Entry> {
+        let entries = there.hub.iter();
+        entries
+            .map(|hub| {
+                let layers = hub
+                    .layers
+                    .iter()
+                    .filter(|layer| layer.side == side && (all || patches(layer)));
+                entry(layers.cloned().collect())
+            })
+            .filter(|entry| !entry.layers.is_empty())
+            .collect()
+    };
+    let mut sides = vec![Side::Defaults, Side::Overrides];
+    if profile.precedence == Precedence::EstablishedChallenger {
+        let foreign = foreign();
+        let mut beside = together(profile, &there.hub, &foreign);
+        let holds = foreign.keys().all(|key| beside.remove(key).is_some());
+        let merges = holds && beside == together(profile, &there.hub, &Content::new());
+        if !merges || profile.dictates == Dictates::Challenger || !local_layers().all(patches) {
+            return alone;
+        }
+    } else {
+        let oldest = |side: Side| one_side(side, true).first().map(|entry| entry.layers[0].clone());
+        if sides
+            .iter()
+            .any(|side| oldest(*side).is_some_and(|layer| !patches(&layer)))
+        {
+            return alone;
+        }
+        sides.retain(|side| local_layers().all(|layer| layer.side != *side || patches(layer)));
+    }
+    let by_oldest = profile.precedence == Precedence::OldestWins;
+    let layers = sides.into_iter().map(|side| {
+        let content = merge(profile, &[&one_side(side, by_oldest)], &|_| "".into());
+        let content: Content = content
+            .iter()
+            .filter(|(key, _)| !local_layers().any(|layer| defines(&layer.content, key)))
+            .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
+            .collect();
+        layer(side, MergeStrategy::Patch, content)
+    });
+    let hub = entry(layers.filter(|layer| !layer.content.is_empty()).collect());
+    let entries: Vec<Entry> = std::iter::once(hub).chain(locals.iter().cloned()).collect();
+    together(profile, &entries, challenger)
+}
+
+/// Whether one kind of wrapper with one strategy, or defaults and overrides that merge, can say what the hub's policies of
+/// named rules come to.
+fn is_expressible(there: &There) -> bool {
+    let over = |challenger: &Content| together(&there.profile, &there.hub, challenger);
+    let foreign = foreign();
+    let weightless = content(vec![("when elsewhere".to_owned(), json!(1))], false);
+    let alone = over(&Content::new());
+    let values = |content: &Content| -> BTreeMap<Arc<str>, Value> {
+        let leaves = content.iter();
+        leaves
+            .map(|(key, leaf)| (Arc::clone(key), (*leaf.value).clone()))
+            .collect()
+    };
+    let beside = |challenger: &Content| {
+        let mut both = alone.clone();
+        both.extend(values(challenger));
+        both
+    };
+    let always = over(&foreign) == alone && over(&weightless) == alone;
+    let patches = over(&foreign) == beside(&foreign) && over(&weightless) == beside(&weightless);
+    let gives_way = over(&foreign) == values(&foreign) && over(&weightless) == alone;
+    always || patches || gives_way
+}
+
+fn foreign() -> Content {
+    content(vec![("/elsewhere".to_owned(), json!(1))], true)
+}
+
+fn content(leaves: Vec<(String, Value)>, essential: bool) -> Content {
+    let leaves = leaves.into_iter().map(|(key, value)| {
+        let key: Arc<str> = Arc::from(key);
+        let leaf = Leaf {
+            value: Arc::new(value),
+            at: Arc::clone(&key),
+            base: "/spec",
+            policy: PolicyId::of_row(98),
+            essential,
+        };
+        (key, leaf)
+    });
+    leaves.collect()
+}
+
+/// Settings of routes: none, foreign ones, none that count, and those of a policy of the kind.
+fn challengers(kind: usize, drafts: &[Wrapper]) -> Vec<Content> {
+    let mut challengers = vec![Content::new(), foreign()];
+    for draft in drafts {
+        let mut leaves = Vec::new();
+        let settings = settings(kind, 20, draft, false);
+        if is_rules(kind) {
+            let limits = settings["limits"].as_object().unwrap();
+            leaves.extend(limits.iter().map(|(key, value)| (key.clone(), value.clone())));
+        } else {
+            crate::policy::flatten(&Value::Object(settings), String::new(), &mut |at, value| {
+                leaves.push((at, value.clone()));
+            });
+        }
+        challengers.push(content(leaves, true));
+        if is_rules(kind) {
+            let when = if KINDS[kind].1 == "ShadePolicy" {
+                "when#"
+            } else {
+                "###_TOP_LEVEL_PREDICATES_###"
+            };
+            challengers.push(content(vec![(when.to_owned(), json!([20]))], false));
+        }
+    }
+    challengers
+}
+
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(count - 1).into_iter();
+    shorter
+        .flat_map(|order| {
+            (0..count).map(move |at| {
+                let mut order = order.clone();
+                order.insert(at, count - 1);
+                order
+            })
+        })
+        .collect()
+}
+
+/// Compares what is shipped and what is meant for every order of creation.
+fn check(kind: usize, there: &There, routes: &[Wrapper]) -> Result<(), TestCaseError> {
+    let everybody: Vec<&Entry> = there.shipped.iter().chain(&there.locals).collect();
+    for challenger in challengers(kind, routes) {
+        for order in permutations(everybody.len()) {
+            let created: Vec<Entry> = order.iter().map(|at| everybody[*at].clone()).collect();
+            let locals = order.iter().filter_map(|at| at.checked_sub(there.shipped.len()));
+            let locals: Vec<Entry> = locals.map(|at| there.locals[at].clone()).collect();
+            prop_assert_eq!(
+                together(&there.profile, &created, &challenger),
+                meant(there, &locals, &challenger),
+                "{} in order {:?} over {:?}",
+                there.profile.kind,
+                order,
+                challenger.keys()
+            );
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn what_is_shipped_has_the_meaning_of_the_hub_in_any_order_of_creation_or_is_undecided(
+        kind in prop_oneof![12 => 0_usize..5, 1 => Just(5_usize)],
+        drafts in prop::collection::vec(draft(), 2..5),
+        locals in prop::collection::vec(draft(), 0..3),
+        routes in prop::collection::vec(wrapper(), 1..4),
+    ) {
+        let Some(there) = there(kind, &drafts, &locals) else { return Ok(()) };
+        if there.undecided {
+            let said = there.said.iter().any(|finding| {
+                finding.code == Code::POLICY_UNDECIDED && finding.severity == Severity::Error
+                    && finding.notes.len() == 2 && finding.help.is_some() && finding.related.len() == 1
+            });
+            prop_assert!(said && there.shipped.is_empty());
+            // Where the oldest wins one object says it all.
+            prop_assert!(there.profile.precedence == Precedence::EstablishedChallenger);
+            prop_assert!(!is_rules(kind) || !is_expressible(&there));
+            return Ok(());
+        }
+        check(kind, &there, &routes)?;
+    }
+
+    #[test]
+    fn policies_of_named_rules_that_all_merge_or_none_of_which_merges_are_never_undecided(
+        kind in prop::sample::select(vec![0_usize, 3]),
+        mut drafts in prop::collection::vec(draft(), 2..5),
+        merges in any::<bool>(),
+        routes in prop::collection::vec(wrapper(), 1..4),
+    ) {
+        for draft in &mut drafts {
+            draft.bare = false;
+            for wrapper in draft.defaults.iter_mut().chain(&mut draft.overrides) {
+                wrapper.strategy = Some(merges);
+            }
+        }
+        let Some(there) = there(kind, &drafts, &[]) else { return Ok(()) };
+        prop_assert!(!there.undecided);
+        check(kind, &there, &routes)?;
+    }
+}
