@@ -330,7 +330,7 @@ fn load(texts: &Texts, replica_sets: bool) -> Loaded {
 fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let mut findings = Findings::new();
     let analysis = Analysis::of_policies(loaded, cluster, &mut findings);
-    let report = PolicyReport::of(&analysis.policies(&mut findings));
+    let report = PolicyReport::of(&analysis.policies(&analysis.spokes(), &mut findings));
     let report = serde_json::to_value(report).expect("JSON");
     loaded.finish(&mut findings);
     let errors = findings.only(spokewright::diagnostic::Severity::Error);
