@@ -16,7 +16,7 @@ use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::{PolicyView, placements_not_found};
 use crate::sync::{
-    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced,
+    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced, report_other_versions,
 };
 use apimachinery::Identity;
 
@@ -159,6 +159,7 @@ impl<'a> Analysis<'a> {
             loaded: self.placed.loaded,
             attached: &self.attached,
             grants: &self.placed.grants,
+            ours: &self.placed.ours,
             clusters: &self.placed.clusters,
             by_key: &self.placed.by_key,
             cluster: self.cluster,
@@ -203,6 +204,7 @@ impl<'a> Analysis<'a> {
         } = &self.attached;
         let Placed { loaded, ours, .. } = self.placed.as_ref();
         report_not_synced(attachments, kinds, routes, &loaded.hub, ours, findings);
+        report_other_versions(attachments, kinds, &loaded.hub, ours, findings);
     }
 
     /// Every cluster that is placed, registered, or has a folder of its own.

@@ -238,8 +238,7 @@ impl<'e> Explainer<'e, '_> {
             let position = *positions.entry((result, locators.clone())).or_insert_with(|| {
                 let gateway = topology.gateways.get(path.path.gateway).known_as();
                 let on = OnPath {
-                    label: topology.path_label(&path.path),
-                    any_route: seen.attachments.leads_to_no_route(*kind, &path.path),
+                    label: seen.attachments.path_label(*kind, &path.path),
                     all: self.view.clusters_of(&gateway.key()).len(),
                     clusters: Vec::new(),
                 };
@@ -268,11 +267,7 @@ impl<'e> Explainer<'e, '_> {
                 });
             if let Some((_, _, group)) = groups.get_mut(position) {
                 group.paths.push(locators);
-                group.labels.push(if on.any_route {
-                    format!("{} > any route that comes", on.label)
-                } else {
-                    on.label
-                });
+                group.labels.push(on.label);
             }
         }
         groups.into_iter().map(|(_, _, group)| group).collect()
@@ -364,7 +359,6 @@ impl<'e> Explainer<'e, '_> {
 /// Where a result holds on one path.
 struct OnPath {
     label: String,
-    any_route: bool,
     /// How many clusters its Gateway has.
     all: usize,
     clusters: Vec<String>,

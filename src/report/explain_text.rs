@@ -59,12 +59,12 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             let at = at.map_or_else(String::new, |place| format!("  {}", line_of(place)));
             let _ = writeln!(text, "  targeted by {}{at}", policy.title);
         }
-        let no_path = if explanation.policy.is_some() {
-            "It is on no path."
-        } else if explanation.attached.is_empty() {
-            "No policy of the input is on any path through it."
-        } else {
-            "No path from a Gateway leads through it."
+        let attached = !explanation.attached.is_empty();
+        let no_path = match (explanation.policy.is_some(), attached, explanation.clusters.is_empty()) {
+            (true, ..) => "It is on no path.",
+            (false, true, true) => "No path from a Gateway leads through it.",
+            (false, true, false) => "Nothing of them holds on a path through it.",
+            (false, false, _) => "No policy of the input is on any path through it.",
         };
         let _ = writeln!(text, "\n{no_path}");
     }

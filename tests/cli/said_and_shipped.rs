@@ -602,7 +602,11 @@ fn transcript(name: &str) -> String {
             vec!["diff", "--without", &first],
         ]);
     let mut transcript = String::new();
-    for command in commands {
+    for (number, mut command) in commands.enumerate() {
+        // The warnings are those of the first.
+        if number > 0 {
+            command.push("-q");
+        }
         let run = scratch.run(&command);
         let _ = writeln!(transcript, "$ spokewright {}", command.join(" "));
         for line in said(&run).lines() {

@@ -108,7 +108,7 @@ impl EffectiveSettings {
             match all.iter_mut().find(|held| *held.settings == **settings) {
                 Some(held) => joined(Arc::make_mut(&mut held.clusters), &clusters),
                 None => all.push(Held {
-                    label: attachments.topology.path_label(&path.path),
+                    label: attachments.path_label(kind, &path.path),
                     settings: Arc::clone(settings),
                     clusters: Arc::clone(&clusters),
                 }),
