@@ -25,8 +25,6 @@ mod analysis;
 mod nothing;
 mod stages;
 
-mod inhabited;
-
 // Other ways to say what to render, and what may be said.
 pub mod argocd;
 mod schemas;
@@ -34,8 +32,7 @@ mod schemas;
 pub use crate::api::config::{PlacementMode, PlacementSource};
 pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
-pub use analysis::Analysis;
-pub use inhabited::effective_changes;
+pub use analysis::{Analysis, Spokes};
 pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
 };

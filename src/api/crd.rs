@@ -9,6 +9,7 @@ use super::violation;
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
+use apimachinery::ApiVersion;
 
 pub(crate) use crd_schema::{Crd, Scope};
 
@@ -82,19 +83,7 @@ pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
         .version(&object.api_version.version)
         .filter(|version| version.served)
     else {
-        let served: Vec<&str> = crd.served_versions().collect();
-        let message = format!(
-            "{} {}: version {:?} of {}.{} is not served",
-            object.kind,
-            object.key(),
-            object.api_version.version,
-            crd.plural,
-            crd.group
-        );
-        return vec![
-            Finding::new(Code::OBJECT_SCHEMA, object.place("/apiVersion"), message)
-                .help(format!("served: {}", served.join(", "))),
-        ];
+        return vec![not_served(object, &crd.plural, crd.served_versions())];
     };
     let Some(schema) = &version.schema else {
         return Vec::new();
@@ -105,6 +94,25 @@ pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
         .filter(|violation| violation.kind != ViolationKind::Metadata)
         .map(|violation| violation::finding(violation, object))
         .collect()
+}
+
+/// The finding about an object whose version is none of those that are served.
+fn not_served<'v>(object: &Object, plural: &str, served: impl Iterator<Item = &'v str>) -> Finding {
+    let ApiVersion { group, version } = &object.api_version;
+    let served: Vec<&str> = served.collect();
+    let message = format!(
+        "{} {}: version {version:?} of {plural}.{group} is not served",
+        object.kind,
+        object.key(),
+    );
+    let finding = Finding::new(Code::OBJECT_SCHEMA, object.place("/apiVersion"), message);
+    match served.first() {
+        Some(first) => finding.help(format!(
+            "write `apiVersion: {group}/{first}`; served: {}",
+            served.join(", ")
+        )),
+        None => finding.help("no version is served: correct the CustomResourceDefinition"),
+    }
 }
 
 fn findings(object: &Object, problems: &[SchemaProblem]) -> Vec<Finding> {

@@ -1,6 +1,6 @@
 //! What is downstream: the namespaces of what was synced to a spoke, and the marks that tell it from the spoke's own.
 //!
-//! Owns: the prefix of downstream namespaces, the label of a downstream Gateway, the annotation of a synced policy, and
+//! Owns: the prefix of downstream namespaces, names there, the label of a downstream Gateway, the annotation of a synced policy, and
 //! how a synced route is told.
 //! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was synced.
 //! Must not know: who synced it, and whether the hub still has it.
@@ -40,6 +40,19 @@ pub(crate) fn downstream_namespace(namespace: &str) -> Option<String> {
     (name.len() <= MAX_NAMESPACE).then_some(name)
 }
 
+/// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
+///
+/// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A namespace
+/// has no dot, so the first dot ends it, and two objects of one kind never share a name.
+#[must_use]
+pub(crate) fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
+    if namespace == into {
+        name.to_owned()
+    } else {
+        format!("{namespace}.{name}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +64,11 @@ mod tests {
             Some(63)
         );
         assert_eq!(downstream_namespace(&"n".repeat(55)), None);
+    }
+
+    #[test]
+    fn only_what_comes_from_another_namespace_is_renamed() {
+        assert_eq!(downstream_name("infra", "tls", "infra"), "tls");
+        assert_eq!(downstream_name("certs", "tls", "infra"), "certs.tls");
     }
 }

@@ -1,8 +1,8 @@
 //! Feedback paths: client-go's JSONPath dialect, in which OCM's work agent reads status values.
 //!
-//! Owns: checking a path ([`FeedbackPath::parse`]), and its translation to RFC 9535. Flows in: paths from GatewayClass
-//! parameters and from our own feedback rules. Flows out: checked paths, [`PathError`]s with an offset. Must not know:
-//! which object a path will be read from: nothing here evaluates one; tests do, with a library, to check the translation.
+//! Owns: checking a path ([`FeedbackPath::parse`]), its translation to RFC 9535, and what it finds in an object. Flows
+//! in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked paths, values,
+//! [`PathError`]s with an offset. Must not know: what a value means.
 //!
 //! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, missing keys are no
 //! error, only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
@@ -19,11 +19,17 @@ pub(crate) use problem::PathError;
 
 use std::fmt;
 
+use jsonpath_rust::JsonPath as _;
+use serde_json::Value;
+
+use self::parse::Step;
+
 /// A path that OCM's work agent can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FeedbackPath {
     text: String,
     rfc9535: String,
+    is_direct: bool,
 }
 
 impl FeedbackPath {
@@ -37,19 +43,18 @@ impl FeedbackPath {
         Ok(Self {
             text: text.get(start..end).unwrap_or_default().to_owned(),
             rfc9535: translate::rfc9535(&steps),
+            is_direct: steps
+                .iter()
+                .all(|step| matches!(step, Step::Field(_) | Step::Index(_) | Step::Filter(..))),
         })
     }
 
-    /// The same question in RFC 9535's notation. Tests hold it to a second evaluator.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "no command reads feedback values back from exported works yet"
-        )
-    )]
-    pub(crate) fn rfc9535(&self) -> &str {
-        &self.rfc9535
+    /// What the agent would feed back of this object: the first thing that the path finds. `None`, too, where a
+    /// wildcard, a union or `..` leaves open which is the first on a cluster, which adds fields of its own.
+    #[must_use]
+    pub(crate) fn first(&self, object: &Value) -> Option<Value> {
+        let found = self.is_direct.then(|| object.query(&self.rfc9535))?;
+        found.ok()?.into_iter().next().cloned()
     }
 }
 

@@ -14,10 +14,10 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
 use spokewright::output;
-use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
+    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
 };
 use spokewright::source::Sources;
 
@@ -126,17 +126,17 @@ impl Diff {
     fn against_input(&self, request: &Request, input: &Input) -> Result<Status, Stop> {
         // A revision is read on the thread that opened its repository.
         let mut new = None;
-        let mut base = rayon::in_place_scope(|scope| {
+        let base = rayon::in_place_scope(|scope| {
             scope.spawn(|_| new = Some(self.evaluate(request)));
             input.evaluate(request)
         });
-        let mut new = match new {
+        let new = match new {
             Some(new) => new?,
             None => self.evaluate(request)?,
         };
         self.judge(&new)?;
         judge_base(input, &base, self.options.speech)?;
-        let changes = self.effective_changes(&mut base, &mut new);
+        let changes = EffectiveSettings::changes(&base.effective, &new.effective);
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let mut old = Side::of_plan(&base.rendered.plan);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
@@ -184,12 +184,12 @@ impl Diff {
 
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
-        let mut with = self.evaluate(request)?;
+        let with = self.evaluate(request)?;
         self.judge(&with)?;
         let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
-        let mut without = Evaluated::new(loaded, EmptyResult::Allowed);
-        let changes = self.effective_changes(&mut with, &mut without);
+        let without = Evaluated::new(loaded, EmptyResult::Allowed);
+        let changes = EffectiveSettings::changes(&with.effective, &without.effective);
         let titles = Titles {
             command: self.command("--without", object),
             old: self.options.state().to_owned(),
@@ -218,21 +218,6 @@ impl Diff {
     fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
         let loaded = self.options.load(request).map_err(Stop::Failed)?;
         Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
-    }
-
-    fn effective_changes(&self, old: &mut Evaluated, new: &mut Evaluated) -> Vec<EffectiveChange> {
-        let (changes, left_out) = pipeline::effective_changes(
-            (&old.loaded, &mut old.effective),
-            (&new.loaded, &mut new.effective),
-        );
-        if left_out > 0 {
-            self.say(&format!(
-                "note: on {} where something lives already, effective settings are as the hub alone says; \
-                 choose fewer with `--clusters`",
-                counted(left_out, "more cluster")
-            ));
-        }
-        changes
     }
 
     /// Says what is wrong with the work tree; errors end the run.

@@ -61,8 +61,9 @@ impl GraphCommand {
         let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
         let analysis = analyse(&loaded, cluster, &mut findings)?;
-        let view = analysis.policies(&mut findings);
-        let mut graph = Graph::new(&view, cluster, |cluster| loaded.admits(cluster));
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, &mut findings);
+        let mut graph = Graph::new(&view, |cluster| loaded.admits(cluster));
         let everything = graph.nodes();
         if !self.all && graph.collapse() {
             show::calm(

@@ -45,8 +45,9 @@ Examples:
   spokewright argocd plugin             the Argo CD plugin that this is
 
 Exit status: 0 done; 1 --check or diff found a difference; 2 usage;
-3 the input has errors; 4 a conflict or a placement could not be resolved;
-5 reading or writing failed; 70 a bug.";
+3 the input has errors; 4 a conflict or a placement could not be resolved, or
+what status --require or --exit-code asks for does not hold; 5 reading or
+writing failed; 70 a bug.";
 
 /// Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 #[derive(Debug, Parser)]

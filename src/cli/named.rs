@@ -1,7 +1,7 @@
-//! Which object of the input `KIND/[NS/]NAME` on the command line means.
+//! Which object of the input `KIND/[NS/]NAME` on the command line means, and which ones a kind alone.
 //!
 //! Owns: that spelling, and what is said when no object or several are meant.
-//! Flows in: the objects to choose from, the text. Flows out: one object, or a refusal that names near ones.
+//! Flows in: the objects to choose from, the text. Flows out: objects, or a refusal that names near ones.
 //! Must not know: what is done with the object.
 
 use std::collections::BTreeSet;
@@ -33,23 +33,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             return refuse(&format!("`{text}` names no object"), &help);
         }
     };
-    let of_kind: Vec<&Object> = objects
-        .iter()
-        .copied()
-        .filter(|object| is_of_kind(loaded, object, kind))
-        .collect();
-    if of_kind.is_empty() {
-        let kinds: BTreeSet<String> = objects.iter().map(|object| object.kind.to_lowercase()).collect();
-        let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
-        let help = near.map_or_else(
-            || {
-                let kinds: Vec<String> = kinds.iter().cloned().collect();
-                format!("the kinds of the input are: {}", kinds.join(", "))
-            },
-            |near| format!("did you mean `{near}`?"),
-        );
-        return refuse(&format!("no object of the input is a `{kind}`"), &help);
-    }
+    let of_kind = of_kind(loaded, objects, kind)?;
     let mut found: Vec<&'a Object> = of_kind
         .iter()
         .copied()
@@ -89,6 +73,32 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             )
         }
     }
+}
+
+/// The objects of a kind, which is spelled as [`named`] takes it; refused where there is none.
+pub(crate) fn of_kind<'a>(
+    loaded: &Loaded,
+    objects: &[&'a Object],
+    kind: &str,
+) -> Result<Vec<&'a Object>, Refusal> {
+    let of_kind: Vec<&Object> = objects
+        .iter()
+        .copied()
+        .filter(|object| is_of_kind(loaded, object, kind))
+        .collect();
+    if !of_kind.is_empty() {
+        return Ok(of_kind);
+    }
+    let kinds: BTreeSet<String> = objects.iter().map(|object| object.kind.to_lowercase()).collect();
+    let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
+    let help = near.map_or_else(
+        || {
+            let kinds: Vec<String> = kinds.iter().cloned().collect();
+            format!("the kinds of the input are: {}", kinds.join(", "))
+        },
+        |near| format!("did you mean `{near}`?"),
+    );
+    refuse(&format!("no object of the input is a `{kind}`"), &help)
 }
 
 fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {

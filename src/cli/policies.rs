@@ -73,7 +73,8 @@ impl Policies {
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let analysis = analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?;
-        let view = analysis.policies(&mut findings);
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, &mut findings);
         let report = PolicyReport::of(&view);
         let data = self
             .report
@@ -94,13 +95,17 @@ impl Explain {
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();
         let analysis = analyse(&loaded, cluster, &mut findings)?;
-        let view = analysis.policies(&mut findings);
-        let local = cluster.and_then(|cluster| loaded.hub.spokes.get(cluster));
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, &mut findings);
+        let named_only = view.without_objects();
+        let there = loaded.hub.spokes.iter();
+        let there = there.filter(|(name, _)| cluster.is_none_or(|cluster| cluster == name.as_str()));
         let objects: Vec<&Object> = loaded
             .hub
             .objects
             .iter()
-            .chain(local.into_iter().flatten())
+            .chain(there.flat_map(|(_, objects)| objects))
+            .chain(&named_only)
             .collect();
         let object = match named(&loaded, &objects, &self.object) {
             Ok(object) => object,
@@ -111,7 +116,19 @@ impl Explain {
                 return Err(refusal.into());
             }
         };
-        let explanation = explain(&view, object, &loaded.sources);
+        let identity = object.identity();
+        let without = view.is_policy(&identity).then(|| analysis.without(object));
+        let spokes = without.as_ref().map(Analysis::spokes);
+        let without = without.as_ref().zip(spokes.as_ref());
+        let without = without.map(|(analysis, spokes)| analysis.policies(spokes, &mut Findings::new()));
+        let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
+        let explanation = explain(
+            &view,
+            without.as_ref(),
+            &identity,
+            Some(object).filter(|_| is_object),
+            &loaded.sources,
+        );
         let data = self
             .report
             .reporting

@@ -117,7 +117,7 @@ impl Render {
         let analysis = Analysis::new(&loaded, &mut findings);
         let rendered = analysis.render(empty_result(self.allow_empty), &mut findings);
         let statuses = if self.report.is_some() {
-            analysis.statuses(&analysis.policies(&mut findings))
+            analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings))
         } else {
             Vec::new()
         };

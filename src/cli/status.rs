@@ -18,7 +18,7 @@ pub(crate) enum Status {
     Usage,
     /// The input has errors.
     Invalid,
-    /// A conflict or a placement could not be resolved.
+    /// A conflict or a placement could not be resolved, or what `status` should make sure of does not hold.
     Unresolved,
     /// Reading or writing failed.
     Io,

@@ -1,22 +1,24 @@
 //! `spokewright status`: what the hub objects' status would say, or says by what the clusters report.
 //!
-//! Owns: its options, and whether statuses are predicted or aggregated. Flows in: arguments, exported works. Flows
-//! out: tables or documents on stdout. Must not know: how a status comes about.
+//! Owns: its options, whether statuses are predicted or aggregated, and what makes it a gate. Flows in: arguments,
+//! exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status comes about.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spokewright::Hub;
-use spokewright::diagnostic::{Findings, Locate as _};
+use spokewright::diagnostic::{Findings, Locate as _, nearest};
 use spokewright::pipeline::{self, Analysis, Loaded, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
-use spokewright::report::{StatusReport, status_text};
+use spokewright::report::{ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
+use spokewright::{Hub, Object};
 
+use super::named::of_kind;
 use super::next;
 use super::options::{ReadOptions, read_stdin};
 use super::reporting::{ReportFormat, Reporting, finish};
 use super::show;
-use super::status::Status;
+use super::speech::MessageFormat;
+use super::status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -25,7 +27,14 @@ Examples:
   spokewright status -o yaml    an EffectivePolicy document for each target
 
   What the clusters report, as the status of the hub objects:
-  kubectl get manifestwork -A -o yaml | spokewright status hub --works -";
+  kubectl get manifestwork -A -o yaml | spokewright status hub --works -
+
+  As a gate, which exits with 4 until it holds:
+  spokewright status hub --works works.yaml --exit-code
+  spokewright status hub --works works.yaml --require gateway=Programmed";
+
+/// At most so many objects or works are named on stderr; the report has them all.
+const MOST_UNMET: usize = 10;
 
 /// Say what statuses will be, or are by what the clusters report
 #[derive(Debug, Args)]
@@ -40,6 +49,34 @@ pub(crate) struct StatusCommand {
     /// Exported ManifestWorks to aggregate: a file, a directory, or `-` for standard input
     #[arg(long, value_name = "PATH", help_heading = "Input")]
     works: Option<PathBuf>,
+
+    /// Exit with 4 unless every object of the kind has this condition, as in `gateway=Programmed`; may be repeated
+    #[arg(long, value_name = "KIND=CONDITION", value_parser = requirement, help_heading = "Output")]
+    require: Vec<(String, String)>,
+
+    /// Exit with 4 when a planned work is missing, outdated, not applied or being deleted
+    #[arg(long, requires = "works", help_heading = "Output")]
+    exit_code: bool,
+}
+
+/// What a run came to.
+struct Outcome {
+    loaded: Loaded,
+    /// For stdout.
+    data: String,
+    /// What keeps the gate closed.
+    unmet: Result<Vec<String>, Refusal>,
+    /// Whether there is no status at all.
+    is_empty: bool,
+}
+
+fn requirement(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((kind, condition)) if !kind.is_empty() && !condition.is_empty() => {
+            Ok((kind.to_owned(), condition.to_owned()))
+        }
+        _ => Err("write KIND=CONDITION, as in gateway=Programmed".to_owned()),
+    }
 }
 
 impl StatusCommand {
@@ -56,31 +93,47 @@ impl StatusCommand {
             .skip
             .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
         let mut findings = Findings::new();
-        let (loaded, data, has_none) = match works {
-            Some(path) => {
-                let (loaded, data) = self.aggregated(&request, path, works_on_stdin, &mut findings)?;
-                (loaded, data, false)
-            }
+        let outcome = match works {
+            Some(path) => self.aggregated(&request, path, works_on_stdin, &mut findings)?,
             None => self.predicted(&request, &mut findings)?,
         };
-        let status = finish(&loaded, findings, &data, &self.options)?;
-        if has_none {
-            next::without_statuses(&loaded, self.options.speech);
+        let unmet = match outcome.unmet {
+            Ok(unmet) => unmet,
+            Err(refusal) => {
+                // A kind may be missing because its file cannot be read: then this says so.
+                outcome.loaded.finish(&mut findings);
+                show::findings(&findings, &outcome.loaded.sources, self.options.speech);
+                return Err(refusal.into());
+            }
+        };
+        let status = finish(&outcome.loaded, findings, &outcome.data, &self.options)?;
+        if outcome.is_empty {
+            next::without_statuses(&outcome.loaded, self.options.speech);
         }
-        Ok(status)
+        // Not between the findings of a document.
+        if self.options.speech.message_format == MessageFormat::Human {
+            for line in unmet.iter().take(MOST_UNMET) {
+                show::line(&format!("error: {line}"));
+            }
+            if let Some(more) = unmet.len().checked_sub(MOST_UNMET).filter(|more| *more > 0) {
+                show::line(&format!("error: and {more} more"));
+            }
+        }
+        Ok(if unmet.is_empty() || status != Status::Done {
+            status
+        } else {
+            Status::Unresolved
+        })
     }
 
-    /// The input, the report, and whether it is empty.
-    fn predicted(
-        &self,
-        request: &Request,
-        findings: &mut Findings,
-    ) -> anyhow::Result<(Loaded, String, bool)> {
+    fn predicted(&self, request: &Request, findings: &mut Findings) -> anyhow::Result<Outcome> {
         let loaded = self.options.load(request)?;
         let analysis = Analysis::new(&loaded, findings);
-        let view = analysis.policies(findings);
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, findings);
         let statuses = analysis.statuses(&view);
-        let has_none = statuses.is_empty();
+        let unmet = self.unmet(&loaded, &statuses);
+        let is_empty = statuses.is_empty();
         let data = if self.reporting.output == ReportFormat::Yaml {
             let documents = view.effective_policy_documents();
             let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
@@ -91,8 +144,14 @@ impl StatusCommand {
                 .write(&report, |report| status_text(report, width()))
         };
         drop(view);
+        drop(spokes);
         drop(analysis);
-        Ok((loaded, data, has_none))
+        Ok(Outcome {
+            loaded,
+            data,
+            unmet,
+            is_empty,
+        })
     }
 
     fn aggregated(
@@ -101,14 +160,19 @@ impl StatusCommand {
         path: &Path,
         on_stdin: bool,
         findings: &mut Findings,
-    ) -> anyhow::Result<(Loaded, String)> {
+    ) -> anyhow::Result<Outcome> {
         let stdin = on_stdin.then(read_stdin).transpose()?;
         let mut loaded = self.options.load(request)?;
         let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
         let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
         if none && findings.has_errors() {
             // That every work is missing would be a lie: nobody could read them.
-            return Ok((loaded, String::new()));
+            return Ok(Outcome {
+                loaded,
+                data: String::new(),
+                unmet: Ok(Vec::new()),
+                is_empty: false,
+            });
         }
         self.say_what_was_skipped(&exported, &loaded, path);
         let aggregated = Analysis::new(&loaded, findings).aggregate(&exported.objects, findings);
@@ -116,7 +180,46 @@ impl StatusCommand {
         let data = self
             .reporting
             .write(&report, |report| status_text(report, width()));
-        Ok((loaded, data))
+        let in_the_way = if self.exit_code {
+            works_in_the_way(&aggregated.works)
+        } else {
+            Vec::new()
+        };
+        let unmet = self.unmet(&loaded, &aggregated.objects);
+        Ok(Outcome {
+            loaded,
+            data,
+            unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
+            is_empty: false,
+        })
+    }
+
+    /// The objects that lack a condition which is required of their kind.
+    fn unmet(&self, loaded: &Loaded, statuses: &[ObjectStatus]) -> Result<Vec<String>, Refusal> {
+        let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
+        let mut unmet = Vec::new();
+        for (kind, condition) in &self.require {
+            let required = Required::new(statuses, &of_kind(loaded, &objects, kind)?);
+            if required.is_empty() {
+                return Err(Refusal::new(
+                    Status::Usage,
+                    &format!("no `{kind}` of the input is ours"),
+                    "`controllerName` in the configuration says which GatewayClasses, and so which Gateways, are",
+                ));
+            }
+            let lines = required.without(condition);
+            let known = required.conditions();
+            let misspelled = nearest(condition, known).filter(|near| !near.eq_ignore_ascii_case(condition));
+            if let (Some(near), false) = (misspelled, lines.is_empty()) {
+                return Err(Refusal::new(
+                    Status::Usage,
+                    &format!("no `{kind}` has a condition `{condition}`"),
+                    &format!("did you mean `{kind}={near}`?"),
+                ));
+            }
+            unmet.extend(lines);
+        }
+        Ok(unmet)
     }
 
     fn say_what_was_skipped(&self, exported: &Hub, loaded: &Loaded, path: &Path) {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
+use super::versions::unknown_version;
 use crate::api::crd::{self, Crd};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
@@ -45,7 +46,11 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
         .objects
         .into_par_iter()
         .map(|(room, object)| {
-            let (object, wrong) = check(object, &kinds, &crds, options);
+            let (object, mut wrong) = check(object, &kinds, &crds, options);
+            // What lives on a cluster is served there.
+            if let (Room::Hub, Some(object)) = (&room, &object) {
+                wrong.extend(unknown_version(object, &kinds));
+            }
             steps.advance(1);
             (room, object, wrong)
         })

@@ -13,6 +13,7 @@ mod index;
 pub(crate) mod kinds;
 mod ours;
 mod table;
+mod versions;
 
 pub(crate) use build::{Options, build};
 pub(crate) use grants::Grants;

@@ -70,6 +70,19 @@ impl Object {
         }
     }
 
+    /// An object of this group, version, kind and name, from this place, that says nothing yet.
+    #[must_use]
+    pub(crate) fn clone_without_value(&self) -> Self {
+        Self {
+            api_version: self.api_version.clone(),
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            value: Value::Null,
+            origin: self.origin.clone(),
+        }
+    }
+
     /// Group, kind, namespace and name: what must be unique in the input.
     #[must_use]
     pub fn identity(&self) -> Identity {

@@ -5,14 +5,20 @@
 //! Must not know: what a command makes of it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::inputs::Loaded;
-use super::policies::{Attached, attach, evaluate};
+use super::policies::{Attached, Decided, attach, evaluate};
 use crate::diagnostic::{Code, Findings};
 use crate::hub::{Grants, OurGatewayId, Ours, Table};
-use crate::placing;
+use crate::object::Object;
+use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::{PolicyView, placements_not_found};
+use crate::sync::{
+    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced,
+};
+use apimachinery::Identity;
 
 /// What of an input is ours, and where it goes: the same from wherever its policies are looked at.
 #[derive(Debug)]
@@ -22,6 +28,8 @@ pub(super) struct Placed<'a> {
     pub(super) grants: Grants<'a>,
     /// The clusters of each Gateway.
     pub(super) clusters: Table<OurGatewayId, Vec<String>>,
+    /// The same by the name of the Gateway.
+    pub(super) by_key: Clusters,
     /// Gateways whose placement nobody has heard of.
     pub(super) not_found: BTreeSet<OurGatewayId>,
 }
@@ -32,28 +40,18 @@ impl<'a> Placed<'a> {
         let grants = Grants::new(&loaded.hub, findings);
         let clusters = place(loaded, &ours, findings);
         let not_found = placements_not_found(&ours, findings);
+        let gateways = ours.gateways.iter();
+        let by_key = gateways
+            .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
+            .collect();
         Self {
             loaded,
             ours,
             grants,
             clusters,
+            by_key,
             not_found,
         }
-    }
-
-    /// Attaches every policy; on a cluster, also those that live there.
-    pub(super) fn attach(&self, cluster: Option<&'a str>, findings: &mut Findings) -> Attached<'a> {
-        attach(self.loaded, &self.ours, &self.grants, cluster, findings)
-    }
-
-    /// Evaluates what was attached, as seen on `cluster` where there is one.
-    pub(super) fn evaluate<'x>(
-        &self,
-        attached: &'x Attached<'x>,
-        cluster: Option<&str>,
-        findings: &mut Findings,
-    ) -> PolicyView<'x> {
-        evaluate(attached, &self.ours, &self.clusters, cluster, findings)
     }
 }
 
@@ -76,22 +74,33 @@ fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<Our
 /// questions are asked, because [`Findings::finish`] drops repeats.
 #[derive(Debug)]
 pub struct Analysis<'a> {
-    pub(super) placed: Placed<'a>,
+    pub(super) placed: Arc<Placed<'a>>,
     pub(super) attached: Attached<'a>,
     /// The cluster that the policies are looked at from.
-    cluster: Option<&'a str>,
+    pub(super) cluster: Option<&'a str>,
+}
+
+/// What the clusters receive, by classes of clusters that are alike, and what is kept from them.
+#[derive(Debug)]
+pub struct Spokes<'a> {
+    pub(super) spokes: Vec<Spoke<'a>>,
+    pub(super) withheld: Vec<Withheld<'a>>,
+}
+
+/// What is synced, and the variants of it.
+pub(super) struct Received<'a> {
+    /// Our Gateways with their clusters.
+    pub(super) gateways: Table<OurGatewayId, PlacedGateway<'a>>,
+    pub(super) synced: SyncedObjects<'a>,
+    /// By synced object, in the same order.
+    pub(super) variants: Vec<Variants<'a>>,
 }
 
 impl<'a> Analysis<'a> {
     /// Analyses an input for rendering.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
         let placed = Placed::new(loaded, findings);
-        let attached = placed.attach(None, findings);
-        Self {
-            placed,
-            attached,
-            cluster: None,
-        }
+        Self::of(Arc::new(placed), None, None, findings)
     }
 
     /// Analyses an input for reports about its policies; with a `cluster`, as seen there: what is placed there, beside
@@ -101,7 +110,23 @@ impl<'a> Analysis<'a> {
         let placed = Placed::new(loaded, &mut found);
         let found = found.into_iter();
         findings.extend(found.filter(|finding| finding.code != Code::GATEWAY_NOT_PLACED));
-        let attached = placed.attach(cluster, findings);
+        Self::of(Arc::new(placed), cluster, None, findings)
+    }
+
+    /// The same input without one of its policies.
+    #[must_use]
+    pub fn without(&self, policy: &Object) -> Self {
+        let placed = Arc::clone(&self.placed);
+        Self::of(placed, self.cluster, Some(policy.identity()), &mut Findings::new())
+    }
+
+    fn of(
+        placed: Arc<Placed<'a>>,
+        cluster: Option<&'a str>,
+        without: Option<Identity>,
+        findings: &mut Findings,
+    ) -> Self {
+        let attached = attach(placed.loaded, &placed.ours, &placed.grants, without, findings);
         Self {
             placed,
             attached,
@@ -109,9 +134,75 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Which policies hold on each path, and what their statuses say of it.
-    pub fn policies(&self, findings: &mut Findings) -> PolicyView<'_> {
-        self.placed.evaluate(&self.attached, self.cluster, findings)
+    /// What every cluster receives and holds, or the cluster that is looked at: to be evaluated by
+    /// [`policies`](Self::policies).
+    #[must_use]
+    pub fn spokes(&self) -> Spokes<'_> {
+        let received = self.received();
+        let making = sync::Spokes {
+            hub: &self.placed.loaded.hub,
+            attachments: &self.attached.attachments,
+            ours: &self.placed.ours,
+            gateways: &received.gateways,
+            synced: &received.synced.objects,
+            variants: &received.variants,
+        };
+        Spokes {
+            spokes: making.build(self.cluster),
+            withheld: received.synced.withheld,
+        }
+    }
+
+    /// Which policies hold on each path of each cluster, and what becomes of each; `spokes` are this analysis's.
+    pub fn policies<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
+        let decided = Decided {
+            loaded: self.placed.loaded,
+            attached: &self.attached,
+            grants: &self.placed.grants,
+            clusters: &self.placed.clusters,
+            by_key: &self.placed.by_key,
+            cluster: self.cluster,
+        };
+        self.report_not_synced(findings);
+        evaluate(decided, &spokes.spokes, &spokes.withheld, findings)
+    }
+
+    pub(super) fn received(&self) -> Received<'_> {
+        let Placed { ours, clusters, .. } = self.placed.as_ref();
+        let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
+            gateway: &gateway.gateway,
+            params: &gateway.params,
+            clusters: clusters.get(id).clone(),
+        });
+        let synced = SyncedObjects::new(Syncing {
+            attachments: &self.attached.attachments,
+            kinds: &self.attached.kinds,
+            routes: &self.attached.routes,
+            locals: &self.attached.locals,
+            ours,
+            clusters: &self.placed.by_key,
+        });
+        let variants = synced
+            .objects
+            .iter()
+            .map(|object| Variants::new(object, &gateways))
+            .collect();
+        Received {
+            gateways,
+            synced,
+            variants,
+        }
+    }
+
+    pub(super) fn report_not_synced(&self, findings: &mut Findings) {
+        let Attached {
+            attachments,
+            kinds,
+            routes,
+            ..
+        } = &self.attached;
+        let Placed { loaded, ours, .. } = self.placed.as_ref();
+        report_not_synced(attachments, kinds, routes, &loaded.hub, ours, findings);
     }
 
     /// Every cluster that is placed, registered, or has a folder of its own.

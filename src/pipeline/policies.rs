@@ -1,10 +1,11 @@
-//! Policies of one input: attached for rendering, and evaluated for reports.
+//! Policies of one input: attached on the hub, and evaluated where they are.
 //!
 //! Owns: the order of these stages, and what the configuration says of them. Flows in: the input, what of it is
-//! ours. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
+//! ours, the spokes. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::inputs::Loaded;
@@ -14,14 +15,55 @@ use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
-use crate::policy::{Ages, Attachments, EffectivePolicies, Options, Profiles, Statuses, outcomes};
-use crate::progress::{Progress, Stage};
-use crate::report::PolicyView;
+use crate::policy::{Ages, Attachments, EffectivePolicies, Fates, Options, Profiles, outcomes};
+use crate::progress::Stage;
+use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
-    LocalPolicies, SyncedKinds, SyncedRoutes, is_synced, report_local_conflicts, report_same_target,
+    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
+    report_local_conflicts, report_same_target,
 };
-use crate::topology::Node;
-use apimachinery::GroupKind;
+use crate::topology::{GatewayId, Node, Sources};
+use apimachinery::{GroupKind, Identity};
+
+/// What the configuration and the parameters say of policies.
+#[derive(Debug)]
+struct Teaching<'a> {
+    hub: &'a Hub,
+    profiles: Profiles,
+    ages: Ages,
+    kinds: Vec<GroupKind>,
+    routes: Vec<GroupKind>,
+    without: Option<Identity>,
+}
+
+impl<'a> Teaching<'a> {
+    /// Calls `with` with the options that follow.
+    fn options<T>(&self, with: impl FnOnce(&Options<'_>) -> T) -> T {
+        let interpret = |object: &Object| interpreted(self.hub, object);
+        with(&Options {
+            profiles: Some(&self.profiles),
+            ages: self.ages,
+            kinds: &self.kinds,
+            routes: &self.routes,
+            interpret: Some(&interpret),
+            without: self.without.as_ref(),
+        })
+    }
+
+    fn new(loaded: &'a Loaded, ours: &Ours<'_>, without: Option<Identity>, findings: &mut Findings) -> Self {
+        Self {
+            hub: &loaded.hub,
+            profiles: profiles(loaded, findings),
+            ages: match loaded.config.creation_timestamp {
+                OriginTimestamp::Use => Ages::Use,
+                OriginTimestamp::Ignore => Ages::Ignore,
+            },
+            kinds: kinds_of(ours, |params| &params.policies_to_sync),
+            routes: kinds_of(ours, |params| &params.resources_to_sync),
+            without,
+        }
+    }
+}
 
 /// What is attached, and what lives on each cluster.
 #[derive(Debug)]
@@ -32,48 +74,38 @@ pub(super) struct Attached<'a> {
     pub locals: BTreeMap<&'a str, LocalPolicies<'a>>,
     /// Which kinds go with which Gateway of ours.
     pub kinds: SyncedKinds,
-    /// Who hears how far their evaluation is.
-    progress: &'a Progress,
     /// The routes that go with them.
     pub routes: SyncedRoutes<'a>,
+    teaching: Teaching<'a>,
 }
 
-/// Attaches every policy, and reports what meets on one target. On a cluster, what lives there is attached as well.
+/// Attaches every policy of the hub but one, and reports what meets on one target.
 pub(super) fn attach<'a>(
     loaded: &'a Loaded,
     ours: &Ours<'_>,
     grants: &Grants<'a>,
-    cluster: Option<&'a str>,
+    without: Option<Identity>,
     findings: &mut Findings,
 ) -> Attached<'a> {
     let _attaching = loaded.progress.begin(Stage::Attaching);
     let hub = &loaded.hub;
-    let profiles = profiles(loaded, findings);
-    let kinds = kinds_of(ours, |params| &params.policies_to_sync);
-    let routes = kinds_of(ours, |params| &params.resources_to_sync);
-    let interpret = |object: &Object| interpreted(hub, object);
-    let options = Options {
-        profiles: Some(&profiles),
-        ages: match loaded.config.creation_timestamp {
-            OriginTimestamp::Use => Ages::Use,
-            OriginTimestamp::Ignore => Ages::Ignore,
-        },
-        kinds: &kinds,
-        routes: &routes,
-        interpret: Some(&interpret),
-    };
-    let local = cluster.and_then(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
-    let attachments = match local {
-        Some(local) => Attachments::on_cluster(&hub.objects, local, grants, &options, findings),
-        None => Attachments::new(&hub.objects, grants, &options, findings),
-    };
-    let mut locals = BTreeMap::new();
-    for (cluster, objects) in hub.spokes.iter().filter(|_| local.is_none()) {
-        let there = LocalPolicies::read(&attachments, cluster, objects, &options, findings);
-        report_local_conflicts(&attachments, &there, findings);
-        locals.insert(cluster.as_str(), there);
-    }
+    let teaching = Teaching::new(loaded, ours, without, findings);
+    let mut found = Findings::new();
+    let (attachments, locals) = teaching.options(|options| {
+        let sources = Sources::hub(&hub.objects);
+        let attachments = Attachments::new(sources, &HashMap::new(), grants, options, &mut found);
+        let mut locals = BTreeMap::new();
+        for (cluster, objects) in &hub.spokes {
+            let there = LocalPolicies::read(&attachments, cluster, objects, options, findings);
+            locals.insert(cluster.as_str(), there);
+        }
+        (attachments, locals)
+    });
     let kinds = SyncedKinds::new(&attachments, ours);
+    findings.extend(leave_others_alone(&attachments, &kinds, ours, found));
+    for there in locals.values() {
+        report_local_conflicts(&attachments, there, findings);
+    }
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
     report_same_target(&attachments, synced, findings);
@@ -81,8 +113,8 @@ pub(super) fn attach<'a>(
         attachments,
         locals,
         kinds,
-        progress: &loaded.progress,
         routes,
+        teaching,
     }
 }
 
@@ -120,70 +152,104 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
     Some(version.schema.as_ref()?.defaulted(&object.value).into_owned())
 }
 
-/// Evaluates what is attached. `clusters` are those of each Gateway of ours; with a `cluster`, only what is placed there,
-/// or lives there, counts.
-pub(super) fn evaluate<'a>(
-    attached: &'a Attached<'a>,
-    ours: &Ours<'_>,
-    clusters: &Table<OurGatewayId, Vec<String>>,
-    cluster: Option<&str>,
-    findings: &mut Findings,
-) -> PolicyView<'a> {
-    let Attached {
-        attachments,
-        locals,
-        kinds,
-        progress,
-        routes,
-    } = attached;
-    let steps = progress.count(Stage::Policies, attachments.topology.gateways.len());
-    let wanted = |gateway| match cluster {
-        None => true,
-        Some(cluster) => {
-            let placed = kinds
-                .gateway(Node::Gateway(gateway))
-                .map(|gateway| clusters.get(gateway));
-            let local = attachments.topology.gateways.get(gateway).local;
-            local || placed.is_some_and(|placed| placed.iter().any(|name| name == cluster))
-        }
-    };
-    let effective = EffectivePolicies::of(attachments, |gateway| {
-        steps.advance(1);
-        wanted(gateway)
-    });
-    let statuses = Statuses::new(attachments, &effective);
-    outcomes(attachments, &effective, &statuses, findings);
-    let mut clusters = by_key(ours, clusters);
-    if let Some(cluster) = cluster {
-        for names in clusters.values_mut() {
-            names.retain(|name| name == cluster);
-        }
-    }
-    let here = |node: Node, cluster: &str| routes.reach(attachments, &clusters, node, cluster);
-    let effects = locals
-        .iter()
-        .map(|(cluster, there)| {
-            let effects = there.effects(attachments, |node| here(node, cluster));
-            ((*cluster).to_owned(), effects)
-        })
-        .filter(|(_, effects)| !effects.is_empty())
-        .collect();
-    PolicyView {
-        attachments,
-        effective,
-        statuses,
-        clusters,
-        effects,
-        kinds,
-        routes,
-        of_one_cluster: cluster.is_some(),
-    }
+/// What was decided before policies are evaluated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Decided<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) attached: &'a Attached<'a>,
+    pub(super) grants: &'a Grants<'a>,
+    /// The clusters of each Gateway.
+    pub(super) clusters: &'a Table<OurGatewayId, Vec<String>>,
+    /// The same by the name of the Gateway.
+    pub(super) by_key: &'a Clusters,
+    /// The cluster that is looked at.
+    pub(super) cluster: Option<&'a str>,
 }
 
-/// The clusters of each Gateway of ours by its name, as policies know it.
-pub(super) fn by_key(ours: &Ours<'_>, clusters: &Table<OurGatewayId, Vec<String>>) -> Clusters {
-    let gateways = ours.gateways.iter();
-    gateways
-        .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
-        .collect()
+/// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody places.
+pub(super) fn evaluate<'a>(
+    decided: Decided<'a>,
+    spokes: &'a [Spoke<'a>],
+    withheld: &[Withheld<'a>],
+    findings: &mut Findings,
+) -> PolicyView<'a> {
+    let Decided {
+        loaded,
+        attached,
+        grants,
+        clusters,
+        by_key,
+        cluster,
+    } = decided;
+    let Attached {
+        attachments,
+        kinds,
+        routes,
+        teaching,
+        ..
+    } = attached;
+    let steps = loaded
+        .progress
+        .count(Stage::Policies, spokes.len().saturating_add(1));
+    let placed = |gateway: GatewayId| {
+        kinds
+            .gateway(Node::Gateway(gateway))
+            .map(|gateway| !clusters.get(gateway).is_empty())
+    };
+    let hub = EffectivePolicies::of(attachments, |gateway| {
+        cluster.is_none() && placed(gateway) != Some(true)
+    });
+    steps.advance(1);
+    let spokes: Vec<SpokeView<'a>> = spokes
+        .par_iter()
+        .map(|spoke| {
+            // What is wrong with what is there was said where it was read.
+            let mut said = Findings::new();
+            let sources = spoke.sources(&loaded.hub.objects);
+            let attachments = teaching
+                .options(|options| Attachments::new(sources, &spoke.copied, grants, options, &mut said));
+            let effective = EffectivePolicies::new(&attachments);
+            steps.advance(1);
+            SpokeView {
+                clusters: &spoke.clusters,
+                attachments,
+                effective,
+            }
+        })
+        .collect();
+    let mut fates = Fates::default();
+    fates.add(&[], attachments, &hub, |gateway| placed(gateway).is_none());
+    for spoke in &spokes {
+        let names: Vec<&str> = spoke.clusters.iter().map(String::as_str).collect();
+        fates.add(&names, &spoke.attachments, &spoke.effective, |_| true);
+    }
+    for withheld in withheld {
+        let on = match &withheld.cluster {
+            Some(cluster) => BTreeSet::from([*cluster]),
+            None => routes.clusters_of(attachments, kinds, clusters, withheld.node),
+        };
+        let on: BTreeSet<&str> = on
+            .into_iter()
+            .filter(|name| cluster.is_none_or(|cluster| cluster == *name))
+            .collect();
+        if !on.is_empty() {
+            fates.keep_away(
+                &attachments.locator(withheld.policy),
+                &on,
+                (withheld.winner, withheld.cluster.is_some()),
+                withheld.rule,
+            );
+        }
+    }
+    outcomes(attachments, &fates, cluster, findings);
+    PolicyView {
+        hub: attachments,
+        hub_effective: hub,
+        spokes,
+        fates,
+        clusters: by_key,
+        kinds,
+        routes,
+        cluster,
+    }
 }

@@ -3,19 +3,18 @@
 //! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
-use super::analysis::{Analysis, Placed};
+use super::analysis::{Analysis, Placed, Received};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
-use super::policies::{Attached, by_key};
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Objects;
-use crate::render::{self, Layout, PlacedGateway, Plan, Settings};
+use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
 };
-use crate::sync::{SyncedObjects, Syncing, Withheld, check_admission, report_not_synced, report_unused};
+use crate::sync::{Withheld, check_admission, report_other_versions, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -55,7 +54,7 @@ impl Analysis<'_> {
     /// something: then write nothing. That nothing is rendered at all is an error unless `empty` allows it, because an
     /// empty stream makes Argo CD delete everything.
     pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
-        plan(&self.placed, &self.attached, empty, findings)
+        plan(self, empty, findings)
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
@@ -67,18 +66,13 @@ impl Analysis<'_> {
             clusters,
             not_found,
             ..
-        } = &self.placed;
+        } = self.placed.as_ref();
         let prediction = Prediction {
             objects: &loaded.hub.objects,
             ours,
             clusters,
             not_found,
-            attachments: view.attachments,
-            effective: &view.effective,
-            statuses: &view.statuses,
-            by_key: &view.clusters,
-            effects: &view.effects,
-            routes: view.routes,
+            view,
         };
         let mut statuses = prediction.statuses();
         for status in &mut statuses {
@@ -99,39 +93,34 @@ impl Analysis<'_> {
     pub fn aggregate(&self, works: &Objects, findings: &mut Findings) -> Aggregated {
         // What is not rendered has no status: that is for `render` to report.
         let rendered = self.render(EmptyResult::Allowed, findings);
-        let view = self.policies(findings);
-        let Placed { loaded, ours, .. } = &self.placed;
+        let spokes = self.spokes();
+        let view = self.policies(&spokes, findings);
+        let Placed { loaded, ours, .. } = self.placed.as_ref();
         let aggregation = Aggregation {
             plan: &rendered.plan,
             works,
             hub: &loaded.hub,
             ours,
-            attachments: view.attachments,
-            effects: &view.effects,
-            routes: view.routes,
+            view: &view,
         };
         aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
     }
 }
 
-fn plan(
-    placed: &Placed<'_>,
-    attached: &Attached<'_>,
-    empty: EmptyResult,
-    findings: &mut Findings,
-) -> Rendered {
+fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) -> Rendered {
     let Placed {
         loaded,
         ours,
         grants,
         clusters,
         ..
-    } = placed;
+    } = analysis.placed.as_ref();
+    let attached = &analysis.attached;
     let hub = &loaded.hub;
-    report_not_synced(
+    analysis.report_not_synced(findings);
+    report_other_versions(
         &attached.attachments,
         &attached.kinds,
-        &attached.routes,
         hub,
         ours,
         findings,
@@ -146,21 +135,11 @@ fn plan(
         findings,
     );
     report_unused(&attached.attachments, &attached.kinds, clusters, findings);
-
-    let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
-        gateway: &gateway.gateway,
-        params: &gateway.params,
-        clusters: clusters.get(id).clone(),
-    });
-    let by_key = by_key(ours, clusters);
-    let synced = SyncedObjects::new(Syncing {
-        attachments: &attached.attachments,
-        kinds: &attached.kinds,
-        routes: &attached.routes,
-        locals: &attached.locals,
-        ours,
-        clusters: &by_key,
-    });
+    let Received {
+        gateways,
+        synced,
+        variants,
+    } = analysis.received();
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {
@@ -168,6 +147,7 @@ fn plan(
         grants,
         gateways: &gateways,
         synced: &synced.objects,
+        variants: &variants,
         withheld: &withheld_objects,
         namespace_labels: &namespace_labels,
         settings: Settings {
@@ -229,7 +209,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let analysis = Analysis::new(loaded, findings);
     let rendered = analysis.render(EmptyResult::Refused, findings);
     // For what they report: statuses have no findings of their own.
-    analysis.policies(findings);
+    analysis.policies(&analysis.spokes(), findings);
     findings.extend(unknown_spokes(loaded, &rendered));
 }
 

@@ -1,28 +1,27 @@
 //! Which policy is attached where.
 //!
 //! Owns: all policies of the input, the nodes that they are attached to, and who is accepted on each node.
-//! Flows in: the hub's objects, profiles. Flows out: [`Attachments`].
+//! Flows in: the objects of the hub or of a cluster, profiles. Flows out: [`Attachments`].
 //! Must not know: what the policies come to together; clusters and works.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::ids::{KindId, PolicyId};
+use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
-use super::layer::Entry;
-use super::local_wins::without_rules_of;
-use super::one_policy::Policy;
+use super::layer::{Entry, Leaf};
+use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;
 use super::targets::Resolver;
-use crate::diagnostic::Findings;
-use crate::hub::{Grants, Objects, Table};
+use crate::diagnostic::{Findings, broken};
+use crate::hub::{Grants, Table};
 use crate::object::Object;
-use crate::topology::{Node, Sources, Topology};
+use crate::topology::{Level, Node, Path, Sources, Topology};
 use apimachinery::Identity;
 
 /// A policy kind of the input.
@@ -41,8 +40,6 @@ pub struct Placed {
     pub accepted: Vec<Entry>,
     /// Those that a kind without merging refuses, in role order: the first accepted one is in their way.
     pub rejected: Vec<PolicyId>,
-    /// Synced policies that a spoke-local one replaces, in a view of a cluster.
-    pub overridden: Vec<(PolicyId, PolicyId)>,
 }
 
 /// All policies and where they are attached: enough to decide what reaches a spoke.
@@ -54,42 +51,22 @@ pub struct Attachments<'a> {
     pub kinds: Table<KindId, Kind>,
     /// All policies, by kind, namespace and name; spoke-local ones after the hub's of their kind.
     pub policies: Table<PolicyId, Policy<'a>>,
-    /// The cluster that this is a view of.
-    pub cluster: Option<&'a str>,
     policy_ids: HashMap<Identity, PolicyId>,
 }
 
 impl<'a> Attachments<'a> {
-    /// Reads and attaches every policy of the hub.
-    pub fn new(
-        hub: &'a Objects,
+    /// Reads and attaches every policy, of the hub or of a cluster. `copied` says what the policies that were synced to a
+    /// cluster stand for, by their identity there.
+    pub(crate) fn new(
+        sources: Sources<'a>,
+        copied: &HashMap<Identity, Copied<'a>>,
         grants: &Grants<'a>,
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        Self::of(Sources { hub, local: None }, grants, options, findings)
-    }
-
-    /// The same with what lives on one cluster: its Gateways, routes and policies, which use spoke names.
-    pub fn on_cluster(
-        hub: &'a Objects,
-        cluster: (&'a str, &'a Objects),
-        grants: &Grants<'a>,
-        options: &Options<'_>,
-        findings: &mut Findings,
-    ) -> Self {
-        let sources = Sources {
-            hub,
-            local: Some(cluster),
-        };
-        Self::of(sources, grants, options, findings)
-    }
-
-    fn of(sources: Sources<'a>, grants: &Grants<'a>, options: &Options<'_>, findings: &mut Findings) -> Self {
         let topology = Topology::new(sources, grants, options.routes, findings);
         let mut attachments = Self {
             topology,
-            cluster: sources.local.map(|(cluster, _)| cluster),
             ..Self::default()
         };
         for profile in policy_kinds(sources, options) {
@@ -100,7 +77,8 @@ impl<'a> Attachments<'a> {
         }
         let mut unread: Table<PolicyId, (&Object, KindId, bool)> = Table::default();
         for (id, kind) in attachments.kinds.iter() {
-            for (object, local) in sources.of_kind(&kind.profile.group, &kind.profile.kind) {
+            let of_kind = sources.of_kind(&kind.profile.group, &kind.profile.kind);
+            for (object, local) in of_kind.filter(|(object, _)| options.reads(object)) {
                 unread.push((object, id, local));
             }
         }
@@ -114,11 +92,14 @@ impl<'a> Attachments<'a> {
                 (policy, findings)
             })
             .collect();
-        for (policy, wrong) in read {
+        for (mut policy, wrong) in read {
             findings.extend(wrong.iter().cloned());
             let identity = policy.object.identity();
+            if let Some(copied) = copied.get(&identity).filter(|_| !policy.local) {
+                policy.authored.clone_from(&copied.authored);
+                policy.settings.clone_from(&copied.settings);
+            }
             let id = attachments.policies.push(policy);
-            // A cluster's own policy may carry the name of a hub policy, which comes first.
             attachments.policy_ids.entry(identity).or_insert(id);
         }
         attachments.resolve_targets(sources, grants, findings);
@@ -185,13 +166,42 @@ impl<'a> Attachments<'a> {
     /// The rule by which one policy beats another on the same node.
     #[must_use]
     pub(crate) fn rule_on_one_node(&self, winner: PolicyId, loser: PolicyId) -> Rule {
-        Rule::on_one_level(self.policy(winner).standing(), self.policy(loser).standing())
+        self.rule_between_peers(itself(winner), itself(loser))
+    }
+
+    /// The same, of what policies stand for.
+    pub(super) fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
+        Rule::on_one_level(self.authored(winner).standing(), self.authored(loser).standing())
+    }
+
+    /// What a policy stands for, by its number.
+    #[must_use]
+    pub(crate) fn authored(&self, id: AuthoredId) -> &Authored<'a> {
+        let all = &self.policy(id.policy).authored;
+        let found = all.get(id.position as usize).or_else(|| all.first());
+        found.unwrap_or_else(|| broken(format_args!("policy {id:?} stands for nothing")))
+    }
+
+    /// Who wrote a setting.
+    #[must_use]
+    pub(crate) fn author_of(&self, key: &str, leaf: &Leaf) -> AuthoredId {
+        self.policy(leaf.policy).author_of(key, leaf)
+    }
+
+    /// The object that a setting is written in, and the pointer of it there.
+    #[must_use]
+    pub(crate) fn written_at(&self, key: &str, leaf: &Leaf) -> (&Authored<'a>, String) {
+        let authored = self.authored(self.author_of(key, leaf));
+        let layers = authored.layers.iter();
+        let there = layers.filter_map(|layer| layer.content.get(key));
+        let there = there.min_by_key(|there| there.value != leaf.value);
+        (authored, there.unwrap_or(leaf).source_pointer())
     }
 
     /// The locator of a policy.
     #[must_use]
     pub(crate) fn locator(&self, id: PolicyId) -> Arc<str> {
-        Arc::clone(&self.policy(id).locator)
+        self.policy(id).locator()
     }
 
     /// The accepted policies of a kind on a node, established first.
@@ -203,26 +213,11 @@ impl<'a> Attachments<'a> {
             .unwrap_or_default()
     }
 
-    /// What would be accepted on a node if one policy did not exist.
+    /// Whether a path ends at a listener only because no route is known that hangs there.
     #[must_use]
-    pub(super) fn on_without(&self, kind: KindId, node: Node, without: PolicyId) -> Placed {
-        let kind = self.kinds.get(kind);
-        let Some(placed) = kind.nodes.get(&node) else {
-            return Placed::default();
-        };
-        let everybody = placed
-            .accepted
-            .iter()
-            .map(|entry| entry.policy)
-            .chain(placed.rejected.iter().copied())
-            .chain(placed.overridden.iter().map(|(policy, _)| *policy));
-        let ids: BTreeSet<PolicyId> = everybody.filter(|policy| *policy != without).collect();
-        let mut placed = Placed {
-            accepted: ids.into_iter().map(|id| entry_of(id, self.policy(id))).collect(),
-            ..Placed::default()
-        };
-        settle(&mut placed, &kind.profile, &self.policies);
-        placed
+    pub(crate) fn leads_to_no_route(&self, kind: KindId, path: &Path) -> bool {
+        let ends = &self.kinds.get(kind).profile.ends;
+        path.end() == Level::Listener && !ends.contains(&Level::Listener) && !ends.contains(&Level::Gateway)
     }
 
     /// Who is in the way of a policy on a node, if its kind refuses it there.
@@ -244,34 +239,17 @@ fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
     }
 }
 
-/// Orders the policies of one node and applies what happens to two of them: local ones first of all, then age
-/// and name; a kind without merging keeps one.
+/// The number of a policy that stands for itself.
+const fn itself(policy: PolicyId) -> AuthoredId {
+    AuthoredId { policy, position: 0 }
+}
+
+/// Orders the policies of one node and applies what happens to two of them: age and name; a kind without merging keeps
+/// one.
 fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
-    // A policy of the cluster challenges the synced ones, whatever its age, so that the rules that it defines stay its
-    // own (docs/systems/policy-sync.md#local-policies-win).
     placed
         .accepted
-        .sort_by_key(|entry| (policies.get(entry.policy).local, &policies.get(entry.policy).rank));
-    if profile.same_target == SameTarget::AddUp {
-        return;
-    }
-    let is_local = |entry: &Entry| policies.get(entry.policy).local;
-    let first_local = placed.accepted.iter().position(is_local);
-    if let Some(at) = first_local.filter(|at| *at > 0) {
-        let locals = placed.accepted.split_off(at);
-        let synced = std::mem::take(&mut placed.accepted);
-        for entry in synced {
-            match (without_rules_of(profile, &entry.layers, &locals), locals.first()) {
-                (Some(layers), _) => placed.accepted.push(Entry {
-                    policy: entry.policy,
-                    layers,
-                }),
-                (None, Some(by)) => placed.overridden.push((entry.policy, by.policy)),
-                (None, None) => {}
-            }
-        }
-        placed.accepted.extend(locals);
-    }
+        .sort_by_key(|entry| &policies.get(entry.policy).rank);
     if profile.same_target == SameTarget::Reject && placed.accepted.len() > 1 {
         placed.rejected = placed.accepted.drain(1..).map(|entry| entry.policy).collect();
     }

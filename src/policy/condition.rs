@@ -40,7 +40,7 @@ impl Condition {
 }
 
 /// What became of a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// All of it holds wherever it is attached.
@@ -51,6 +51,16 @@ pub enum Outcome {
     Overridden,
     /// It is on no path.
     NoPath,
+}
+
+/// The condition of a policy that no cluster receives, though it is accepted.
+#[must_use]
+pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Condition {
+    let condition = match shape {
+        StatusShape::Kuadrant => "Enforced",
+        StatusShape::Ancestors => "Programmed",
+    };
+    Condition::new(condition, false, "Unknown", format!("{kind} is on no cluster"))
 }
 
 /// The condition for an outcome; `by` are the keys of whoever took the place, sorted.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::attachment::Attachments;
-use super::ids::PolicyId;
+use super::ids::{AuthoredId, PolicyId};
 use super::layer::Content;
 use super::leaves::unflatten;
 use super::losses::Loss;
@@ -31,8 +31,9 @@ pub struct Effective {
 impl Effective {
     /// The policies that something of the result comes from, each once.
     #[must_use]
-    pub fn sources(&self) -> BTreeSet<PolicyId> {
-        self.content.values().map(|leaf| leaf.policy).collect()
+    pub(crate) fn sources(&self, attachments: &Attachments<'_>) -> BTreeSet<AuthoredId> {
+        let content = self.content.iter();
+        content.map(|(key, leaf)| attachments.author_of(key, leaf)).collect()
     }
 
     /// The result as a spec: unwrapped, without targets and strategy. `None` where policies add up.
@@ -41,36 +42,25 @@ impl Effective {
         (profile.same_target != SameTarget::AddUp).then(|| unflatten(self.content.values()))
     }
 
-    /// Where a field of [`Effective::spec`] comes from: the policy, and the pointer of the field in it, which places it
-    /// in a file and a line.
-    #[must_use]
-    pub fn origin(&self, pointer: &str) -> Option<(PolicyId, String)> {
-        let holds = |at: &str| {
-            let rest = pointer.strip_prefix(at);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let leaf = self.content.values().find(|leaf| holds(&leaf.at))?;
-        Some((leaf.policy, format!("{}{pointer}", leaf.base)))
-    }
-
     /// The rule by which one policy of this path displaced another.
     #[must_use]
     pub(crate) fn rule(
         &self,
         attachments: &Attachments<'_>,
-        winner: PolicyId,
-        loser: PolicyId,
+        winner: AuthoredId,
+        loser: AuthoredId,
     ) -> Option<Rule> {
         let level = |id| {
             let (level, _) = self.chain.iter().find(|(_, policy)| *policy == id)?;
             Some(*level)
         };
-        let levels = level(winner)?.cmp(&level(loser)?);
-        let (one, other) = (attachments.policy(winner), attachments.policy(loser));
-        if levels.is_eq() && one.local && !other.local {
+        let levels = level(winner.policy)?.cmp(&level(loser.policy)?);
+        let is_local = |id: AuthoredId| attachments.policy(id.policy).local;
+        if levels.is_eq() && is_local(winner) && !is_local(loser) {
             return Some(Rule::SpokeLocal);
         }
-        Some(Rule::between(levels, one.standing(), other.standing()))
+        let (winner, loser) = (attachments.authored(winner), attachments.authored(loser));
+        Some(Rule::between(levels, winner.standing(), loser.standing()))
     }
 }
 

@@ -35,7 +35,7 @@ impl EffectivePolicies {
             .into_par_iter()
             .map(|gateway| {
                 let kinds = attachments.kinds.ids();
-                let on_gateway = |kind| on_gateway(attachments, kind, gateway, None);
+                let on_gateway = |kind| on_gateway(attachments, kind, gateway);
                 wanted(gateway).then(|| Table::of(kinds.map(on_gateway).collect()))
             })
             .collect();
@@ -43,6 +43,12 @@ impl EffectivePolicies {
             by_gateway: Table::of(by_gateway),
             kinds: attachments.kinds.ids().collect(),
         }
+    }
+
+    /// Whether the paths below a Gateway were asked for.
+    #[must_use]
+    pub(crate) fn has(&self, gateway: GatewayId) -> bool {
+        self.by_gateway.get(gateway).is_some()
     }
 
     /// The paths of one kind below one Gateway.

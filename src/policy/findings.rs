@@ -2,37 +2,42 @@
 //!
 //! Owns: the findings that need more than one policy. Those about a single field stand where it is read (`settings`,
 //! `targets`, `topology`).
-//! Flows in: attachments, effective policies, statuses. Flows out: findings.
-//! Must not know: clusters, works.
+//! Flows in: attachments, what became of the policies. Flows out: findings.
+//! Must not know: works.
 
 use std::collections::BTreeSet;
 
 use super::attachment::Attachments;
 use super::condition::Outcome;
-use super::declared_target::Target;
-use super::effective_policies::EffectivePolicies;
+use super::declared_target::{Declared, Target};
+use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
-use super::precedence::Rule;
-use super::status::{MAX_ANCESTORS, Statuses};
+use super::one_policy::Policy;
+use super::profile::StatusShape;
+use super::status::{MAX_ANCESTORS, accepted};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::topology::{GatewayId, Node};
 
-/// What the outcome of all policies together shows: unreachable and wholly overridden policies, and those with more
-/// ancestors than a status can list.
+/// What the outcome of all policies together shows: unreachable and wholly overridden policies. `attachments` are the hub's;
+/// with a `cluster`, `fates` are those on it, and nothing is said of other ones.
 pub(crate) fn outcomes(
     attachments: &Attachments<'_>,
-    effective: &EffectivePolicies,
-    statuses: &Statuses,
+    fates: &Fates<'_>,
+    cluster: Option<&str>,
     findings: &mut Findings,
 ) {
-    for (id, status) in statuses.iter() {
-        let policy = attachments.policy(id);
+    for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
         let place = policy.targets.first().map_or_else(
             || object.place("/spec"),
             |declared| object.place(&declared.pointer),
         );
-        if status.ancestor_count > MAX_ANCESTORS {
+        let gateways: BTreeSet<GatewayId> = policy
+            .nodes()
+            .into_iter()
+            .flat_map(|node| attachments.topology.gateways_of(node))
+            .collect();
+        if attachments.profile(id).status == StatusShape::Ancestors && gateways.len() > MAX_ANCESTORS {
             findings.push(
                 Finding::new(
                     Code::POLICY_TOO_MANY_ANCESTORS,
@@ -40,19 +45,27 @@ pub(crate) fn outcomes(
                     format!(
                         "{} has {} ancestors; a status lists {MAX_ANCESTORS}",
                         object.identity(),
-                        status.ancestor_count
+                        gateways.len()
                     ),
                 )
                 .help("split the policy, or target fewer Gateways"),
             );
         }
-        if !status.accepted.is_true() {
+        if !accepted(attachments, id, None).is_true() {
             continue;
         }
-        match status.tally.outcome() {
-            Outcome::Overridden => wholly_overridden(attachments, effective, id, place, findings),
-            Outcome::NoPath => unreachable(attachments, id, findings),
-            Outcome::Whole | Outcome::Partial => {}
+        let fates = fates.of(&policy.locator());
+        let outcome = |everywhere: &Everywhere<'_>| {
+            let outcomes: BTreeSet<Outcome> = everywhere.fates.iter().map(|fate| fate.total().outcome()).collect();
+            (outcomes.len() == 1).then(|| outcomes.into_iter().next()).flatten()
+        };
+        match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
+            Some((everywhere, Outcome::Overridden)) => {
+                wholly_overridden(attachments, everywhere, id, (place, cluster), findings);
+            }
+            None if fates.is_some() => {}
+            Some((_, Outcome::NoPath)) | None if cluster.is_none() => unreachable(attachments, id, findings),
+            _ => {}
         }
     }
 }
@@ -67,83 +80,84 @@ fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findi
         if !attachments.topology.gateways_of(node).is_empty() {
             continue;
         }
-        findings.push(
-            Finding::new(
-                Code::POLICY_UNREACHABLE,
-                policy.object.place(&declared.pointer),
-                format!(
-                    "{} targets {}, which no Gateway of the input leads to",
-                    policy.object.identity(),
-                    attachments.topology.described(node)
-                ),
-            )
-            .label("on no path from a Gateway")
-            .help("check the parentRefs of the route, and the listeners' hostnames and allowedRoutes"),
-        );
+        findings.push(no_path(attachments, policy, declared, node));
     }
+}
+
+/// A target that no Gateway leads to.
+#[must_use]
+pub(crate) fn no_path(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    declared: &Declared,
+    node: Node,
+) -> Finding {
+    Finding::new(
+        Code::POLICY_UNREACHABLE,
+        policy.object.place(&declared.pointer),
+        format!(
+            "{} targets {}, which no Gateway of the input leads to",
+            policy.object.identity(),
+            attachments.topology.described(node)
+        ),
+    )
+    .label("on no path from a Gateway")
+    .help(match node {
+        Node::Class(_) | Node::Namespace(_) => "target a class or a namespace that has Gateways or routes",
+        Node::Backend(_) | Node::Port(..) => {
+            "if a route leads there, check its backendRefs; else keep the policy where its target is: on the spokes"
+        }
+        _ => "check the parentRefs of the route, and the listeners' hostnames and allowedRoutes",
+    })
 }
 
 fn wholly_overridden(
     attachments: &Attachments<'_>,
-    effective: &EffectivePolicies,
+    everywhere: &Everywhere<'_>,
     id: PolicyId,
-    place: Place,
+    (place, cluster): (Place, Option<&str>),
     findings: &mut Findings,
 ) {
     let policy = attachments.policy(id);
-    let winners = displacing(attachments, effective, id);
+    let mut total = Tally::default();
+    for fate in &everywhere.fates {
+        total.add(&fate.total());
+    }
     let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
-    let elsewhere = winners.iter().any(|(winner, _)| {
-        let nodes = attachments.policy(*winner).nodes();
-        !nodes.iter().any(|node| own.contains(node))
+    let elsewhere = total.by.values().any(|winner| {
+        let known = attachments.find(&winner.object.identity());
+        let nodes = known.filter(|_| !winner.local).map(|winner| attachments.policy(winner).nodes());
+        // What lives on a cluster is told when it takes the place of something.
+        nodes.is_some_and(|nodes| !nodes.iter().any(|node| own.contains(node)))
     });
     // Policies with one target are already reported as such.
     if !elsewhere {
         return;
     }
-    let mut finding = Finding::new(
-        Code::POLICY_OVERRIDDEN,
-        place,
-        format!("nothing that {} says holds anywhere", policy.object.identity()),
-    )
-    .label("wholly overridden")
-    .help("remove the policy, or ask the owner of the other one");
-    for (winner, rule) in winners {
-        let winner = attachments.policy(winner);
-        finding = finding
-            .related(winner.object.place("/spec"), "holds instead")
-            .note(format!(
+    let name = policy.object.identity();
+    let (message, help) = match cluster {
+        None => (
+            format!("nothing that {name} says holds anywhere"),
+            "remove the policy, or ask the owner of the other one",
+        ),
+        Some(cluster) => (
+            format!("nothing that {name} says holds on {cluster}"),
+            "nothing to do if it is meant for other clusters; else ask the owner of the other one",
+        ),
+    };
+    let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
+        .label("wholly overridden")
+        .help(help);
+    for winner in total.by.values() {
+        finding = finding.related(winner.object.place("/spec"), "holds instead");
+        for rule in &winner.rules {
+            finding = finding.note(format!(
                 "{} wins because {} ({})",
                 winner.object.identity(),
                 rule.because(),
                 rule.name()
             ));
-    }
-    findings.push(finding);
-}
-
-/// Who displaced a policy on any path, with the rule, sorted by policy.
-#[must_use]
-pub(crate) fn displacing(
-    attachments: &Attachments<'_>,
-    effective: &EffectivePolicies,
-    id: PolicyId,
-) -> BTreeSet<(PolicyId, Rule)> {
-    let policy = attachments.policy(id);
-    let gateways: BTreeSet<GatewayId> = policy
-        .nodes()
-        .into_iter()
-        .flat_map(|node| attachments.topology.gateways_of(node))
-        .collect();
-    let mut found = BTreeSet::new();
-    for gateway in gateways {
-        for path in effective.on(policy.kind, gateway) {
-            let losses = path.effective.losses.iter().filter(|loss| loss.policy == id);
-            for winner in losses.flat_map(|loss| &loss.by) {
-                let rule = path.effective.rule(attachments, *winner, id);
-                found.extend(rule.map(|rule| (*winner, rule)));
-            }
         }
     }
-    found
+    findings.push(finding);
 }

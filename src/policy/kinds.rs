@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::options::Options;
 use super::profile::Profile;
 use super::profiles::Profiles;
+use crate::hub::Objects;
 use crate::object::well_known::POLICY_LABEL;
 use crate::topology::Sources;
 use apimachinery::GroupKind;
@@ -25,7 +26,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
         }
     };
     let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
-    for (object, _) in sources.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
+    for (object, _) in sources.with_hub("apiextensions.k8s.io", "CustomResourceDefinition") {
         let spec = object.root().get("spec");
         let (group, kind) = (spec.get("group").str(), spec.get("names").get("kind").str());
         if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {
@@ -35,16 +36,19 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     for kind in options.kinds {
         labelled.entry(kind.clone()).or_insert_with(|| "true".to_owned());
     }
-    let mut present: BTreeSet<&GroupKind> = sources.hub.group_kinds().into_iter().collect();
-    if let Some((_, local)) = sources.local {
-        present.extend(local.group_kinds());
-    }
+    let mut present: BTreeSet<&GroupKind> = sources.objects.group_kinds().into_iter().collect();
+    present.extend(sources.local.into_iter().flat_map(Objects::group_kinds));
     present
         .into_iter()
-        .filter_map(|kind| match (profiles.get(kind), labelled.get(kind)) {
-            (Some(profile), _) => Some(Arc::clone(profile)),
-            (None, Some(class)) => Some(Arc::new(Profiles::fallback(kind, class))),
-            (None, None) => None,
+        .filter_map(|kind| {
+            let objects = sources.of_kind(&kind.group, &kind.kind);
+            let versions: BTreeSet<&str> = objects
+                .map(|(object, _)| object.api_version.version.as_str())
+                .collect();
+            let fallback = |class: &String| Arc::new(Profiles::fallback(kind, class));
+            profiles
+                .find(kind, &versions)
+                .or_else(|| labelled.get(kind).map(fallback))
         })
         .collect()
 }

@@ -52,6 +52,8 @@ mod condition;
 mod reach;
 mod status;
 
+mod fates;
+
 mod affected;
 mod findings;
 
@@ -60,35 +62,34 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use affected::effective_policy_documents;
-pub(crate) use affected::{affected, affecting, effective_policy_stanza, extension_kinds};
+pub(crate) use affected::affecting;
 pub(crate) use attachment::Attachments;
 pub(crate) use composed::Composed;
-pub(crate) use condition::effect_of;
-pub(crate) use condition::{Condition, Outcome};
+pub(crate) use condition::{Condition, Outcome, effect_of, nowhere};
 pub(crate) use declared_target::{Declared, Target};
 pub(crate) use effective::{Effective, PathEffective};
 pub(crate) use effective_policies::EffectivePolicies;
-pub(crate) use findings::displacing;
-pub(crate) use findings::outcomes;
-pub(crate) use ids::{KindId, PolicyId};
+pub(crate) use fates::{Everywhere, Fates, Tally};
+pub(crate) use findings::{no_path, outcomes};
+pub(crate) use ids::{AuthoredId, KindId, PolicyId};
 pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};
 pub(crate) use leaves::flatten;
 pub(crate) use local_wins::{defines, without_rules_of};
 pub(crate) use losses::Loss;
 pub(crate) use merge::merge;
 pub(crate) use oldest_wins::one_level;
-pub(crate) use one_policy::Policy;
+pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
 pub(crate) use precedence::{Ages, Rule};
 #[cfg(test)]
 pub(crate) use profile::Dictates;
-pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
+pub(crate) use profile::{
+    MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, TargetField, Wrappers,
+};
 #[cfg(test)]
 pub(crate) use profiles::ProfileEntry;
 pub(crate) use profiles::{Profiles, configure, entry_schema};
 pub(crate) use reach::Reach;
-pub(crate) use reach::without;
 pub(crate) use reading::read_policy;
-pub(crate) use settings::{read as read_settings, rewritten, strategy_word};
-pub(crate) use status::{AncestorStatus, PolicyStatus, Statuses};
+pub(crate) use settings::{read as read_settings, rewritten, strategy_word, wrapped};
+pub(crate) use status::{AncestorStatus, accepted, ancestors, controller_name};

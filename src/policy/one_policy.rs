@@ -1,16 +1,15 @@
 //! One policy: what it says and where it wants to be.
 //!
-//! Owns: [`Policy`]. Flows in: what `reading` reads and `targets` resolves. Flows out: the same.
-//! Must not know: other policies.
+//! Owns: [`Policy`], and [`Authored`], what it was made from. Flows in: what `reading` reads and `targets` resolves. Flows
+//! out: the same. Must not know: other policies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::declared_target::{Declared, Target};
-use super::ids::KindId;
-use super::layer::{Layer, Side};
+use super::ids::{AuthoredId, KindId, PolicyId};
+use super::layer::{Layer, Leaf, Side};
 use super::precedence::{Rank, Standing};
-use super::profile::Strategy;
 use crate::object::Object;
 use crate::topology::Node;
 
@@ -25,17 +24,80 @@ pub struct Policy<'a> {
     pub local: bool,
     /// Age and `namespace/name`.
     pub rank: Rank,
-    /// Its locator in reports.
-    pub locator: Arc<str>,
     /// Its settings.
     pub layers: Arc<[Layer]>,
     /// Its targets, in their order; selectors are followed by what they select.
     pub targets: Vec<Declared>,
     /// Why nothing of it counts.
     pub invalid: Option<String>,
+    /// What it stands for, the one that has its name first: never nothing.
+    pub(super) authored: Vec<Authored<'a>>,
+    /// Of a merged policy, which of those each setting comes from; what is not listed comes from the first.
+    pub(super) settings: BTreeMap<Arc<str>, u32>,
 }
 
-impl Policy<'_> {
+/// A policy as somebody wrote it: itself; or, of a copy on a cluster, a policy of the hub that was copied, merged into the
+/// copy, or gave way to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Authored<'a> {
+    /// The object, which has a file and a line.
+    pub(crate) object: &'a Object,
+    /// Its locator in reports.
+    pub(crate) locator: Arc<str>,
+    /// What it says.
+    pub(crate) layers: Arc<[Layer]>,
+    /// Age and `namespace/name`.
+    pub(crate) rank: Rank,
+}
+
+/// What a copy on a cluster was made from.
+#[derive(Debug, Clone)]
+pub(crate) struct Copied<'a> {
+    /// What it stands for, the one that has its name first: never nothing.
+    pub(crate) authored: Vec<Authored<'a>>,
+    /// Of a merged policy, the position of the one that each setting comes from.
+    pub(crate) settings: BTreeMap<Arc<str>, u32>,
+}
+
+impl Authored<'_> {
+    /// Where it stands against others of its level.
+    pub(super) fn standing(&self) -> Standing<'_> {
+        Standing {
+            side: self.layers.last().map_or(Side::Defaults, |layer| layer.side),
+            rank: &self.rank,
+        }
+    }
+}
+
+impl<'a> Policy<'a> {
+    /// Its locator in reports: on the hub, where it comes from there.
+    #[must_use]
+    pub(crate) fn locator(&self) -> Arc<str> {
+        self.authored
+            .first()
+            .map_or_else(|| Arc::from(""), |first| Arc::clone(&first.locator))
+    }
+
+    /// What it stands for, by number.
+    pub(crate) fn authors(&self, id: PolicyId) -> impl Iterator<Item = (AuthoredId, &Authored<'a>)> {
+        let number = move |position| AuthoredId { policy: id, position };
+        (0..).map(number).zip(&self.authored)
+    }
+
+    /// Whether one of those gave it its name or any of its settings; the others gave way to it.
+    #[must_use]
+    pub(crate) fn contributes(&self, id: AuthoredId) -> bool {
+        id.position == 0 || self.settings.values().any(|position| *position == id.position)
+    }
+
+    /// Which of those a setting comes from.
+    pub(super) fn author_of(&self, key: &str, leaf: &Leaf) -> AuthoredId {
+        AuthoredId {
+            policy: leaf.policy,
+            position: self.settings.get(key).copied().unwrap_or_default(),
+        }
+    }
+
     /// The nodes that it is attached to, each once.
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
@@ -48,26 +110,5 @@ impl Policy<'_> {
             })
             .collect();
         nodes.into_iter().collect()
-    }
-
-    /// The side that its settings stand on; overrides when it has both.
-    #[must_use]
-    pub fn side(&self) -> Side {
-        self.layers.last().map_or(Side::Defaults, |layer| layer.side)
-    }
-
-    /// How it merges where its strategy counts.
-    #[must_use]
-    pub fn strategy(&self) -> Strategy {
-        self.layers
-            .first()
-            .map_or(Strategy::Atomic, |layer| layer.strategy)
-    }
-    /// Where it stands against others of its level.
-    pub(super) fn standing(&self) -> Standing<'_> {
-        Standing {
-            side: self.side(),
-            rank: &self.rank,
-        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::precedence::Ages;
 use super::profiles::Profiles;
 use crate::object::Object;
-use apimachinery::GroupKind;
+use apimachinery::{GroupKind, Identity};
 
 /// How a policy's spec becomes what its controller would read: defaults of its schema applied, nulls pruned.
 /// `None` leaves the spec as it is, less its nulls.
@@ -26,6 +26,15 @@ pub struct Options<'o> {
     pub routes: &'o [GroupKind],
     /// Schema defaults, where a CRD is in the input.
     pub interpret: Option<Interpret<'o>>,
+    /// A policy that is taken not to be there.
+    pub without: Option<&'o Identity>,
+}
+
+impl Options<'_> {
+    /// Whether an object is taken to be there.
+    pub(crate) fn reads(&self, object: &Object) -> bool {
+        self.without.is_none_or(|without| *without != object.identity())
+    }
 }
 
 impl std::fmt::Debug for Options<'_> {

@@ -12,7 +12,7 @@ use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
 use super::ids::{KindId, PolicyId};
-use super::layer::Entry;
+use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
 use super::merge::merge;
 use super::profile::{Class, Paths, Profile, SameTarget};
@@ -20,41 +20,19 @@ use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Topology,
 };
 
-/// The accepted policies on nodes, with those nodes exchanged that a policy would leave if it were deleted.
-#[derive(Debug, Clone, Copy)]
-struct Lists<'l, 'a> {
-    attachments: &'l Attachments<'a>,
-    kind: KindId,
-    exchanged: Option<&'l BTreeMap<Node, Vec<Entry>>>,
-}
-
-impl<'l> Lists<'l, '_> {
-    fn on(&self, node: Node) -> &'l [Entry] {
-        match self.exchanged.and_then(|exchanged| exchanged.get(&node)) {
-            Some(entries) => entries,
-            None => self.attachments.on(self.kind, node),
-        }
-    }
-}
-
-/// The paths of one kind below one Gateway, with some nodes' policies exchanged.
+/// The paths of one kind below one Gateway.
 #[must_use]
 pub(super) fn on_gateway(
     attachments: &Attachments<'_>,
     kind: KindId,
     gateway: GatewayId,
-    exchanged: Option<&BTreeMap<Node, Vec<Entry>>>,
 ) -> Vec<PathEffective> {
     let kind_of = attachments.kinds.get(kind);
-    let lists = Lists {
-        attachments,
-        kind,
-        exchanged,
-    };
     let mut walk = Walk {
         profile: &kind_of.profile,
         topology: &attachments.topology,
-        lists,
+        attachments,
+        kind,
         id: gateway,
         gateway: attachments.topology.gateways.get(gateway),
         known: HashMap::new(),
@@ -72,7 +50,8 @@ type Stop<'l> = (Level, Node, &'l [Entry]);
 struct Walk<'l, 'a> {
     profile: &'l Profile,
     topology: &'l Topology<'a>,
-    lists: Lists<'l, 'a>,
+    attachments: &'l Attachments<'a>,
+    kind: KindId,
     id: GatewayId,
     gateway: &'l GatewayNode<'a>,
     known: HashMap<Vec<(Level, Node)>, Arc<Effective>>,
@@ -89,7 +68,7 @@ impl<'l> Walk<'l, '_> {
     }
 
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
-        (level, node, self.lists.on(node))
+        (level, node, self.attachments.on(self.kind, node))
     }
 
     fn gateway(&mut self) {
@@ -132,6 +111,7 @@ impl<'l> Walk<'l, '_> {
             return;
         }
         let inherited = self.profile.class == Class::Inherited;
+        self.listeners_without_routes(&head, &listeners);
         // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
         let split = self.every_level() || (inherited && listeners.values().any(named));
         for (listener, route) in self.routes(split) {
@@ -150,6 +130,31 @@ impl<'l> Walk<'l, '_> {
                 ..path
             };
             self.route(path, node, route, &above);
+        }
+    }
+
+    /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well live
+    /// where nobody looked. A route that is only taken to be there is no reason to leave that out.
+    fn listeners_without_routes(&mut self, head: &[Stop<'l>], listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>) {
+        if self.ends(Level::Gateway) || self.ends(Level::Listener) {
+            return;
+        }
+        let topology = self.topology;
+        let concerns = |route: RouteId| {
+            let route = topology.routes.get(route);
+            !route.assumed && self.profile.concerns_route(&route.object.kind)
+        };
+        let attached = self.gateway.attached.iter();
+        let taken: BTreeSet<ListenerId> = attached
+            .filter(|(_, route)| concerns(*route))
+            .map(|(listener, _)| *listener)
+            .collect();
+        for (listener, stops) in listeners.iter().filter(|(listener, _)| !taken.contains(listener)) {
+            let path = Path {
+                listener: Some(*listener),
+                ..Path::gateway(self.id)
+            };
+            self.emit(path, &join(head, stops));
         }
     }
 
@@ -260,7 +265,7 @@ impl<'l> Walk<'l, '_> {
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
-                let effective = Arc::new(combine(self.profile, self.lists.attachments, &occupied));
+                let effective = Arc::new(combine(self.profile, self.attachments, &occupied));
                 self.known.insert(key, Arc::clone(&effective));
                 effective
             }
@@ -286,11 +291,15 @@ fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
         .collect();
     let mut losses = Vec::new();
-    if chain.len() > 1 && profile.same_target != SameTarget::AddUp {
+    let author_of = |key: &str, leaf: &Leaf| attachments.author_of(key, leaf);
+    let stands_for_many = || chain.iter().any(|(_, id)| attachments.policy(*id).authored.len() > 1);
+    if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
         let mut seen = BTreeSet::new();
-        for entry in levels.iter().flat_map(|level| level.iter()) {
-            if seen.insert(entry.policy) {
-                note_losses(profile, entry, &content, &mut losses);
+        for (_, id) in &chain {
+            if seen.insert(*id) {
+                for (author, authored) in attachments.policy(*id).authors(*id) {
+                    note_losses(profile, (author, &authored.layers), &content, &author_of, &mut losses);
+                }
             }
         }
     }

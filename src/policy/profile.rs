@@ -167,6 +167,8 @@ pub struct Profile {
     pub group: String,
     /// Kind.
     pub kind: String,
+    /// The versions of the kind that this describes; empty: all.
+    pub versions: Vec<String>,
     /// Direct or Inherited.
     pub class: Class,
     /// Kinds that may be targeted; empty: any.
@@ -226,6 +228,7 @@ impl Profile {
         Self {
             group: group.to_owned(),
             kind: kind.to_owned(),
+            versions: Vec::new(),
             class: Class::Inherited,
             targets: Vec::new(),
             target_fields: vec![
@@ -244,6 +247,31 @@ impl Profile {
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
             paths: Paths::WhereItMatters,
             status: StatusShape::Ancestors,
+        }
+    }
+
+    /// The profile of a kind whose class alone is known.
+    #[must_use]
+    pub fn of_class(kind: &GroupKind, class: Class) -> Self {
+        match class {
+            Class::Direct => Self::direct(&kind.group, &kind.kind),
+            Class::Inherited => Self::inherited(&kind.group, &kind.kind),
+        }
+    }
+
+    /// Whether this says what the fields of a version mean.
+    #[must_use]
+    pub fn describes(&self, version: &str) -> bool {
+        self.versions.is_empty() || self.versions.iter().any(|described| described == version)
+    }
+
+    /// What counts for a version that no profile of the kind describes: as much as for a kind that nobody described, but
+    /// for how its controller reports (docs/systems/why-we-differ.md#versions-without-a-profile).
+    #[must_use]
+    pub fn undescribed(&self) -> Self {
+        Self {
+            status: self.status,
+            ..Self::of_class(&self.group_kind(), self.class)
         }
     }
 
@@ -281,6 +309,13 @@ impl Profile {
     }
 
     // --- the small language in which `profiles` describes kinds ---
+
+    /// Says which versions this describes.
+    #[must_use]
+    pub fn versions(mut self, versions: &[&str]) -> Self {
+        self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
+        self
+    }
 
     /// Allows targets.
     #[must_use]

@@ -4,6 +4,7 @@
 //! Flows in: objects, profiles, options. Flows out: [`Policy`]s whose targets are not resolved yet.
 //! Must not know: topology, other policies.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::declared_target::Declared;
 use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
-use super::one_policy::Policy;
+use super::one_policy::{Authored, Policy};
 use super::options::Options;
 use super::precedence::{self, Rank};
 use super::profile::{Profile, TargetField};
@@ -28,6 +29,9 @@ pub(crate) fn read_policy<'a>(
     options: &Options<'_>,
     findings: &mut Findings,
 ) -> Policy<'a> {
+    // Beside policies of a version that the profile describes: its rules are not those of this one.
+    let undescribed = (!profile.describes(&object.api_version.version)).then(|| profile.undescribed());
+    let profile = undescribed.as_ref().unwrap_or(profile);
     let mut policy = Policy {
         object,
         kind,
@@ -36,10 +40,11 @@ pub(crate) fn read_policy<'a>(
             age: precedence::age(object, options.ages),
             key: object.key(),
         },
-        locator: Arc::from(object.identity().locator()),
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
+        authored: Vec::new(),
+        settings: BTreeMap::new(),
     };
     read_targets(&mut policy, profile, findings);
     let interpreted = options.interpret.and_then(|interpret| interpret(object));
@@ -54,6 +59,12 @@ pub(crate) fn read_policy<'a>(
     for problem in read.problems {
         report(&mut policy, problem, findings);
     }
+    policy.authored.push(Authored {
+        object,
+        locator: Arc::from(object.identity().locator()),
+        layers: Arc::clone(&policy.layers),
+        rank: policy.rank.clone(),
+    });
     policy
 }
 

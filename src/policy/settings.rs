@@ -416,3 +416,16 @@ fn wrapper_at<'s>(spec: &'s mut Map<String, Value>, base: &str) -> Option<&'s mu
         .or_insert_with(|| Value::Object(Map::new()))
         .as_object_mut()
 }
+
+/// Settings as a spec of their kind says them: bare, or in the one wrapper that the kind has.
+#[must_use]
+pub(crate) fn wrapped(profile: &Profile, settings: Value) -> Value {
+    match profile.wrappers {
+        Wrappers::Default => {
+            let mut spec = Map::new();
+            spec.insert("default".to_owned(), settings);
+            Value::Object(spec)
+        }
+        Wrappers::Bare | Wrappers::OneOfDefaultsOverrides | Wrappers::Any => settings,
+    }
+}

@@ -10,7 +10,7 @@ use super::one_policy::Policy;
 use super::profile::Profile;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
-use crate::hub::Grants;
+use crate::hub::{Grants, Objects};
 use crate::topology::{Located, Node, Sources, Topology};
 use apimachinery::{Identity, Selector};
 
@@ -75,21 +75,17 @@ impl<'a> Resolver<'_, 'a> {
 
     fn select(&self, policy: &Policy<'a>, target: &Declared, selector: &Selector) -> Vec<String> {
         let own = policy.object.namespace_or_empty();
-        let objects = if policy.local {
-            self.sources.local.map(|(_, objects)| objects)
-        } else {
-            Some(self.sources.hub)
+        let chosen = |objects: &'a Objects| {
+            let all = objects.of_kind(&target.group, &target.kind);
+            let start = all.partition_point(|object| object.namespace_or_empty() < own);
+            all.iter()
+                .skip(start)
+                .take_while(|object| object.namespace_or_empty() == own)
+                .filter(|object| selector.matches(|key| object.label(key)))
+                .map(|object| object.name.clone())
         };
-        let all = objects
-            .map(|objects| objects.of_kind(&target.group, &target.kind))
-            .unwrap_or_default();
-        let start = all.partition_point(|object| object.namespace_or_empty() < own);
-        all.iter()
-            .skip(start)
-            .take_while(|object| object.namespace_or_empty() == own)
-            .filter(|object| selector.matches(|key| object.label(key)))
-            .map(|object| object.name.clone())
-            .collect()
+        let local = self.sources.local.into_iter().flat_map(chosen);
+        chosen(self.sources.objects).chain(local).collect()
     }
 
     fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared) {
@@ -139,7 +135,7 @@ impl<'a> Resolver<'_, 'a> {
             self.not_permitted(policy, declared, namespace);
             return Target::NotPermitted;
         }
-        match self.node(declared, namespace, policy.local) {
+        match self.node(declared, namespace) {
             Some(found) => found,
             None => {
                 self.not_found(policy, declared, namespace);
@@ -162,8 +158,8 @@ impl<'a> Resolver<'_, 'a> {
                 .permit(from, namespace, (&declared.group, &declared.kind, &declared.name))
     }
 
-    fn node(&mut self, declared: &Declared, namespace: &str, local: bool) -> Option<Target> {
-        match self.topology.locate(declared.locator(namespace, local)) {
+    fn node(&mut self, declared: &Declared, namespace: &str) -> Option<Target> {
+        match self.topology.locate(declared.locator(namespace, false)) {
             Located::Node(node) => Some(Target::Attached(node)),
             Located::Missing => None,
             Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
@@ -218,7 +214,7 @@ impl<'a> Resolver<'_, 'a> {
             section: None,
             ..declared.clone()
         };
-        let whole_exists = declared.section.is_some() && self.node(&whole, namespace, policy.local).is_some();
+        let whole_exists = declared.section.is_some() && self.node(&whole, namespace).is_some();
         let (field, message) = match (&declared.section, whole_exists) {
             (Some(section), true) => (
                 "sectionName",
@@ -245,7 +241,7 @@ impl<'a> Resolver<'_, 'a> {
         )
         .label(format!("the target of {}", policy.object.identity()))
         .severity(severity);
-        let sections = whole_exists.then(|| self.sections(&whole, namespace, policy.local));
+        let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let near = match (&sections, &declared.section) {
             (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),
             _ => {
@@ -270,8 +266,8 @@ impl<'a> Resolver<'_, 'a> {
             });
     }
 
-    fn sections(&mut self, whole: &Declared, namespace: &str, local: bool) -> Vec<String> {
-        let Some(Target::Attached(node)) = self.node(whole, namespace, local) else {
+    fn sections(&mut self, whole: &Declared, namespace: &str) -> Vec<String> {
+        let Some(Target::Attached(node)) = self.node(whole, namespace) else {
             return Vec::new();
         };
         let names = self.topology.sections(node).into_iter();

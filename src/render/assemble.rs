@@ -6,20 +6,19 @@
 
 use std::collections::BTreeMap;
 
+use super::carried::{Carried, WorkOf, carried};
 use super::collisions::{one_place, overwritten, two_contents};
 use super::findings::{substitution, too_large};
 use super::gateway::gateway_manifest;
 use super::hub_objects;
-use super::input::{Input, PlacedGateway, WorkKind};
+use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::work_name;
 use super::namespaces::namespaces;
 use super::plan::{Plan, Work, summaries};
-use super::policy_conditions::policy_conditions;
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
 use super::secrets::{encrypted, gateway_secrets};
-use super::variants::{Variant, Variants, WorkOf, variants};
 use super::work::{WorkParts, work_text};
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
@@ -28,6 +27,7 @@ use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Stage;
+use crate::sync::PlacedGateway;
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
@@ -38,15 +38,13 @@ pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
         names: WorkNames::default(),
         templates: Vec::new(),
     };
-    let synced = assembly.variants(findings);
-    let mut in_gateway_work: Table<OurGatewayId, Vec<&Variant>> = input.gateways.map(|_| Vec::new());
-    for of_object in &synced {
-        for variant in &of_object.variants {
-            match variant.work {
-                WorkOf::Gateway(gateway) => in_gateway_work.get_mut(gateway).push(variant),
-                WorkOf::Object(gateway) => {
-                    assembly.object_work((of_object.object, variant), input.gateways.get(gateway), findings);
-                }
+    let carried = assembly.carried(findings);
+    let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
+    for variant in &carried {
+        match variant.work {
+            WorkOf::Gateway(gateway) => in_gateway_work.get_mut(gateway).push(variant),
+            WorkOf::Object(gateway) => {
+                assembly.object_work(variant, input.gateways.get(gateway), findings);
             }
         }
     }
@@ -75,7 +73,7 @@ pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
     let placed = input.gateways.rows().iter();
     plan.gateways = placed.filter(|gateway| !gateway.clusters.is_empty()).count();
     if input.settings.hub_objects == HubObjects::Annotated {
-        plan.hub_objects = hub_objects::annotated(input, &synced, findings);
+        plan.hub_objects = hub_objects::annotated(input, findings);
     }
     plan
 }
@@ -92,32 +90,32 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// What each synced object is on which clusters.
-    fn variants(&mut self, findings: &mut Findings) -> Vec<Variants<'a>> {
+    /// What each synced object is in which works.
+    fn carried(&mut self, findings: &mut Findings) -> Vec<Carried<'a>> {
+        let Input {
+            synced,
+            variants,
+            gateways,
+            hub,
+            ..
+        } = *self.input;
         let mut all = Vec::new();
-        for synced in self.input.synced {
+        for (synced, variants) in synced.iter().zip(variants) {
             if synced.value.get("sops").is_some() {
                 findings.push(encrypted(synced.object));
                 continue;
             }
-            let (count, conditions) = match synced.role {
-                Role::Policy => {
-                    let conditions = policy_conditions(&synced.object.group_kind(), self.input.hub);
-                    (&mut self.plan.policies, Some(conditions))
-                }
-                Role::Route => (&mut self.plan.routes, None),
+            let count = match synced.role {
+                Role::Policy => &mut self.plan.policies,
+                Role::Route => &mut self.plan.routes,
             };
-            let variants = variants(synced, conditions, self.input.gateways);
-            if !variants.is_empty() {
+            if !variants.variants.is_empty() {
                 *count = count.saturating_add(1);
             }
-            all.push(Variants {
-                object: synced.object,
-                sources: &synced.sources,
-                variants,
-            });
+            all.push((variants, carried(synced, variants, gateways, hub)));
         }
         two_contents(&all, findings);
+        let all: Vec<Carried<'a>> = all.into_iter().flat_map(|(_, carried)| carried).collect();
         one_place(&all, findings);
         all
     }
@@ -125,21 +123,21 @@ impl<'a> Assembly<'a> {
     /// The work of a policy or route that is in no Gateway's.
     fn object_work(
         &mut self,
-        (object, variant): (&'a Object, &Variant),
+        variant: &Carried<'a>,
         gateway: &PlacedGateway<'a>,
         findings: &mut Findings,
     ) {
         let mut manifests = namespaces(&variant.manifests, self.input.namespace_labels);
         manifests.extend(variant.manifests.iter().cloned());
-        let goes = (variant.gateways.as_slice(), variant.clusters.as_slice());
-        self.add(object, manifests, gateway.params, goes, findings);
+        let goes = (variant.gateways, variant.clusters);
+        self.add(variant.object, manifests, gateway.params, goes, findings);
     }
 
     /// The works of one Gateway: one content for all clusters where the same is synced with it.
     fn gateway_works(
         &mut self,
         (id, gateway): (OurGatewayId, &PlacedGateway<'a>),
-        variants: &[&Variant],
+        variants: &[&Carried<'_>],
         findings: &mut Findings,
     ) {
         if gateway.clusters.is_empty() {
@@ -255,14 +253,17 @@ impl<'a> Assembly<'a> {
 /// Groups the clusters of a Gateway by the variants that are in its work there.
 ///
 /// Almost always every variant goes to every cluster of the Gateway, and there is one group.
-fn by_content<'v>(clusters: &[String], variants: &[&'v Variant]) -> Vec<(Vec<&'v Variant>, Vec<String>)> {
+fn by_content<'v, 'a>(
+    clusters: &[String],
+    variants: &[&'v Carried<'a>],
+) -> Vec<(Vec<&'v Carried<'a>>, Vec<String>)> {
     let mut everywhere = Vec::new();
     let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (position, variant) in variants.iter().enumerate() {
         if variant.clusters == clusters {
             everywhere.push(position);
         } else {
-            for cluster in &variant.clusters {
+            for cluster in variant.clusters {
                 on_some.entry(cluster).or_default().push(position);
             }
         }

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::carried::Carried;
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::variants::{Variant, Variants};
-
 use crate::api::downstream::is_downstream;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
 use crate::object::Object;
+use crate::sync::Variants;
 use apimachinery::Identity;
 
 /// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
@@ -58,15 +58,15 @@ pub(super) fn overwritten(
 
 /// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
 /// under one name: on a cluster that has both targets neither may be shipped.
-pub(super) fn two_contents(all: &[Variants<'_>], findings: &mut Findings) {
-    let mut by_object: BTreeMap<Identity, Vec<&Variants<'_>>> = BTreeMap::new();
-    for synced in all {
-        let same = by_object.entry(synced.object.identity()).or_default();
-        same.push(synced);
+pub(super) fn two_contents(all: &[(&Variants<'_>, Vec<Carried<'_>>)], findings: &mut Findings) {
+    let mut by_object: BTreeMap<Identity, Vec<&(&Variants<'_>, Vec<Carried<'_>>)>> = BTreeMap::new();
+    for of_object in all {
+        let same = by_object.entry(of_object.0.object.identity()).or_default();
+        same.push(of_object);
     }
     for (identity, same) in by_object.into_iter().filter(|(_, same)| same.len() > 1) {
         let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
-        let variants = same.iter().flat_map(|synced| &synced.variants);
+        let variants = same.iter().flat_map(|(_, carried)| carried);
         let mut taken = variants.flat_map(|variant| {
             variant.clusters.iter().flat_map(|cluster| {
                 variant
@@ -78,7 +78,7 @@ pub(super) fn two_contents(all: &[Variants<'_>], findings: &mut Findings) {
         let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
             continue;
         };
-        let object = same.first().map(|synced| synced.object);
+        let object = same.first().map(|(synced, _)| synced.object);
         findings.extend(object.map(|object| {
             Finding::new(
                 Code::POLICY_SAME_TARGET,
@@ -95,14 +95,12 @@ pub(super) fn two_contents(all: &[Variants<'_>], findings: &mut Findings) {
 
 /// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
 /// one follows a Gateway and a policy of the other stays with its route.
-pub(super) fn one_place(all: &[Variants<'_>], findings: &mut Findings) {
-    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Variant)>> = BTreeMap::new();
-    for synced in all {
-        for variant in &synced.variants {
-            for manifest in &variant.manifests {
-                let place = by_place.entry(&manifest.resource).or_default();
-                place.push((synced.object, variant));
-            }
+pub(super) fn one_place(all: &[Carried<'_>], findings: &mut Findings) {
+    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Carried<'_>)>> = BTreeMap::new();
+    for variant in all {
+        for manifest in &variant.manifests {
+            let place = by_place.entry(&manifest.resource).or_default();
+            place.push((variant.object, variant));
         }
     }
     for (place, variants) in by_place {

@@ -1,20 +1,15 @@
-//! The downstream Gateway.
+//! The downstream Gateway in a work.
 //!
-//! Owns: what of a Gateway of ours is another on a spoke: its namespace, its class, its certificates.
-//! Flows in: the Gateway, its Secrets. Flows out: its manifest, or the finding that it can have no namespace.
-//! Must not know: clusters.
-
-use serde_json::{Value, json};
+//! Owns: its manifest, with references to the Secrets that go along. Flows in: the Gateway, its Secrets. Flows out: its
+//! manifest, or the finding that it can have no namespace. Must not know: clusters.
 
 use super::feedback::gateway_paths;
 use super::findings::namespace_too_long;
-use super::input::PlacedGateway;
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::metadata::{set_metadata, shipped};
 use super::secrets::{GatewaySecrets, rewrite};
-use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::Findings;
+use crate::sync::PlacedGateway;
 
 /// The Gateway as it stands on every spoke that it goes to.
 pub(super) fn gateway_manifest(
@@ -22,30 +17,22 @@ pub(super) fn gateway_manifest(
     secrets: &GatewaySecrets,
     findings: &mut Findings,
 ) -> Option<Manifest> {
-    let object = placed.gateway.object;
-    let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
-        findings.push(namespace_too_long(object));
+    let Some(object) = placed.downstream() else {
+        findings.push(namespace_too_long(placed.gateway.object));
         return None;
     };
-    let mut value = shipped(&object.value, &object.name, &namespace);
-    set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
-    if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
-        spec.insert(
-            "gatewayClassName".to_owned(),
-            json!(placed.params.downstream_class),
-        );
-    }
+    let mut value = object.value;
     rewrite(&mut value, &secrets.rewrites);
     Some(Manifest {
         resource: ResourceIdentifier {
             group: GROUP.to_owned(),
             resource: "gateways".to_owned(),
-            namespace,
-            name: object.name.clone(),
+            namespace: object.namespace.unwrap_or_default(),
+            name: object.name,
         },
-        kind: object.kind.clone(),
+        kind: object.kind,
         value,
         feedback: gateway_paths(placed.gateway, placed.params.raw_feedback),
-        origins: vec![object.origin.clone()],
+        origins: vec![object.origin],
     })
 }

@@ -3,16 +3,14 @@
 //!
 //! Owns: which annotations and labels a Gateway, policy or route on the hub gets, and taking away those of an earlier
 //! run. Flows in: an [`Input`], variants of synced objects. Flows out: objects; a finding where two would share a
-//! file. Must not know: works.
+//! file, or Kubernetes would refuse what is written back. Must not know: works.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::metadata::set_metadata;
 use super::names::work_name;
-use super::variants::{Variant, Variants};
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
@@ -20,10 +18,15 @@ use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, HUB_DIRECTORY, POLICIES_SYNCED, ROUTES_SYNCED,
     WORK_NAME_ANNOTATION,
 };
-use apimachinery::{Field, Identity};
+use crate::sync::{Variant, set_metadata};
+use apimachinery::names::{InvalidName, NameRule};
+use apimachinery::{Identity, pointer};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
 const ATTRIBUTE_PREFIX: &str = "kuadrant.io/";
+
+/// The most bytes that the annotations of one object may have (docs/systems/kubernetes.md#names).
+const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Where a copy of a hub object lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,13 +40,13 @@ struct Downstream {
 }
 
 impl Downstream {
-    /// The places of one variant: each manifest on each cluster.
+    /// The places of one variant: each copy on each cluster.
     fn of_variant(variant: &Variant) -> impl Iterator<Item = Self> + '_ {
         variant.clusters.iter().flat_map(|cluster| {
-            variant.manifests.iter().map(|manifest| Self {
+            variant.copies.iter().map(|copy| Self {
                 cluster: cluster.clone(),
-                name: manifest.resource.name.clone(),
-                namespace: manifest.resource.namespace.clone(),
+                name: copy.object.name.clone(),
+                namespace: copy.object.namespace_or_empty().to_owned(),
             })
         })
     }
@@ -53,11 +56,10 @@ impl Downstream {
 /// a file are a finding.
 pub(super) fn annotated(
     input: &Input<'_>,
-    synced: &[Variants<'_>],
     findings: &mut Findings,
 ) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
-    let mut add = |object, text| {
+    let mut add = |object, text, findings: &mut Findings| {
         let name = format!("{}.yaml", work_name(object));
         if let Some((owner, _)) = files.get(&name) {
             findings.push(taken(&name, object, owner));
@@ -69,14 +71,17 @@ pub(super) fn annotated(
         let object = placed.gateway.object;
         let mut value = authored(object);
         let clusters = json!(placed.clusters).to_string();
-        set_metadata(&mut value, "annotations", GATEWAY_CLUSTERS, &clusters);
+        annotate(&mut value, object, (GATEWAY_CLUSTERS, &clusters), findings);
         for cluster in &placed.clusters {
-            for (attribute, setting) in attributes(input, cluster) {
+            for (managed, attribute, setting) in attributes(input, cluster) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
-                set_metadata(&mut value, "labels", &label, setting);
+                match NameRule::LabelKey.check(&label) {
+                    Ok(()) => set_metadata(&mut value, "labels", &label, setting),
+                    Err(error) => findings.push(no_label(managed, attribute, &label, &error)),
+                }
             }
         }
-        add(object, kube_yaml::write_document(&value));
+        add(object, kube_yaml::write_document(&value), findings);
     }
     let objects = input.synced.iter().flat_map(|synced| {
         let annotation = match synced.role {
@@ -85,7 +90,7 @@ pub(super) fn annotated(
         };
         synced.sources.iter().map(move |object| (*object, annotation))
     });
-    let places_of = places(synced);
+    let places_of = places(input);
     let withheld = input.withheld.iter().map(|object| (*object, POLICIES_SYNCED));
     let objects: BTreeMap<Identity, (&Object, &str)> = objects
         .chain(withheld)
@@ -96,8 +101,13 @@ pub(super) fn annotated(
         places.sort();
         places.dedup();
         let mut value = authored(object);
-        set_metadata(&mut value, "annotations", annotation, &policies_synced(&places));
-        add(object, kube_yaml::write_document(&value));
+        annotate(
+            &mut value,
+            object,
+            (annotation, &policies_synced(&places)),
+            findings,
+        );
+        add(object, kube_yaml::write_document(&value), findings);
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()
 }
@@ -140,18 +150,70 @@ fn authored(object: &Object) -> Value {
     value
 }
 
-fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a str, &'a str)> {
+/// The attributes of a cluster, each with the ManagedCluster that says so.
+fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a Object, &'a str, &'a str)> {
     let managed = input.hub.objects.find(
         "cluster.open-cluster-management.io",
         "ManagedCluster",
         None,
         cluster,
     );
-    let labels = managed.map(|object| object.root().get("metadata").get("labels"));
-    let entries = labels.iter().flat_map(Field::entries);
-    entries
-        .filter_map(|(name, value)| Some((name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)))
-        .collect()
+    let of_object = |object: &'a Object| {
+        let labels = object.root().get("metadata").get("labels");
+        let entries: Vec<_> = labels
+            .entries()
+            .filter_map(|(name, value)| Some((object, name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)))
+            .collect();
+        entries
+    };
+    managed.map(of_object).unwrap_or_default()
+}
+
+/// Sets an annotation, unless the object's annotations were then more than Kubernetes takes.
+fn annotate(value: &mut Value, object: &Object, (name, text): (&str, &str), findings: &mut Findings) {
+    let others = value
+        .pointer("/metadata/annotations")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter(|(other, _)| *other != name);
+    let size = others.fold(name.len().saturating_add(text.len()), |size, (name, text)| {
+        size.saturating_add(name.len())
+            .saturating_add(text.as_str().map_or(0, str::len))
+    });
+    if size <= MAX_ANNOTATIONS {
+        set_metadata(value, "annotations", name, text);
+        return;
+    }
+    if let Some(annotations) = value
+        .pointer_mut("/metadata/annotations")
+        .and_then(Value::as_object_mut)
+    {
+        annotations.remove(name);
+    }
+    findings.push(
+        Finding::new(
+            Code::OBJECT_METADATA_LEFT_OUT,
+            object.place("/metadata"),
+            format!(
+                "{} does not get the annotation `{name}`: with {size} bytes its annotations would be larger than \
+                 Kubernetes takes, {MAX_ANNOTATIONS}",
+                object.identity()
+            ),
+        )
+        .help("place it on fewer clusters, or go without: `status` and `render --report` say the same"),
+    );
+}
+
+fn no_label(managed: &Object, attribute: &str, label: &str, error: &InvalidName) -> Finding {
+    let pointer = pointer::child("/metadata/labels", &format!("{ATTRIBUTE_PREFIX}{attribute}"));
+    Finding::new(
+        Code::OBJECT_METADATA_LEFT_OUT,
+        managed.place(&pointer),
+        format!("no Gateway gets the label `{label}` for this attribute: {error}"),
+    )
+    .label(format!("an attribute of {}", managed.identity()))
+    .help("shorten the attribute's name; the cluster's name, `_` and it share 63 characters")
 }
 
 /// A JSON array, as a string, whose objects have the RFC's order of keys.
@@ -171,15 +233,15 @@ fn policies_synced(places: &[Downstream]) -> String {
 }
 
 /// Where each synced object is on the spokes, by its locator.
-fn places(synced: &[Variants<'_>]) -> BTreeMap<String, Vec<Downstream>> {
+fn places(input: &Input<'_>) -> BTreeMap<String, Vec<Downstream>> {
     let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
-    for of_object in synced {
+    for (synced, of_object) in input.synced.iter().zip(input.variants) {
         let downstream: Vec<Downstream> = of_object
             .variants
             .iter()
             .flat_map(Downstream::of_variant)
             .collect();
-        for source in of_object.sources {
+        for source in &synced.sources {
             let places = places.entry(source.identity().locator()).or_default();
             places.extend(downstream.iter().cloned());
         }

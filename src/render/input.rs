@@ -3,12 +3,10 @@
 //! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how it was decided.
 
 use crate::api::config::{HubObjects, Secrets};
-use crate::api::gateway::Gateway;
-use crate::api::params::Params;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Progress;
-use crate::sync::{NamespaceLabels, SyncedObject};
+use crate::sync::{NamespaceLabels, PlacedGateway, SyncedObject, Variants};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -31,17 +29,6 @@ pub enum WorkKind {
     ReplicaSet,
 }
 
-/// A Gateway of ours with the clusters that it goes to.
-#[derive(Debug, Clone)]
-pub(crate) struct PlacedGateway<'a> {
-    /// The Gateway.
-    pub gateway: &'a Gateway<'a>,
-    /// Parameters of its class.
-    pub params: &'a Params,
-    /// Cluster names, sorted, each once; none when nobody receives it.
-    pub clusters: Vec<String>,
-}
-
 /// Everything that rendering needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input<'a> {
@@ -53,6 +40,8 @@ pub(crate) struct Input<'a> {
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
     /// The policies and routes that are synced.
     pub synced: &'a [SyncedObject<'a>],
+    /// What of each of them goes to which clusters, in the same order.
+    pub variants: &'a [Variants<'a>],
     /// The policies that are not, though their kind is.
     pub withheld: &'a [&'a Object],
     /// Labels that the Namespaces of routes need on the spokes.

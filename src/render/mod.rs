@@ -1,6 +1,6 @@
 //! From what is synced to works: what exactly each cluster receives.
 //!
-//! Owns: Gateways, policies, routes and Secrets as they stand on a spoke, the ManifestWorks that carry them, their
+//! Owns: Secrets as they stand on a spoke, the ManifestWorks that carry them, Gateways, policies and routes, their
 //! feedback rules, orphaning rule and RBAC, the annotated hub objects: the [`Plan`].
 //! Flows in: the hub, our classes and Gateways, the clusters of each Gateway, the objects that are synced.
 //! Flows out: a [`Plan`] of texts that only lack the cluster's name.
@@ -8,7 +8,6 @@
 
 mod input;
 
-mod metadata;
 mod names;
 mod policy_conditions;
 
@@ -19,8 +18,8 @@ mod orphaning;
 
 mod gateway;
 mod namespaces;
+mod carried;
 mod secrets;
-mod variants;
 
 mod collisions;
 mod findings;
@@ -49,7 +48,6 @@ pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub use decision_files::{decision_file, decision_files};
 pub(crate) use input::Input;
-pub(crate) use input::PlacedGateway;
 pub(crate) use input::Settings;
 pub use input::WorkKind;
 pub use layout::Layout;

@@ -1,4 +1,4 @@
-//! What things are called: works, their sets, manifest keys, and objects on a spoke.
+//! What things are called: works, their sets, manifest keys.
 //!
 //! Owns: how a name is derived, and how one that is too long is cut so that it stays unique. Flows in: objects, names.
 //! Flows out: names. Must not know: which names are taken.
@@ -57,19 +57,6 @@ pub(super) fn replica_set_name(namespace: &str, work_name: &str) -> String {
     {
         Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
         _ => hash,
-    }
-}
-
-/// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
-///
-/// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A namespace
-/// has no dot, so the first dot ends it, and two objects of one kind never share a name.
-#[must_use]
-pub(super) fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
-    if namespace == into {
-        name.to_owned()
-    } else {
-        format!("{namespace}.{name}")
     }
 }
 
@@ -146,11 +133,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn only_what_comes_from_another_namespace_is_renamed() {
-        assert_eq!(downstream_name("infra", "tls", "infra"), "tls");
-        assert_eq!(downstream_name("certs", "tls", "infra"), "certs.tls");
     }
 }

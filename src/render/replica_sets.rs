@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::input::PlacedGateway;
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
@@ -26,6 +25,7 @@ use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
+use crate::sync::PlacedGateway;
 use kube_yaml::{KeyOrder, append_entry};
 
 /// Longest name of a ClusterRole.

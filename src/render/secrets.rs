@@ -9,14 +9,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::metadata::shipped;
-use super::names::downstream_name;
 use crate::api::config::Secrets;
-use crate::api::downstream::downstream_namespace;
+use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::{CertificateRef, GROUP, Gateway};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};
 use crate::object::Object;
+use crate::sync::shipped;
 
 /// What the listeners of one Gateway need, and what of it is shipped.
 #[derive(Debug, Default)]

@@ -1,50 +1,59 @@
-//! `explain`: which policies affect an object, with what settings, from which file and line; and what a policy reaches.
+//! `explain`: which policies affect an object, with what settings, from which file and line, on which clusters; and what a
+//! policy reaches.
 //!
 //! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serializable
 //! data with places. Must not know: columns and colors; that is [`super::explain_text`].
 
 mod document;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use document::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
-    ReachPart, SettingIfDeleted, Winner,
+    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
+    ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner,
 };
 
+use super::diff::EffectiveSettings;
+use super::policies::PolicyEntry;
+use super::policy_view::{PolicyView, Seen, joined};
 use super::render_report::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
+use crate::policy::{Effective, KindId, Loss, Outcome, PathEffective, PolicyId, Reach};
+use crate::topology::Node;
 use apimachinery::Identity;
 
-use super::policy_view::PolicyView;
-use crate::policy::{Effective, KindId, Loss, Outcome, PathEffective, PolicyId, Reach, without};
-use crate::topology::{GatewayId, Node, Path};
-
-/// Explains an object of the input.
+/// Explains an object of the input, or something that a route or a policy names. `without` is the same input without the
+/// policy, where it is one.
 #[must_use]
-pub fn explain(view: &PolicyView<'_>, object: &Object, locate: &dyn Locate) -> ObjectExplanation {
+pub fn explain(
+    view: &PolicyView<'_>,
+    without: Option<&PolicyView<'_>>,
+    identity: &Identity,
+    object: Option<&Object>,
+    locate: &dyn Locate,
+) -> ObjectExplanation {
     let explainer = Explainer { view, locate };
-    let identity = object.identity();
-    let policy = view.attachments.find(&identity);
-    let node = view.attachments.topology.find(&identity);
-    let paths = match (policy, node) {
-        (Some(id), _) => explainer.paths_of_policy(id),
-        (None, Some(node)) => view.effective.through(view.attachments, node),
-        (None, None) => Vec::new(),
-    };
+    let locator = identity.locator();
+    let policy = view.is_policy(identity);
     ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
-        object: identity.locator(),
         title: identity.to_string(),
-        place: explainer.place(object, ""),
-        cluster: view.attachments.cluster.map(str::to_owned),
-        clusters: explainer.clusters(policy, node, &identity),
-        shipped_to: explainer.shipped_to(node),
-        policy: policy.map(|id| explainer.policy(id)),
-        effective: explainer.grouped(&paths),
+        place: object.and_then(|object| explainer.place(object, "")),
+        cluster: view.cluster.map(str::to_owned),
+        clusters: explainer.clusters(&locator, policy, identity),
+        shipped_to: explainer.shipped_to(identity),
+        assumed: explainer.is_assumed(identity),
+        attached: if policy { Vec::new() } else { explainer.attached(identity) },
+        policy: policy.then(|| explainer.policy(&locator, without)),
+        effective: if policy {
+            explainer.effective_of_policy(&locator)
+        } else {
+            explainer.effective_through(identity)
+        },
+        object: locator,
     }
 }
 
@@ -53,7 +62,10 @@ struct Explainer<'e, 'a> {
     locate: &'e dyn Locate,
 }
 
-impl Explainer<'_, '_> {
+/// A result on a path somewhere.
+type Found<'e> = (Seen<'e>, KindId, &'e PathEffective);
+
+impl<'e> Explainer<'e, '_> {
     fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         let span = self.locate.locate(&object.place(pointer))?;
         Some(SourceLine {
@@ -62,261 +74,357 @@ impl Explainer<'_, '_> {
         })
     }
 
-    /// The clusters of the Gateways that lead to it.
-    fn clusters(&self, policy: Option<PolicyId>, node: Option<Node>, identity: &Identity) -> Vec<String> {
-        let attachments = self.view.attachments;
-        let nodes = match policy {
-            Some(id) => attachments.policy(id).nodes(),
-            None => node.into_iter().collect(),
-        };
-        if identity.group_kind.kind == "ManagedCluster" {
-            return Vec::new();
+    /// The clusters where it is; of a policy, also those from which another one keeps it.
+    fn clusters(&self, locator: &str, is_policy: bool, identity: &Identity) -> Vec<String> {
+        if is_policy {
+            let fates = self.view.fates.of(locator).into_iter();
+            let clusters: BTreeSet<&str> = fates.flat_map(|fates| fates.clusters()).collect();
+            return clusters.into_iter().map(str::to_owned).collect();
         }
-        self.clusters_of(
-            nodes
-                .into_iter()
-                .flat_map(|node| attachments.topology.gateways_of(node)),
-        )
-    }
-
-    /// The clusters of Gateways, sorted.
-    fn clusters_of(&self, gateways: impl IntoIterator<Item = GatewayId>) -> Vec<String> {
-        let known = &self.view.attachments.topology.gateways;
-        let clusters: BTreeSet<&String> = gateways
-            .into_iter()
-            .filter_map(|gateway| self.view.clusters.get(&known.get(gateway).object.key()))
-            .flatten()
-            .collect();
-        clusters.into_iter().cloned().collect()
+        let mut all = Vec::new();
+        for seen in self.view.seen() {
+            let topology = &seen.attachments.topology;
+            let mut nodes = topology.find(identity).into_iter();
+            if nodes.any(|node| !topology.gateways_of(node).is_empty()) {
+                joined(&mut all, seen.clusters);
+            }
+        }
+        all
     }
 
     /// The clusters of a route that is shipped.
-    fn shipped_to(&self, node: Option<Node>) -> Option<Vec<String>> {
+    fn shipped_to(&self, identity: &Identity) -> Option<Vec<String>> {
         let view = self.view;
-        let Some(Node::Route(route)) = node else {
-            return None;
-        };
-        view.routes.get(route)?;
-        let clusters = view.routes.clusters(view.attachments, &view.clusters, route);
-        Some(clusters.into_iter().map(str::to_owned).collect())
+        let routes = view.hub.topology.find(identity).into_iter();
+        let route = routes
+            .filter_map(|node| match node {
+                Node::Route(route) => Some(route),
+                _ => None,
+            })
+            .find(|route| view.routes.get(*route).is_some())?;
+        let clusters = view.routes.clusters(view.hub, view.clusters, route).into_iter();
+        let asked = clusters.filter(|name| view.cluster.is_none_or(|cluster| cluster == *name));
+        Some(asked.map(str::to_owned).collect())
     }
 
-    /// The paths that a policy is on.
-    fn paths_of_policy(&self, id: PolicyId) -> Vec<(KindId, &PathEffective)> {
-        let attachments = self.view.attachments;
-        let policy = attachments.policy(id);
-        let gateways: BTreeSet<GatewayId> = policy
-            .nodes()
-            .into_iter()
-            .flat_map(|node| attachments.topology.gateways_of(node))
-            .collect();
-        let paths = gateways
-            .into_iter()
-            .flat_map(|gateway| self.view.effective.on(policy.kind, gateway));
-        let on: Vec<(KindId, &PathEffective)> = paths
-            .filter(|path| path.effective.chain.iter().any(|(_, on_it)| *on_it == id))
-            .map(|path| (policy.kind, path))
-            .collect();
-        if !on.is_empty() || self.winners(id).is_empty() {
-            return on;
+    /// Whether it is a route of the hub that counts on clusters although it is not shipped.
+    fn is_assumed(&self, identity: &Identity) -> bool {
+        self.view.spokes.iter().any(|spoke| {
+            let topology = &spoke.attachments.topology;
+            let mut nodes = topology.find(identity).into_iter();
+            nodes.any(|node| matches!(node, Node::Route(route) if topology.routes.get(route).assumed))
+        })
+    }
+
+    /// The policies that target it, or a section of it.
+    fn attached(&self, identity: &Identity) -> Vec<AttachedPolicy> {
+        let mut found: BTreeMap<String, AttachedPolicy> = BTreeMap::new();
+        for seen in self.view.seen() {
+            let attachments = seen.attachments;
+            let wholes = attachments.topology.find(identity).into_iter();
+            let nodes = wholes.flat_map(|whole| {
+                let sections = attachments.topology.sections(whole);
+                std::iter::once(whole).chain(sections)
+            });
+            for node in nodes.collect::<BTreeSet<Node>>() {
+                for kind in attachments.kinds.ids() {
+                    for entry in attachments.on(kind, node) {
+                        let policy = attachments.policy(entry.policy);
+                        for (_, authored) in policy.authors(entry.policy) {
+                            found
+                                .entry(authored.locator.to_string())
+                                .or_insert_with(|| AttachedPolicy {
+                                    policy: authored.locator.to_string(),
+                                    title: authored.object.identity().to_string(),
+                                    target: attachments.topology.locator(node),
+                                    place: self.place(authored.object, ""),
+                                });
+                        }
+                    }
+                }
+            }
         }
-        // It is on no path, because others took its place: what holds on its targets is theirs.
-        let through = policy
-            .nodes()
-            .into_iter()
-            .flat_map(|node| self.view.effective.through(attachments, node));
-        through.filter(|(kind, _)| *kind == policy.kind).collect()
+        found.into_values().collect()
+    }
+
+    /// What holds on the paths through an object.
+    fn effective_through(&self, identity: &Identity) -> Vec<ExplainedPaths> {
+        let mut found: Vec<Found<'_>> = Vec::new();
+        for seen in self.view.seen() {
+            for node in seen.attachments.topology.find(identity) {
+                let through = seen.effective.through(seen.attachments, node);
+                found.extend(through.into_iter().map(|(kind, path)| (seen, kind, path)));
+            }
+        }
+        self.grouped(&found)
+    }
+
+    /// What holds on the paths that a policy is on; where others took its place, what holds on its targets.
+    fn effective_of_policy(&self, locator: &str) -> Vec<ExplainedPaths> {
+        let mut on: Vec<Found<'_>> = Vec::new();
+        for seen in self.view.seen() {
+            let ids: BTreeSet<PolicyId> = seen.standing_for(locator).into_iter().map(|(id, _)| id).collect();
+            let paths = seen.effective.iter().filter(|(_, path)| {
+                let mut chain = path.effective.chain.iter();
+                chain.any(|(_, on_it)| ids.contains(on_it))
+            });
+            on.extend(paths.map(|(kind, path)| (seen, kind, path)));
+        }
+        if !on.is_empty() || self.winners(locator).is_empty() {
+            return self.grouped(&on);
+        }
+        let hub = self.view.hub;
+        for (id, _) in self.hub_policies(locator) {
+            for seen in self.view.seen() {
+                let nodes = hub.policy(id).nodes().into_iter();
+                for node in nodes.flat_map(|node| seen.find(hub, node)) {
+                    let through = seen.effective.through(seen.attachments, node).into_iter();
+                    let kind = hub.policy(id).kind;
+                    let same = hub.kinds.get(kind).profile.group_kind();
+                    let through = through.filter(|(kind, _)| {
+                        seen.attachments.kinds.get(*kind).profile.group_kind() == same
+                    });
+                    on.extend(through.map(|(kind, path)| (seen, kind, path)));
+                }
+            }
+        }
+        self.grouped(&on)
+    }
+
+    /// The policy of this locator on the hub.
+    fn hub_policies(&self, locator: &str) -> impl Iterator<Item = (PolicyId, &'e Object)> {
+        let policies = self.view.hub.policies.iter();
+        let locator = locator.to_owned();
+        policies
+            .filter(move |(_, policy)| policy.locator().as_ref() == locator)
+            .map(|(id, policy)| (id, policy.object))
     }
 
     /// Who took the place of a policy of which nothing holds anywhere.
-    fn winners(&self, id: PolicyId) -> Vec<Winner> {
-        let attachments = self.view.attachments;
-        let tally = &self.view.statuses.of(id).tally;
-        if tally.outcome() != Outcome::Overridden {
+    fn winners(&self, locator: &str) -> Vec<Winner> {
+        let common = self.view.fates.of(locator).and_then(|fates| fates.common());
+        let Some((Outcome::Overridden, tally)) = common else {
             return Vec::new();
-        }
-        let by = tally.by.iter().map(|by| attachments.policy(*by));
-        by.map(|policy| Winner {
-            policy: policy.locator.to_string(),
-            title: policy.object.identity().to_string(),
-            local: policy.local,
-            place: self.place(policy.object, ""),
+        };
+        let by = tally.by.iter();
+        by.map(|(locator, winner)| Winner {
+            policy: locator.to_string(),
+            title: winner.object.identity().to_string(),
+            local: winner.local,
+            place: self.place(winner.object, ""),
         })
         .collect()
     }
 
-    /// Equal results together, in the order of their first path.
-    fn grouped(&self, paths: &[(KindId, &PathEffective)]) -> Vec<ExplainedPaths> {
-        let mut order: Vec<(KindId, &Arc<Effective>, Vec<Path>)> = Vec::new();
-        let mut positions: BTreeMap<(KindId, *const Effective), usize> = BTreeMap::new();
-        for (kind, path) in paths {
-            let key = (*kind, Arc::as_ptr(&path.effective));
-            let position = *positions.entry(key).or_insert_with(|| {
-                order.push((*kind, &path.effective, Vec::new()));
-                order.len().saturating_sub(1)
+    /// Equal results on the same clusters together, in the order of their first path.
+    fn grouped(&self, found: &[Found<'_>]) -> Vec<ExplainedPaths> {
+        let mut results: Vec<ExplainedPaths> = Vec::new();
+        let mut texts: HashMap<String, usize> = HashMap::new();
+        let mut known: HashMap<*const Effective, usize> = HashMap::new();
+        // What holds on which path, and where.
+        let mut paths: Vec<(usize, Vec<String>, OnPath)> = Vec::new();
+        let mut positions: HashMap<(usize, Vec<String>), usize> = HashMap::new();
+        for (seen, kind, path) in found {
+            let result = *known.entry(Arc::as_ptr(&path.effective)).or_insert_with(|| {
+                let result = self.result(*seen, *kind, &path.effective);
+                let text = serde_json::to_string(&result).unwrap_or_default();
+                *texts.entry(text).or_insert_with(|| {
+                    results.push(result);
+                    results.len().saturating_sub(1)
+                })
             });
-            if let Some((_, _, paths)) = order.get_mut(position) {
-                paths.push(path.path);
+            let topology = &seen.attachments.topology;
+            let locators = topology.path_locators(&path.path);
+            let position = *positions.entry((result, locators.clone())).or_insert_with(|| {
+                let gateway = topology.gateways.get(path.path.gateway).known_as();
+                let on = OnPath {
+                    label: topology.path_label(&path.path),
+                    any_route: seen.attachments.leads_to_no_route(*kind, &path.path),
+                    all: self.view.clusters_of(&gateway.key()).len(),
+                    clusters: Vec::new(),
+                };
+                paths.push((result, locators, on));
+                paths.len().saturating_sub(1)
+            });
+            if let Some((_, _, on)) = paths.get_mut(position) {
+                joined(&mut on.clusters, seen.clusters);
             }
         }
-        order
-            .into_iter()
-            .map(|(kind, effective, paths)| {
-                let profile = &self.view.attachments.kinds.get(kind).profile;
-                ExplainedPaths {
-                    kind: profile.kind.clone(),
-                    group: profile.group.clone(),
-                    paths: self.locators(&paths),
-                    labels: self.labels(&paths),
-                    settings: self.settings(effective),
-                    overridden: self.losses(effective),
-                }
-            })
-            .collect()
+        let mut groups: Vec<(usize, Vec<String>, ExplainedPaths)> = Vec::new();
+        let mut by_clusters: HashMap<(usize, Vec<String>), usize> = HashMap::new();
+        for (result, locators, on) in paths {
+            let Some(of) = results.get(result) else { continue };
+            let position = *by_clusters
+                .entry((result, on.clusters.clone()))
+                .or_insert_with(|| {
+                    let everywhere = self.view.cluster.is_some() || on.clusters.len() >= on.all;
+                    let group = ExplainedPaths {
+                        clusters: on.clusters.clone(),
+                        everywhere,
+                        ..of.clone()
+                    };
+                    groups.push((result, on.clusters.clone(), group));
+                    groups.len().saturating_sub(1)
+                });
+            if let Some((_, _, group)) = groups.get_mut(position) {
+                group.paths.push(locators);
+                group.labels.push(if on.any_route {
+                    format!("{} > any route that comes", on.label)
+                } else {
+                    on.label
+                });
+            }
+        }
+        groups.into_iter().map(|(_, _, group)| group).collect()
     }
 
-    fn settings(&self, effective: &Effective) -> Vec<ExplainedSetting> {
-        effective
-            .content
-            .iter()
-            .map(|(name, leaf)| ExplainedSetting {
+    /// A result, before it is known on which paths it holds.
+    fn result(&self, seen: Seen<'_>, kind: KindId, effective: &Effective) -> ExplainedPaths {
+        let profile = &seen.attachments.kinds.get(kind).profile;
+        let settings = effective.content.iter().map(|(name, leaf)| {
+            let (authored, pointer) = seen.attachments.written_at(name, leaf);
+            ExplainedSetting {
                 setting: name.to_string(),
                 value: (*leaf.value).clone(),
-                policy: self.view.attachments.locator(leaf.policy).to_string(),
-                key: self.key(leaf.policy),
-                place: self.place(
-                    self.view.attachments.policy(leaf.policy).object,
-                    &leaf.source_pointer(),
-                ),
-            })
-            .collect()
-    }
-
-    fn losses(&self, effective: &Effective) -> Vec<ExplainedLoss> {
-        effective
-            .losses
-            .iter()
-            .map(|loss| self.loss(effective, loss))
-            .collect()
-    }
-
-    fn loss(&self, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = self.view.attachments;
-        let rule = loss
-            .by
-            .first()
-            .and_then(|by| effective.rule(attachments, *by, loss.policy));
-        ExplainedLoss {
-            setting: loss.key.to_string(),
-            policy: attachments.locator(loss.policy).to_string(),
-            key: self.key(loss.policy),
-            by: loss
-                .by
+                policy: authored.locator.to_string(),
+                key: authored.object.key(),
+                place: self.place(authored.object, &pointer),
+            }
+        });
+        ExplainedPaths {
+            kind: profile.kind.clone(),
+            group: profile.group.clone(),
+            paths: Vec::new(),
+            labels: Vec::new(),
+            clusters: Vec::new(),
+            everywhere: true,
+            settings: settings.collect(),
+            overridden: effective
+                .losses
                 .iter()
-                .map(|by| attachments.locator(*by).to_string())
+                .map(|loss| loss_of(seen, effective, loss))
                 .collect(),
-            by_keys: loss.by.iter().map(|by| self.key(*by)).collect(),
-            rule: rule.map_or("", crate::policy::Rule::name),
-            because: rule.map_or("", crate::policy::Rule::because),
         }
     }
 
-    fn policy(&self, id: PolicyId) -> PolicyPart {
+    fn policy(&self, locator: &str, without: Option<&PolicyView<'_>>) -> PolicyPart {
         let view = self.view;
-        let topology = &view.attachments.topology;
-        let status = view.statuses.of(id);
-        let conditions = std::iter::once(&status.accepted).chain(&status.effect);
-        let targets = view.attachments.policy(id).nodes();
-        let reach = Reach::of(view.attachments, &view.effective, id);
-        let locators = |nodes: Vec<Node>| nodes.into_iter().map(|node| topology.locator(node)).collect();
-        let effects = view.effects.iter().flat_map(|(cluster, effects)| {
-            effects
-                .iter()
-                .filter(|effect| effect.policy == id)
-                .map(move |effect| (cluster, effect))
-        });
+        let mut reach = Reach::default();
+        let mut clusters = Vec::new();
+        let mut targets: BTreeSet<String> = BTreeSet::new();
+        let mut lives_there = None;
+        for seen in view.seen() {
+            for (id, author) in seen.standing_for(locator) {
+                let policy = seen.attachments.policy(id);
+                let nodes = policy.nodes();
+                targets.extend(nodes.iter().map(|node| seen.attachments.topology.locator(*node)));
+                if policy.local {
+                    lives_there = Some((seen, id));
+                }
+                if policy.contributes(author) && seen.goes_there(id) {
+                    reach.add(seen.attachments, seen.effective, id);
+                    joined(&mut clusters, seen.clusters);
+                }
+            }
+        }
+        let entry = match (self.hub_policies(locator).next(), lives_there) {
+            (Some((id, _)), _) => Some(PolicyEntry::of_hub(view, id)),
+            (None, Some((seen, id))) => Some(PolicyEntry::of_cluster(view, seen.attachments, id)),
+            (None, None) => None,
+        };
+        let set = |set: BTreeSet<String>| set.into_iter().collect();
+        let (conditions, on_clusters) = entry
+            .map(|entry| (entry.conditions, entry.on_clusters))
+            .unwrap_or_default();
         PolicyPart {
-            conditions: conditions.cloned().collect(),
-            targets: locators(targets),
+            conditions,
+            targets: set(targets),
             reach: ReachPart {
-                clusters: self.clusters_of(reach.gateways.iter().copied()),
-                gateways: locators(reach.gateways.into_iter().map(Node::Gateway).collect()),
-                listeners: locators(
-                    reach
-                        .listeners
-                        .into_iter()
-                        .map(|(gateway, listener)| Node::Listener(gateway, listener))
-                        .collect(),
-                ),
-                routes: locators(reach.routes.into_iter().map(Node::Route).collect()),
-                backends: locators(reach.backends.into_iter().map(Node::Backend).collect()),
+                clusters,
+                gateways: set(reach.gateways),
+                listeners: set(reach.listeners),
+                routes: set(reach.routes),
+                backends: set(reach.backends),
             },
-            overridden_by: self.winners(id),
-            on_clusters: effects
-                .map(|(cluster, effect)| ClusterPart {
-                    cluster: cluster.clone(),
-                    condition: effect.condition.clone(),
+            overridden_by: self.winners(locator),
+            on_clusters: on_clusters
+                .iter()
+                .filter_map(|on| {
+                    Some(ClusterPart {
+                        cluster: on.cluster.clone(),
+                        condition: on.condition()?.clone(),
+                    })
                 })
                 .collect(),
-            if_deleted: self.if_deleted(id),
+            if_deleted: without.map(|without| if_deleted(view, without)).unwrap_or_default(),
         }
     }
+}
 
-    /// What each path would lose or get instead; paths with equal changes together.
-    fn locators(&self, paths: &[Path]) -> Vec<Vec<String>> {
-        let topology = &self.view.attachments.topology;
-        paths.iter().map(|path| topology.path_locators(path)).collect()
+/// Where a result holds on one path.
+struct OnPath {
+    label: String,
+    any_route: bool,
+    /// How many clusters its Gateway has.
+    all: usize,
+    clusters: Vec<String>,
+}
+
+fn loss_of(seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {
+    let attachments = seen.attachments;
+    let rule = loss
+        .by
+        .first()
+        .and_then(|by| effective.rule(attachments, *by, loss.policy));
+    let whose = attachments.authored(loss.policy);
+    let by = || loss.by.iter().map(|by| attachments.authored(*by));
+    ExplainedLoss {
+        setting: loss.key.to_string(),
+        policy: whose.locator.to_string(),
+        key: whose.object.key(),
+        by: by().map(|by| by.locator.to_string()).collect(),
+        by_keys: by().map(|by| by.object.key()).collect(),
+        rule: rule.map_or("", crate::policy::Rule::name),
+        because: rule.map_or("", crate::policy::Rule::because),
     }
+}
 
-    /// The paths for people.
-    fn labels(&self, paths: &[Path]) -> Vec<String> {
-        let topology = &self.view.attachments.topology;
-        paths.iter().map(|path| topology.path_label(path)).collect()
-    }
-
-    fn if_deleted(&self, id: PolicyId) -> Vec<ChangePart> {
-        let mut grouped: BTreeMap<Vec<SettingIfDeleted>, Vec<Path>> = BTreeMap::new();
-        for change in without(self.view.attachments, &self.view.effective, id) {
-            let changes = self.setting_changes(change.before.as_deref(), change.after.as_deref());
-            grouped.entry(changes).or_default().push(change.path);
-        }
-        grouped
-            .into_iter()
-            .map(|(changes, paths)| ChangePart {
-                paths: self.locators(&paths),
-                labels: self.labels(&paths),
-                changes,
+/// What each path would lose or get instead; paths with equal changes on the same clusters together.
+fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart> {
+    let settings = |view: &PolicyView<'_>| EffectiveSettings::with_hub(view);
+    let changes = EffectiveSettings::changes(&settings(view), &settings(without));
+    let mut grouped: BTreeMap<(Vec<SettingIfDeleted>, Vec<String>), ChangePart> = BTreeMap::new();
+    for change in changes {
+        let settings: Vec<SettingIfDeleted> = change
+            .settings
+            .iter()
+            .map(|setting| SettingIfDeleted {
+                setting: setting.setting.clone(),
+                before: setting.old.as_ref().map(ToString::to_string),
+                after: setting.new.as_ref().map(ToString::to_string),
+                after_from: setting.new_from.clone(),
             })
-            .collect()
+            .collect();
+        let clusters: Vec<String> = change.clusters.to_vec();
+        let key = (settings.clone(), clusters.clone());
+        let part = grouped.entry(key).or_insert_with(|| ChangePart {
+            paths: Vec::new(),
+            labels: Vec::new(),
+            everywhere: change_is_everywhere(view, &change.path, &clusters),
+            clusters,
+            changes: settings,
+        });
+        part.paths.push(change.path);
+        part.labels.push(change.label);
     }
+    grouped.into_values().collect()
+}
 
-    fn setting_changes(
-        &self,
-        before: Option<&Effective>,
-        after: Option<&Effective>,
-    ) -> Vec<SettingIfDeleted> {
-        let content = |effective: Option<&Effective>| {
-            effective
-                .map(|effective| Arc::clone(&effective.content))
-                .unwrap_or_default()
-        };
-        let (before, after) = (content(before), content(after));
-        let names: BTreeSet<&Arc<str>> = before.keys().chain(after.keys()).collect();
-        names
-            .into_iter()
-            .filter(|name| {
-                before.get(*name).map(|leaf| &leaf.value) != after.get(*name).map(|leaf| &leaf.value)
-            })
-            .map(|name| SettingIfDeleted {
-                setting: name.to_string(),
-                before: before.get(name).map(|leaf| leaf.value.to_string()),
-                after: after.get(name).map(|leaf| leaf.value.to_string()),
-                after_from: after.get(name).map(|leaf| self.key(leaf.policy)),
-            })
-            .collect()
-    }
-
-    fn key(&self, id: PolicyId) -> String {
-        self.view.attachments.policy(id).object.key()
-    }
+/// Whether clusters are all those of the Gateway of a path.
+fn change_is_everywhere(view: &PolicyView<'_>, path: &[String], clusters: &[String]) -> bool {
+    let topology = &view.hub.topology;
+    let mut gateways = topology.gateways.iter();
+    let gateway = gateways.find(|(id, _)| path.get(1) == Some(&topology.locator(Node::Gateway(*id))));
+    let all = gateway.map(|(_, gateway)| view.clusters_of(&gateway.object.key()).len());
+    view.cluster.is_some() || all.is_none_or(|all| clusters.len() >= all)
 }

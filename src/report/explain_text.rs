@@ -12,6 +12,8 @@ use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::SourceLine;
 use crate::diagnostic::{and_more, counted, fitting_names, one_line};
 
+/// Names of clusters take at least so many columns, however long what is said of them.
+const MOST_NAMES: usize = 40;
 /// At most so many paths with one result are listed, the rest is counted.
 const MOST_PATHS: usize = 8;
 
@@ -45,11 +47,26 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             }
         );
     }
+    if explanation.assumed {
+        let _ = writeln!(text, "  not shipped: taken to be where its Gateway is, as others deliver it");
+    }
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
     }
     if explanation.effective.is_empty() {
-        let _ = writeln!(text, "\nNo policy of the input is on any path through it.");
+        for policy in &explanation.attached {
+            let at = policy.place.as_ref();
+            let at = at.map_or_else(String::new, |place| format!("  {}", line_of(place)));
+            let _ = writeln!(text, "  targeted by {}{at}", policy.title);
+        }
+        let no_path = if explanation.policy.is_some() {
+            "It is on no path."
+        } else if explanation.attached.is_empty() {
+            "No policy of the input is on any path through it."
+        } else {
+            "No path from a Gateway leads through it."
+        };
+        let _ = writeln!(text, "\n{no_path}");
     }
     for paths in &explanation.effective {
         effective_part(&mut text, paths, width);
@@ -100,9 +117,12 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
         };
         let _ = writeln!(text, "  {} holds instead{why}{at}", winner.title);
     }
-    for on in &policy.on_clusters {
-        let _ = writeln!(text, "  on {}: {}", on.cluster, on.condition.message);
-    }
+    let there = policy.on_clusters.iter();
+    exceptions(
+        text,
+        there.map(|on| (on.cluster.as_str(), on.condition.message.as_str())),
+        width,
+    );
     if !policy.if_deleted.is_empty() {
         let _ = writeln!(text, "\nIf it were deleted");
         for change in &policy.if_deleted {
@@ -113,6 +133,9 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
 
 fn change_part(text: &mut String, change: &ChangePart, width: usize) {
     labels(text, &change.labels);
+    if !change.everywhere {
+        on_clusters(text, &change.clusters, width);
+    }
     for setting in &change.changes {
         let value = |json: &Option<String>| {
             json.as_deref()
@@ -136,6 +159,9 @@ fn change_part(text: &mut String, change: &ChangePart, width: usize) {
 fn effective_part(text: &mut String, paths: &ExplainedPaths, width: usize) {
     let _ = writeln!(text, "\n{} ({})", paths.kind, paths.group);
     labels(text, &paths.labels);
+    if !paths.everywhere {
+        on_clusters(text, &paths.clusters, width);
+    }
     for setting in &paths.settings {
         let room = width
             .saturating_sub(6)
@@ -159,6 +185,13 @@ fn effective_part(text: &mut String, paths: &ExplainedPaths, width: usize) {
     }
 }
 
+/// Where something holds that does not hold on all clusters of its Gateway.
+fn on_clusters(text: &mut String, clusters: &[String], width: usize) {
+    if !clusters.is_empty() {
+        let _ = writeln!(text, "    on {}", fitting_names(clusters, width.saturating_sub(7)));
+    }
+}
+
 /// The paths of one result, many of them cut short.
 fn labels(text: &mut String, labels: &[String]) {
     for label in labels.iter().take(MOST_PATHS) {
@@ -166,6 +199,21 @@ fn labels(text: &mut String, labels: &[String]) {
     }
     if let Some(more) = and_more(labels.len().saturating_sub(MOST_PATHS), "path") {
         let _ = writeln!(text, "  {more}");
+    }
+}
+
+/// The clusters where a policy fares otherwise, those with one message together.
+fn exceptions<'m>(text: &mut String, there: impl Iterator<Item = (&'m str, &'m str)>, width: usize) {
+    let mut by_message: Vec<(&str, Vec<String>)> = Vec::new();
+    for (cluster, message) in there {
+        match by_message.iter_mut().find(|(known, _)| *known == message) {
+            Some((_, clusters)) => clusters.push(cluster.to_owned()),
+            None => by_message.push((message, vec![cluster.to_owned()])),
+        }
+    }
+    for (message, clusters) in by_message {
+        let room = width.saturating_sub(message.len()).max(MOST_NAMES);
+        let _ = writeln!(text, "  on {}: {message}", fitting_names(&clusters, room));
     }
 }
 
@@ -192,12 +240,9 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
                 fitting_names(&policy.clusters, width.saturating_sub(12))
             );
         }
-        for on in &policy.on_clusters {
-            let there = on.enforced.as_ref().or(on.programmed.as_ref());
-            if let Some(condition) = there {
-                let _ = writeln!(text, "  on {}: {}", on.cluster, condition.message);
-            }
-        }
+        let there = policy.on_clusters.iter();
+        let there = there.filter_map(|on| Some((on.cluster.as_str(), on.condition()?.message.as_str())));
+        exceptions(&mut text, there, width);
     }
     if report.policies.is_empty() {
         text.push_str("no policy in the input\n");
@@ -216,8 +261,14 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
 }
 
 fn effective_entry(text: &mut String, entry: &EffectiveEntry, width: usize) {
-    let path: Vec<&str> = entry.path.iter().map(|locator| short(locator)).collect();
+    let mut path: Vec<&str> = entry.path.iter().map(|locator| short(locator)).collect();
+    if entry.any_route {
+        path.push("any route that comes");
+    }
     let _ = writeln!(text, "\n{} > {}", entry.kind, path.join(" > "));
+    if !entry.everywhere {
+        on_clusters(text, &entry.clusters, width);
+    }
     match (&entry.rules, &entry.rule_sources) {
         (Some(rules), Some(sources)) => {
             for (name, value) in rules {

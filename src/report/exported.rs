@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::status::WorkState;
+use super::status::FailedManifest;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
@@ -23,19 +23,33 @@ pub(super) const RBAC_WORK: &str = "gateway-rbac";
 pub(super) struct ExportedWork<'w> {
     /// The work.
     pub(super) object: &'w Object,
-    /// Applied, NotApplied or Deleting.
-    pub(super) state: WorkState,
-    /// What its condition Applied says where it is not True.
-    pub(super) because: Option<&'w str>,
+    /// Its condition Applied; `None` where nobody has written it yet.
+    pub(super) applied: Option<Applied<'w>>,
+    /// Whether it is being deleted.
+    pub(super) is_deleting: bool,
+    /// The generation of the spec that the agent has not looked at yet.
+    pub(super) unobserved: Option<i64>,
+    /// Those that could not be applied, in their order.
+    pub(super) failed: Vec<FailedManifest>,
     /// By group, resource (the kind where that is missing), namespace and name.
     manifests: HashMap<[&'w str; 4], ManifestStatus<'w>>,
+}
+
+/// A condition Applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Applied<'w> {
+    Yes,
+    /// Why not.
+    No(&'w str),
 }
 
 /// What a cluster says of one manifest.
 #[derive(Debug, Default)]
 pub(super) struct ManifestStatus<'w> {
-    /// Why it could not be applied, where its own condition Applied says so.
-    pub(super) refused: Option<&'w str>,
+    /// Its own condition Applied.
+    pub(super) applied: Option<Applied<'w>>,
+    /// Why the agent could not read a value that it was asked for.
+    pub(super) unreadable: Option<&'w str>,
     feedback: Vec<Feedback<'w>>,
 }
 
@@ -53,9 +67,10 @@ impl<'w> ExportedWork<'w> {
     pub(super) fn read(object: &'w Object, findings: &mut Findings) -> Self {
         let root = object.root();
         let status = root.get("status");
-        let applied = applied_of(&items(object, &status.get("conditions"), findings));
-        let deleting = root.get("metadata").get("deletionTimestamp").is_present();
+        let conditions = items(object, &status.get("conditions"), findings);
+        let applied = condition(&conditions, "Applied");
         let mut manifests = HashMap::new();
+        let mut failed = Vec::new();
         let statuses = status.get("resourceStatus").get("manifests");
         for (position, manifest) in items(object, &statuses, findings).into_iter().enumerate() {
             let meta = manifest.get("resourceMeta");
@@ -67,7 +82,9 @@ impl<'w> ExportedWork<'w> {
             let conditions = items(object, &manifest.get("conditions"), findings);
             let values = items(object, &manifest.get("statusFeedback").get("values"), findings);
             let read = ManifestStatus {
-                refused: applied_problem(applied_of(&conditions)),
+                applied: condition(&conditions, "Applied").map(applied_of),
+                unreadable: condition(&conditions, "StatusFeedbackSynced")
+                    .and_then(|synced| applied_of(synced).problem()),
                 feedback: values
                     .into_iter()
                     .enumerate()
@@ -80,17 +97,26 @@ impl<'w> ExportedWork<'w> {
                     })
                     .collect(),
             };
+            if let Some(Applied::No(message)) = read.applied {
+                failed.push(FailedManifest {
+                    kind: text("kind").to_owned(),
+                    namespace: text("namespace").to_owned(),
+                    name: text("name").to_owned(),
+                    message: message.to_owned(),
+                });
+            }
             manifests.insert([text("group"), resource, text("namespace"), text("name")], read);
         }
-        let state = match (deleting, applied) {
-            (true, _) => WorkState::Deleting,
-            (false, Some((true, _))) => WorkState::Applied,
-            (false, _) => WorkState::NotApplied,
-        };
+        let integer = |field: Field<'w>| field.integer().ok().flatten();
+        let generation = integer(root.get("metadata").get("generation"));
+        let observed = applied.and_then(|applied| integer(applied.get("observedGeneration")));
         Self {
             object,
-            state,
-            because: applied_problem(applied),
+            applied: applied.map(applied_of),
+            is_deleting: root.get("metadata").get("deletionTimestamp").is_present(),
+            unobserved: generation
+                .filter(|generation| observed.is_some_and(|observed| observed < *generation)),
+            failed,
             manifests,
         }
     }
@@ -142,6 +168,15 @@ impl<'w> ManifestStatus<'w> {
 }
 
 impl<'w> Feedback<'w> {
+    /// The value as it came; what came as raw JSON, as that.
+    pub(super) fn value(&self) -> Option<Value> {
+        if let Some(raw) = self.value.get("jsonRaw").and_then(Value::as_str) {
+            return Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.into()));
+        }
+        let mut values = ["string", "integer", "boolean"].iter();
+        values.find_map(|kind| self.value.get(kind)).cloned()
+    }
+
     fn text(&self) -> Option<&'w str> {
         let text = |name: &str| self.value.get(name).and_then(Value::as_str);
         text("string").or_else(|| text("jsonRaw"))
@@ -183,19 +218,26 @@ fn items<'w>(object: &Object, field: &Field<'w>, findings: &mut Findings) -> Vec
     field.items().collect()
 }
 
-/// Whether the condition Applied is True, and its message or reason; `None` when nobody has written it yet.
-fn applied_of<'w>(conditions: &[Field<'w>]) -> Option<(bool, Option<&'w str>)> {
-    let applied = conditions
-        .iter()
-        .find(|condition| condition.get("type").str() == Some("Applied"))?;
-    let words = |name: &str| applied.get(name).str().filter(|text| !text.is_empty());
-    let because = words("message").or_else(|| words("reason"));
-    Some((applied.get("status").str() == Some("True"), because))
+fn condition<'c, 'w>(conditions: &'c [Field<'w>], kind: &str) -> Option<&'c Field<'w>> {
+    let mut conditions = conditions.iter();
+    conditions.find(|condition| condition.get("type").str() == Some(kind))
 }
 
-fn applied_problem(applied: Option<(bool, Option<&str>)>) -> Option<&str> {
-    match applied {
-        Some((false, because)) => Some(because.unwrap_or("Applied is not True")),
-        _ => None,
+fn applied_of<'w>(condition: &Field<'w>) -> Applied<'w> {
+    let words = |name: &str| condition.get(name).str().filter(|text| !text.is_empty());
+    if condition.get("status").str() == Some("True") {
+        return Applied::Yes;
+    }
+    let because = words("message").or_else(|| words("reason"));
+    Applied::No(because.unwrap_or("Applied is not True"))
+}
+
+impl<'w> Applied<'w> {
+    /// Why not, where it is not.
+    fn problem(self) -> Option<&'w str> {
+        match self {
+            Self::Yes => None,
+            Self::No(because) => Some(because),
+        }
     }
 }

@@ -13,6 +13,7 @@ mod placement;
 // Policies: one object in words, all of them as a picture.
 mod policies;
 mod policy_view;
+mod effective_policy;
 
 mod explain;
 mod explain_text;
@@ -26,6 +27,7 @@ mod predicted;
 
 mod aggregate;
 
+mod status_gate;
 mod status_report;
 mod status_text;
 
@@ -41,12 +43,15 @@ pub use explain::{
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-#[cfg(test)]
-pub(crate) use policies::OnClusters;
 pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
+pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
-pub use status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster, WorkState};
+pub use status::{
+    Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
+    WorkState,
+};
+pub use status_gate::{Required, works_in_the_way};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;

@@ -4,20 +4,18 @@
 //! Flows in: attachments, effective policies, statuses, the clusters of each Gateway. Flows out: values for serde.
 //! Must not know: text reports, files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apimachinery::pointer;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::policy_view::PolicyView;
+use super::policy_view::{PolicyView, Seen};
 use crate::diagnostic::API_VERSION;
-use crate::placing::Clusters;
 use crate::policy::{
-    AncestorStatus, Attachments, Condition, EffectivePolicies, KindId, MergeUnit, PathEffective, PolicyId,
-    PolicyStatus, Rule, Statuses, displacing, flatten,
+    AncestorStatus, Attachments, Condition, Everywhere, KindId, Leaf, MergeUnit, Outcome, PathEffective,
+    PolicyId, Rule, StatusShape, Tally, accepted, ancestors, effect_of, flatten, nowhere,
 };
-use crate::sync::LocalEffect;
 use crate::topology::{GatewayId, Level, Node};
 
 /// `policies -o json`.
@@ -54,30 +52,6 @@ pub struct WithoutPaths {
     pub ends: &'static str,
 }
 
-/// What is known about clusters.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OnClusters<'c> {
-    /// The clusters of each Gateway; `None`: nobody looked.
-    pub clusters: Option<&'c Clusters>,
-    /// What spoke-local policies do to synced ones, by cluster.
-    pub effects: Option<&'c BTreeMap<String, Vec<LocalEffect>>>,
-    /// Whether `clusters` is that of one cluster: what is neither placed nor lives there is left out.
-    pub one: bool,
-}
-
-impl OnClusters<'_> {
-    /// Whether a Gateway is to be spoken of.
-    fn admits(&self, attachments: &Attachments<'_>, gateway: GatewayId) -> bool {
-        let gateway = attachments.topology.gateways.get(gateway);
-        let placed = || {
-            self.clusters?
-                .get(&gateway.object.key())
-                .map(|clusters| !clusters.is_empty())
-        };
-        !self.one || gateway.local || placed().unwrap_or(false)
-    }
-}
-
 /// What holds on one path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -102,45 +76,58 @@ pub struct EffectiveEntry {
     pub spec: Option<Value>,
     /// JSON pointer in `spec` to the policy that the value comes from.
     pub sources: BTreeMap<String, String>,
+    /// The path ends at a listener because no route is known that hangs there: it holds for any that comes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub any_route: bool,
+    /// The clusters where this holds, sorted; none: a Gateway that goes to none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
+    /// Whether those are all clusters of the Gateway.
+    #[serde(skip)]
+    pub everywhere: bool,
 }
 
 impl EffectiveEntry {
     /// The entry of a path.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>, kind: KindId, path: &PathEffective) -> Self {
+    pub(crate) fn new(attachments: &Attachments<'_>, kind: KindId, path: &PathEffective) -> Self {
         let profile = &attachments.kinds.get(kind).profile;
         let effective = &path.effective;
-        let locator = |id: PolicyId| attachments.locator(id).to_string();
+        let author = |key: &str, leaf: &Leaf| {
+            let author = attachments.author_of(key, leaf);
+            attachments.authored(author).locator.to_string()
+        };
         let spec = effective.spec(profile);
         let named = spec.is_none() || matches!(profile.unit, MergeUnit::Rules(_));
         let mut sources = BTreeMap::new();
         if spec.is_some() {
-            for leaf in effective.content.values() {
+            for (key, leaf) in effective.content.iter() {
                 flatten_leaf(&leaf.value, &leaf.at, &mut |pointer| {
-                    sources.insert(pointer, locator(leaf.policy));
+                    sources.insert(pointer, author(key, leaf));
                 });
             }
         }
-        let policies: BTreeSet<String> = effective.sources().into_iter().map(locator).collect();
+        let content = || effective.content.iter();
+        // Where policies add up, each is a rule under its locator.
+        let id = |key: &str, leaf: &Leaf| match &spec {
+            Some(_) => key.to_owned(),
+            None => author(key, leaf),
+        };
+        let policies: BTreeSet<String> = content().map(|(key, leaf)| author(key, leaf)).collect();
+        let rules = named.then(|| content().map(|(key, leaf)| (id(key, leaf), (*leaf.value).clone())).collect());
+        let rule_sources = named.then(|| content().map(|(key, leaf)| (id(key, leaf), author(key, leaf))).collect());
         Self {
             kind: profile.kind.clone(),
             group: profile.group.clone(),
             path: attachments.topology.path_locators(&path.path),
-            rules: named.then(|| {
-                let rules = effective.content.iter();
-                rules
-                    .map(|(id, leaf)| (id.to_string(), (*leaf.value).clone()))
-                    .collect()
-            }),
-            rule_sources: named.then(|| {
-                let rules = effective.content.iter();
-                rules
-                    .map(|(id, leaf)| (id.to_string(), locator(leaf.policy)))
-                    .collect()
-            }),
+            rules,
+            rule_sources,
             source_policies: policies.into_iter().collect(),
             spec,
             sources,
+            any_route: attachments.leads_to_no_route(kind, &path.path),
+            clusters: Vec::new(),
+            everywhere: false,
         }
     }
 }
@@ -219,158 +206,246 @@ pub struct OnCluster {
 }
 
 impl PolicyEntry {
-    /// The entry of a policy; `there` is what becomes of it on single clusters.
+    /// The entry of a policy of the hub.
     #[must_use]
-    pub fn new(
-        attachments: &Attachments<'_>,
-        effective: &EffectivePolicies,
-        (id, status): (PolicyId, &PolicyStatus),
-        clusters: Option<&Clusters>,
-        there: &[(&str, &LocalEffect)],
-    ) -> Self {
-        let names: BTreeSet<String> = status
+    pub(crate) fn of_hub(view: &PolicyView<'_>, id: PolicyId) -> Self {
+        let hub = view.hub;
+        let accepted = accepted(hub, id, None);
+        let everywhere = view.fates.of(&hub.locator(id));
+        let mut entry = Self::new(hub, (id, accepted), everywhere);
+        let mut gateways: BTreeSet<GatewayId> = hub
+            .topology
             .gateways
-            .iter()
-            .map(|gateway| attachments.topology.gateways.get(*gateway))
-            .filter_map(|gateway| clusters?.get(&gateway.object.key()))
-            .flatten()
-            .cloned()
-            .collect();
-        let by: BTreeSet<String> = status
-            .tally
-            .by
-            .iter()
-            .map(|id| attachments.locator(*id).to_string())
-            .collect();
-        let named = |effect: &Condition, name: &str| (effect.kind == name).then(|| effect.clone());
-        let effect_named = |name: &str| status.effect.as_ref().and_then(|effect| named(effect, name));
-        let on_clusters = there
-            .iter()
-            .map(|(cluster, effect)| OnCluster {
-                cluster: (*cluster).to_owned(),
-                enforced: named(&effect.condition, "Enforced"),
-                programmed: named(&effect.condition, "Programmed"),
+            .ids()
+            .filter(|gateway| {
+                let name = hub.topology.locator(Node::Gateway(*gateway));
+                let mut fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
+                fates.any(|fate| fate.gateways.contains_key(&name))
             })
             .collect();
+        if gateways.is_empty() {
+            let nodes = hub.policy(id).nodes().into_iter();
+            gateways.extend(nodes.flat_map(|node| hub.topology.gateways_of(node)));
+        }
+        let kind = hub.policy(id).object.kind.as_str();
+        let (ancestors, _) = ancestors(hub, id, &gateways, |gateway| {
+            let name = hub.topology.locator(Node::Gateway(gateway));
+            let mut total = Tally::default();
+            for fate in everywhere.into_iter().flat_map(|everywhere| &everywhere.fates) {
+                if let Some(tally) = fate.gateways.get(&name) {
+                    total.add(tally);
+                }
+            }
+            match (everywhere, total.outcome()) {
+                (None, _) if !hub.topology.gateways_of(Node::Gateway(gateway)).is_empty() => {
+                    nowhere(kind, StatusShape::Ancestors)
+                }
+                (_, outcome) => effect_of(kind, StatusShape::Ancestors, outcome, &total.keys()),
+            }
+        });
+        entry.ancestors = ancestors;
+        for node in hub.policy(id).nodes() {
+            let by = hub.conflicted_by(id, node);
+            entry.decisions.extend(by.map(|by| {
+                DecisionEntry::new(&hub.locator(by), hub.rule_on_one_node(by, id))
+            }));
+        }
+        entry.decisions.sort();
+        entry.decisions.dedup();
+        entry
+    }
+
+    /// The entry of a policy that lives on a cluster.
+    #[must_use]
+    pub(crate) fn of_cluster(view: &PolicyView<'_>, there: &Attachments<'_>, id: PolicyId) -> Self {
+        let everywhere = view.fates.of(&there.locator(id));
+        Self::new(there, (id, accepted(there, id, None)), everywhere)
+    }
+
+    /// The entry of a policy by what became of it.
+    fn new(
+        attachments: &Attachments<'_>,
+        (id, accepted): (PolicyId, Condition),
+        everywhere: Option<&Everywhere<'_>>,
+    ) -> Self {
+        let policy = attachments.policy(id);
+        let kind = policy.object.kind.as_str();
+        let shape = attachments.profile(id).status;
+        let common = everywhere.and_then(Everywhere::common);
+        let effect = accepted.is_true().then(|| match &common {
+            Some((outcome, tally)) => effect_of(kind, shape, *outcome, &tally.keys()),
+            None => {
+                let mut nodes = policy.nodes().into_iter();
+                if nodes.any(|node| !attachments.topology.gateways_of(node).is_empty()) {
+                    nowhere(kind, shape)
+                } else {
+                    effect_of(kind, shape, Outcome::NoPath, &[])
+                }
+            }
+        });
+        let exceptions = everywhere.map(Everywhere::exceptions).unwrap_or_default();
+        let mut on_clusters: Vec<OnCluster> = exceptions
+            .iter()
+            .flat_map(|(clusters, tally)| {
+                let condition = exception(kind, shape, tally);
+                clusters.iter().map(move |cluster| OnCluster::new(cluster, &condition))
+            })
+            .collect();
+        on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
+        let by = common.map(|(_, tally)| tally.by).unwrap_or_default();
+        let decisions = by.iter().flat_map(|(locator, winner)| {
+            let rules = winner.rules.iter();
+            rules.map(|rule| DecisionEntry::new(locator, *rule))
+        });
+        let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
+        let named = |name: &str| effect.clone().filter(|effect| effect.kind == name);
         Self {
-            policy: attachments.locator(id).to_string(),
-            accepted: status.accepted.clone(),
-            enforced: effect_named("Enforced"),
-            programmed: effect_named("Programmed"),
-            conditions: std::iter::once(status.accepted.clone())
-                .chain(status.effect.clone())
-                .collect(),
-            ancestors: status.ancestors.clone(),
-            overridden_by: by.into_iter().collect(),
-            decisions: decisions(attachments, effective, id, status),
-            clusters: names.into_iter().collect(),
+            policy: policy.locator().to_string(),
+            enforced: named("Enforced"),
+            programmed: named("Programmed"),
+            conditions: std::iter::once(accepted.clone()).chain(effect.clone()).collect(),
+            accepted,
+            ancestors: Vec::new(),
+            overridden_by: by.keys().map(ToString::to_string).collect(),
+            decisions: decisions.collect(),
+            clusters: clusters.into_iter().map(str::to_owned).collect(),
             on_clusters,
         }
     }
 }
 
-/// The decisions against a policy, sorted.
-fn decisions(
-    attachments: &Attachments<'_>,
-    effective: &EffectivePolicies,
-    id: PolicyId,
-    status: &PolicyStatus,
-) -> Vec<DecisionEntry> {
-    let mut against: BTreeSet<(PolicyId, Rule)> = BTreeSet::new();
-    if status.tally.lost {
-        against.extend(displacing(attachments, effective, id));
-    }
-    for node in attachments.policy(id).nodes() {
-        let by = attachments.conflicted_by(id, node);
-        against.extend(by.map(|by| (by, attachments.rule_on_one_node(by, id))));
-    }
-    let entries: BTreeSet<DecisionEntry> = against
-        .into_iter()
-        .map(|(winner, rule)| DecisionEntry {
-            winner: attachments.locator(winner).to_string(),
+impl DecisionEntry {
+    fn new(winner: &str, rule: Rule) -> Self {
+        Self {
+            winner: winner.to_owned(),
             rule: rule.name(),
             because: rule.because(),
-        })
-        .collect();
-    entries.into_iter().collect()
+        }
+    }
+}
+
+impl OnCluster {
+    fn new(cluster: &str, condition: &Condition) -> Self {
+        let named = |name: &str| (condition.kind == name).then(|| condition.clone());
+        Self {
+            cluster: cluster.to_owned(),
+            enforced: named("Enforced"),
+            programmed: named("Programmed"),
+        }
+    }
+
+    /// The condition there.
+    pub(crate) fn condition(&self) -> Option<&Condition> {
+        self.enforced.as_ref().or(self.programmed.as_ref())
+    }
+}
+
+/// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
+/// policy that lives there is what somebody looks for.
+pub(super) fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Condition {
+    let (outcome, by) = (tally.outcome(), tally.keys());
+    let mut condition = effect_of(kind, shape, outcome, &by);
+    if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
+        condition.message = format!(
+            "{kind} has been partially enforced, in part overridden by [{}]",
+            by.join(" ")
+        );
+    }
+    condition
 }
 
 impl PolicyReport {
     /// The whole report.
     #[must_use]
     pub fn of(view: &PolicyView<'_>) -> Self {
-        let on = OnClusters {
-            clusters: Some(&view.clusters),
-            effects: Some(&view.effects),
-            one: view.of_one_cluster,
-        };
-        Self::new(view.attachments, &view.effective, &view.statuses, on)
-    }
-
-    /// The report of what has been evaluated.
-    pub(crate) fn new(
-        attachments: &Attachments<'_>,
-        effective: &EffectivePolicies,
-        statuses: &Statuses,
-        clusters: OnClusters<'_>,
-    ) -> Self {
-        let mut there: BTreeMap<PolicyId, Vec<(&str, &LocalEffect)>> = BTreeMap::new();
-        for (cluster, effects) in clusters.effects.into_iter().flatten() {
-            for effect in effects {
-                there.entry(effect.policy).or_default().push((cluster, effect));
-            }
-        }
         Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
-            effective: effective
-                .iter()
-                .map(|(kind, path)| EffectiveEntry::new(attachments, kind, path))
-                .collect(),
-            without_paths: without_paths(attachments, effective, clusters),
-            policies: statuses
-                .iter()
-                .filter(|(id, status)| {
-                    let lives_there = attachments.policy(*id).local;
-                    let admits = |gateway: &GatewayId| clusters.admits(attachments, *gateway);
-                    !clusters.one || lives_there || status.gateways.iter().any(admits)
-                })
-                .map(|(id, status)| {
-                    let there = there.get(&id).map(Vec::as_slice).unwrap_or_default();
-                    PolicyEntry::new(attachments, effective, (id, status), clusters.clusters, there)
-                })
-                .collect(),
+            effective: effective(view),
+            without_paths: without_paths(view),
+            policies: policies(view),
         }
     }
 }
 
-/// Gateways with policies of a kind and no path of it.
-#[must_use]
-fn without_paths(
-    attachments: &Attachments<'_>,
-    effective: &EffectivePolicies,
-    clusters: OnClusters<'_>,
-) -> Vec<WithoutPaths> {
-    let mut found = Vec::new();
-    for (position, kind) in attachments.kinds.iter() {
-        for gateway in attachments.topology.gateways.ids() {
-            if !effective.on(position, gateway).is_empty() || !clusters.admits(attachments, gateway) {
-                continue;
+/// What holds on each path; what is the same on several clusters once. By kind, then Gateway, then the order of the
+/// topology.
+fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
+    let mut entries: Vec<EffectiveEntry> = Vec::new();
+    let mut known: HashMap<(Vec<String>, String), usize> = HashMap::new();
+    for seen in view.seen() {
+        for (kind, path) in seen.effective.iter() {
+            let entry = EffectiveEntry::new(seen.attachments, kind, path);
+            let text = serde_json::to_string(&entry).unwrap_or_default();
+            let position = *known.entry((entry.path.clone(), text)).or_insert(entries.len());
+            if position == entries.len() {
+                entries.push(entry);
             }
-            let nodes = attachments.topology.nodes_of_gateway(gateway);
-            let policies: BTreeSet<String> = nodes
-                .iter()
-                .flat_map(|node| attachments.on(position, *node))
-                .map(|entry| attachments.locator(entry.policy).to_string())
-                .collect();
-            if !policies.is_empty() {
-                found.push(WithoutPaths {
+            if let Some(entry) = entries.get_mut(position) {
+                entry.clusters.extend(seen.clusters.iter().cloned());
+                let gateway = seen.attachments.topology.gateways.get(path.path.gateway);
+                let all = view.clusters_of(&gateway.known_as().key());
+                entry.everywhere = view.cluster.is_some() || entry.clusters.len() >= all.len();
+            }
+        }
+    }
+    for entry in &mut entries {
+        entry.clusters.sort_unstable();
+    }
+    let order = |entry: &EffectiveEntry| (entry.group.clone(), entry.kind.clone(), entry.path.get(1).cloned());
+    entries.sort_by_cached_key(order);
+    entries
+}
+
+/// The policies of the hub, or those that go to the cluster that is looked at; and what lives there.
+fn policies(view: &PolicyView<'_>) -> Vec<PolicyEntry> {
+    let hub = view.hub.policies.ids();
+    let goes_there = |id: &PolicyId| {
+        let fates = view.fates.of(&view.hub.locator(*id));
+        view.cluster.is_none() || fates.is_some_and(|fates| !fates.clusters().is_empty())
+    };
+    let mut entries: Vec<PolicyEntry> = hub
+        .filter(goes_there)
+        .map(|id| PolicyEntry::of_hub(view, id))
+        .collect();
+    for spoke in view.spokes.iter().filter(|_| view.cluster.is_some()) {
+        let policies = spoke.attachments.policies.iter();
+        let local = policies.filter(|(_, policy)| policy.local);
+        entries.extend(local.map(|(id, _)| PolicyEntry::of_cluster(view, &spoke.attachments, id)));
+    }
+    entries
+}
+
+/// Gateways with policies of a kind and no path of it.
+fn without_paths(view: &PolicyView<'_>) -> Vec<WithoutPaths> {
+    let mut found: Vec<WithoutPaths> = Vec::new();
+    for seen in view.seen() {
+        let Seen {
+            attachments,
+            effective,
+            ..
+        } = seen;
+        for (position, kind) in attachments.kinds.iter() {
+            for gateway in attachments.topology.gateways.ids() {
+                if !effective.has(gateway) || !effective.on(position, gateway).is_empty() {
+                    continue;
+                }
+                let nodes = attachments.topology.nodes_of_gateway(gateway);
+                let policies: BTreeSet<String> = nodes
+                    .iter()
+                    .flat_map(|node| attachments.on(position, *node))
+                    .map(|entry| attachments.locator(entry.policy).to_string())
+                    .collect();
+                let without = WithoutPaths {
                     kind: kind.profile.kind.clone(),
                     group: kind.profile.group.clone(),
                     gateway: attachments.topology.locator(Node::Gateway(gateway)),
                     policies: policies.into_iter().collect(),
                     ends: kind.profile.ends.last().copied().unwrap_or(Level::Gateway).name(),
-                });
+                };
+                if !without.policies.is_empty() && !found.contains(&without) {
+                    found.push(without);
+                }
             }
         }
     }

@@ -1,47 +1,163 @@
 //! All that is decided about the policies of one input, for reports.
 //!
-//! Owns: the bundle. Flows in and out: what `policy` and `sync` decided. Must not know: how it was made, or how
-//! it is shown.
+//! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows in
+//! and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::diagnostic::{DocumentId, SourceId};
+use crate::object::{Object, Origin};
 use crate::placing::Clusters;
-use crate::policy::{Attachments, EffectivePolicies, Statuses, effective_policy_documents};
-use crate::sync::{LocalEffect, SyncedKinds, SyncedRoutes};
+use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
+use crate::sync::{SyncedKinds, SyncedRoutes};
+use crate::topology::Node;
+use apimachinery::{ApiVersion, Identity};
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]
 pub struct PolicyView<'a> {
-    /// What is attached where.
-    pub(crate) attachments: &'a Attachments<'a>,
-    /// What holds on each path.
-    pub(crate) effective: EffectivePolicies,
-    /// What the statuses would say.
-    pub(crate) statuses: Statuses,
+    /// What is attached where on the hub.
+    pub(crate) hub: &'a Attachments<'a>,
+    /// What holds below Gateways of the hub that go to no cluster: they are of other classes, or nobody places them.
+    pub(crate) hub_effective: EffectivePolicies,
+    /// What is on the clusters, by classes of clusters that are alike.
+    pub(crate) spokes: Vec<SpokeView<'a>>,
+    /// What becomes of each policy.
+    pub(crate) fates: Fates<'a>,
     /// The clusters of each Gateway of ours.
-    pub(crate) clusters: Clusters,
-    /// What spoke-local policies do to synced ones, by cluster.
-    pub(crate) effects: BTreeMap<String, Vec<LocalEffect>>,
+    pub(crate) clusters: &'a Clusters,
     /// Which kinds go with which Gateway of ours.
     pub(crate) kinds: &'a SyncedKinds,
     /// The routes that go to spokes.
     pub(crate) routes: &'a SyncedRoutes<'a>,
-    /// Whether all this is as seen on one cluster.
-    pub(crate) of_one_cluster: bool,
+    /// The one cluster that is looked at.
+    pub(crate) cluster: Option<&'a str>,
+}
+
+/// The policies of clusters that are alike, evaluated as they are there.
+#[derive(Debug)]
+pub(crate) struct SpokeView<'a> {
+    /// The clusters, sorted.
+    pub(crate) clusters: &'a [String],
+    /// What is attached there. Names are the hub's, where something comes from the hub.
+    pub(crate) attachments: Attachments<'a>,
+    /// What holds on each path.
+    pub(crate) effective: EffectivePolicies,
+}
+
+/// One place where policies were evaluated: clusters that are alike, or the hub.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'v> {
+    /// The clusters; none: the hub.
+    pub(crate) clusters: &'v [String],
+    /// What is attached there.
+    pub(crate) attachments: &'v Attachments<'v>,
+    /// What holds there.
+    pub(crate) effective: &'v EffectivePolicies,
 }
 
 impl PolicyView<'_> {
-    /// `EffectivePolicy` documents, one for each path and kind.
-    #[must_use]
-    pub fn effective_policy_documents(&self) -> Vec<Value> {
-        effective_policy_documents(self.attachments, &self.effective)
+    /// Every place where policies were evaluated, the hub first.
+    pub(crate) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        let hub = Seen {
+            clusters: &[],
+            attachments: self.hub,
+            effective: &self.hub_effective,
+        };
+        std::iter::once(hub).chain(self.spokes.iter().map(|spoke| Seen {
+            clusters: spoke.clusters,
+            attachments: &spoke.attachments,
+            effective: &spoke.effective,
+        }))
     }
 
-    /// On how many paths something was evaluated, over all kinds.
+    /// On how many paths something was evaluated, over all kinds and classes of clusters.
     #[must_use]
     pub fn path_count(&self) -> usize {
-        self.effective.len()
+        self.seen().map(|seen| seen.effective.len()).sum()
     }
+
+    /// Whether a policy of the hub, or of a cluster that was evaluated, has this identity.
+    #[must_use]
+    pub fn is_policy(&self, identity: &Identity) -> bool {
+        let locator = identity.locator();
+        self.seen().any(|seen| !seen.standing_for(&locator).is_empty())
+    }
+
+    /// What routes and policies name and the input does not hold: Services, mostly. The objects say nothing but what they
+    /// are called.
+    #[must_use]
+    pub fn without_objects(&self) -> Vec<Object> {
+        let seen = self.seen();
+        let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
+        let named: BTreeSet<&Identity> = backends
+            .filter(|backend| backend.object.is_none())
+            .map(|backend| &backend.identity)
+            .collect();
+        let objects = named.into_iter().map(|identity| Object {
+            api_version: ApiVersion {
+                group: identity.group_kind.group.clone(),
+                version: String::new(),
+            },
+            kind: identity.group_kind.kind.clone(),
+            namespace: identity.namespace.clone(),
+            name: identity.name.clone(),
+            value: Value::Null,
+            origin: Origin {
+                document: DocumentId {
+                    source: SourceId(0),
+                    index: 0,
+                },
+                pointer: String::new(),
+            },
+        });
+        objects.collect()
+    }
+
+    /// The clusters of a Gateway by its `namespace/name` on the hub.
+    pub(crate) fn clusters_of(&self, gateway: &str) -> &[String] {
+        let known = self.clusters.get(gateway);
+        known.map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+impl<'v> Seen<'v> {
+    /// The policies there that stand for the one of this locator, each with what it is in them.
+    pub(crate) fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
+        let policies = self.attachments.policies.iter();
+        policies
+            .flat_map(|(id, policy)| policy.authors(id).map(move |(author, authored)| (id, author, authored)))
+            .filter(|(_, _, authored)| authored.locator.as_ref() == locator)
+            .map(|(id, author, _)| (id, author))
+            .collect()
+    }
+
+    /// Whether a policy is there: on the hub, whether it is on any path that is evaluated there.
+    pub(crate) fn goes_there(self, policy: PolicyId) -> bool {
+        let topology = &self.attachments.topology;
+        let nodes = self.attachments.policy(policy).nodes().into_iter();
+        let mut gateways = nodes.flat_map(|node| topology.gateways_of(node));
+        !self.clusters.is_empty() || gateways.any(|gateway| self.effective.has(gateway))
+    }
+
+    /// A node of the hub, as it is called there.
+    pub(crate) fn find(self, hub: &Attachments<'_>, node: Node) -> Vec<Node> {
+        if self.clusters.is_empty() {
+            return vec![node];
+        }
+        let section = hub.topology.section(node);
+        let there = self.attachments.topology.find(&hub.topology.identity(node));
+        let there = there.into_iter();
+        there
+            .filter_map(|whole| self.attachments.topology.find_section(whole, section))
+            .collect()
+    }
+}
+
+/// The clusters of `some` and `more`, sorted.
+pub(crate) fn joined(some: &mut Vec<String>, more: &[String]) {
+    let all: BTreeSet<String> = some.drain(..).chain(more.iter().cloned()).collect();
+    some.extend(all);
 }

@@ -7,19 +7,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Value, json};
+
 use super::policies::PolicyEntry;
+use super::policy_view::{PolicyView, Seen};
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
-use crate::placing::Clusters;
-use crate::policy::{
-    Attachments, Condition, EffectivePolicies, PolicyId, Statuses, affected, affecting,
-    effective_policy_stanza, extension_kinds,
-};
-use crate::sync::{LocalEffect, SyncedRoutes};
+use crate::object::Object;
+use crate::policy::{Condition, affecting};
 use crate::topology::Node;
+use apimachinery::{GroupKind, Identity};
 
 /// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
@@ -35,18 +35,19 @@ pub(crate) struct Prediction<'p, 'a> {
     pub clusters: &'p Table<OurGatewayId, Vec<String>>,
     /// Gateways, by the same order, whose placement nobody has heard of.
     pub not_found: &'p BTreeSet<OurGatewayId>,
-    /// What is attached where.
-    pub attachments: &'p Attachments<'a>,
-    /// What holds on each path.
-    pub effective: &'p EffectivePolicies,
-    /// What the policies' statuses say.
-    pub statuses: &'p Statuses,
-    /// The clusters of each Gateway by its key.
-    pub by_key: &'p Clusters,
-    /// What spoke-local policies do to synced ones, by cluster.
-    pub effects: &'p BTreeMap<String, Vec<LocalEffect>>,
-    /// The routes that go to spokes.
-    pub routes: &'p SyncedRoutes<'a>,
+    /// The policies.
+    pub view: &'p PolicyView<'p>,
+}
+
+/// Which policies affect a target, by what it is called: its group, its locator, the kind of the policies.
+type Affecting<'v> = BTreeMap<(StatusGroup, String), AffectingThere<'v>>;
+
+/// The policies by their kind (group and kind), and locator.
+#[derive(Default)]
+struct AffectingThere<'v> {
+    policies: BTreeMap<(String, String), BTreeMap<String, &'v Object>>,
+    /// Whether the object has no conditions that could say so.
+    without_conditions: bool,
 }
 
 impl Prediction<'_, '_> {
@@ -55,10 +56,9 @@ impl Prediction<'_, '_> {
     #[must_use]
     pub(crate) fn statuses(&self) -> Vec<ObjectStatus> {
         let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
-        let extension_kinds = extension_kinds(self.attachments);
         let classes = self.ours.classes.values().map(|class| {
             let mut status = class_status(class);
-            status.extension_kinds.clone_from(&extension_kinds);
+            status.extension_kinds = extension_kinds(class);
             status
         });
         for status in classes.chain(self.gateways()).chain(self.routes()) {
@@ -102,8 +102,9 @@ impl Prediction<'_, '_> {
 
     /// The routes that go to spokes. Nobody writes a condition of theirs on the hub.
     fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
-        self.routes.iter().filter_map(|(number, route)| {
-            let clusters = self.routes.clusters(self.attachments, self.by_key, number);
+        let view = self.view;
+        view.routes.iter().filter_map(|(number, route)| {
+            let clusters = view.routes.clusters(view.hub, view.clusters, number);
             (!clusters.is_empty()).then(|| ObjectStatus {
                 shipped_to: clusters.into_iter().map(str::to_owned).collect(),
                 ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
@@ -111,68 +112,70 @@ impl Prediction<'_, '_> {
         })
     }
 
-    /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`.
+    /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`; to an object that has no
+    /// conditions, the annotation that stands for them (docs/systems/gep-713.md#affected-conditions).
     fn affect(&self, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
-        let topology = &self.attachments.topology;
-        let affecting = affecting(self.attachments, self.effective);
-        let nodes: BTreeSet<Node> = affecting.keys().map(|(node, _)| *node).collect();
-        let mut groups: BTreeMap<String, StatusGroup> = BTreeMap::new();
-        for node in nodes {
-            let locator = topology.locator(node);
-            let group = self.group(node);
-            groups.insert(locator.clone(), group);
-            targets
+        for ((group, locator), affecting) in self.affecting() {
+            let status = targets
                 .entry((group, locator.clone()))
-                .or_insert_with(|| ObjectStatus::new(locator, group))
-                .effective_policy
-                .extend(effective_policy_stanza(self.attachments, &affecting, node));
-        }
-        for entry in affected(self.attachments, self.effective) {
-            let group = groups.get(&entry.target).copied().unwrap_or_default();
-            if let Some(status) = targets.get_mut(&(group, entry.target)) {
-                status.conditions.push(entry.condition);
+                .or_insert_with(|| ObjectStatus::new(locator, group));
+            for ((policy_group, kind), policies) in affecting.policies {
+                let objects = policies.values();
+                status.effective_policy.extend(objects.clone().map(|object| reference(object)));
+                if affecting.without_conditions {
+                    status
+                        .annotations
+                        .insert(POLICY_AFFECTED.to_owned(), "true".to_owned());
+                    continue;
+                }
+                let names: BTreeSet<String> = objects.map(|object| object.key()).collect();
+                let names: Vec<String> = names.into_iter().collect();
+                let message = format!("Object affected by {kind} [{}]", names.join(" "));
+                let affected = format!("{policy_group}/{kind}Affected");
+                status
+                    .conditions
+                    .push(condition(&affected, "True", "Accepted", message));
             }
         }
     }
 
-    fn group(&self, node: Node) -> StatusGroup {
-        match node {
-            Node::Class(_) => StatusGroup::GatewayClass,
-            Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
-            Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
-            Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
-            // A route can be another route's backend, and is a route all the same.
-            Node::Backend(_) | Node::Port(..) => {
-                let identity = self.attachments.topology.identity(node);
-                let kind = identity.group_kind;
-                if self.attachments.topology.is_route(&kind.group, &kind.kind) {
-                    StatusGroup::Route
-                } else {
-                    StatusGroup::Other
+    /// Which policies affect what, on any cluster.
+    fn affecting(&self) -> Affecting<'_> {
+        let mut all = Affecting::new();
+        for seen in self.view.seen() {
+            let attachments = seen.attachments;
+            let topology = &attachments.topology;
+            for ((node, kind), authors) in affecting(attachments, seen.effective) {
+                let of_hub = seen.clusters.is_empty();
+                // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
+                if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
+                    continue;
+                }
+                let there = all.entry((group(seen, node), topology.locator(node))).or_default();
+                there.without_conditions = has_no_conditions(&topology.identity(node));
+                let profile = &attachments.kinds.get(kind).profile;
+                let key = (profile.group.clone(), profile.kind.clone());
+                let policies = there.policies.entry(key).or_default();
+                for author in authors {
+                    let authored = attachments.authored(author);
+                    policies.insert(authored.locator.to_string(), authored.object);
                 }
             }
         }
+        all
+    }
+
+    /// Whether what a node of the hub leads to is evaluated on the hub.
+    fn stays(&self, seen: Seen<'_>, node: Node) -> bool {
+        let mut gateways = seen.attachments.topology.gateways_of(node).into_iter();
+        gateways.any(|gateway| seen.effective.has(gateway))
     }
 
     fn policies(&self) -> Vec<ObjectStatus> {
-        let mut there: BTreeMap<PolicyId, Vec<(&str, &LocalEffect)>> = BTreeMap::new();
-        for (cluster, effects) in self.effects {
-            for effect in effects {
-                there.entry(effect.policy).or_default().push((cluster, effect));
-            }
-        }
-        let mut statuses: Vec<ObjectStatus> = self
-            .statuses
-            .iter()
-            .map(|(id, status)| {
-                let there = there.get(&id).map(Vec::as_slice).unwrap_or_default();
-                let entry = PolicyEntry::new(
-                    self.attachments,
-                    self.effective,
-                    (id, status),
-                    Some(self.by_key),
-                    there,
-                );
+        let policies = self.view.hub.policies.ids();
+        let mut statuses: Vec<ObjectStatus> = policies
+            .map(|id| {
+                let entry = PolicyEntry::of_hub(self.view, id);
                 ObjectStatus {
                     conditions: entry.conditions,
                     ancestors: entry.ancestors,
@@ -184,6 +187,55 @@ impl Prediction<'_, '_> {
         statuses.sort_by(|a, b| a.object.cmp(&b.object));
         statuses
     }
+}
+
+/// The annotation of an object without conditions that some policy affects (docs/systems/gep-713.md#affected-conditions).
+const POLICY_AFFECTED: &str = "gateway.networking.k8s.io/PolicyAffected";
+
+/// Core kinds whose status has no conditions, or that have no status.
+fn has_no_conditions(identity: &Identity) -> bool {
+    let kind = &identity.group_kind;
+    kind.group.is_empty() && matches!(kind.kind.as_str(), "Secret" | "ConfigMap")
+}
+
+fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
+    let topology = &seen.attachments.topology;
+    match node {
+        Node::Class(_) => StatusGroup::GatewayClass,
+        Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
+        Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
+        Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
+        // A route can be another route's backend, and is a route all the same.
+        Node::Backend(_) | Node::Port(..) => {
+            let kind = topology.identity(node).group_kind;
+            if topology.is_route(&kind.group, &kind.kind) {
+                StatusGroup::Route
+            } else {
+                StatusGroup::Other
+            }
+        }
+    }
+}
+
+/// An entry of `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had).
+pub(super) fn reference(object: &Object) -> Value {
+    json!({
+        "name": object.name,
+        "namespace": object.namespace,
+        "apiGroup": object.api_version.group,
+        "kind": object.kind,
+    })
+}
+
+/// The policy kinds that a class syncs, for the list of extension kinds in its status
+/// (docs/systems/gep-713.md#what-the-earlier-text-had): `Kind.group`, sorted.
+fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
+    let params = class.params.as_ref().into_iter();
+    let kinds: BTreeSet<String> = params
+        .flat_map(|params| &params.policies_to_sync)
+        .map(|resource| GroupKind::new(resource.group.as_str(), resource.kind.as_str()).to_string())
+        .collect();
+    kinds.into_iter().collect()
 }
 
 /// A condition.

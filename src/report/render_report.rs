@@ -120,7 +120,7 @@ impl WithheldPolicy {
         Self {
             policy: attachments.policy(withheld.policy).object.identity().locator(),
             target: attachments.topology.locator(withheld.node),
-            cluster: withheld.cluster.clone(),
+            cluster: withheld.cluster.map(str::to_owned),
             winner: withheld.winner.identity().locator(),
             rule: withheld.rule.name(),
             because: withheld.rule.because(),

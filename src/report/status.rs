@@ -3,6 +3,8 @@
 //! Owns: the shape that `status` and `render --report` share. Flows in: conditions and what stands beside them.
 //! Flows out: [`ObjectStatus`]. Must not know: how a status comes about (`predicted`, `aggregate`).
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,12 +39,18 @@ pub struct ObjectStatus {
     /// Of a GatewayClass: the policy kinds that are in use, as `Kind.group`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extension_kinds: Vec<String>,
+    /// Of an object without conditions: annotations that say instead that a policy affects it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
     /// Aggregated, of a Gateway: the addresses on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<Address>,
     /// Aggregated, of a Gateway: its listeners on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<ListenerOnCluster>,
+    /// Aggregated: what the feedback of the parameters says, by name, then by cluster.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub feedback: Vec<FeedbackOnCluster>,
     /// Aggregated: the works that carry it, one or more for each cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub works: Vec<WorkOnCluster>,
@@ -128,14 +136,47 @@ pub struct WorkOnCluster {
     pub not_reported: Vec<String>,
 }
 
+/// A value that the parameters ask for, as one cluster reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FeedbackOnCluster {
+    /// Its name.
+    pub name: String,
+    /// The cluster.
+    pub cluster: String,
+    /// As it came; raw JSON as the value that it is.
+    pub value: Value,
+    /// What the path finds in the object as it is shipped, where it finds anything there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shipped: Option<Value>,
+}
+
+/// A manifest that its cluster could not apply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FailedManifest {
+    /// Kind.
+    pub kind: String,
+    /// Namespace on the spoke, `""` for cluster-scoped kinds.
+    pub namespace: String,
+    /// Name on the spoke.
+    pub name: String,
+    /// What its own condition Applied says.
+    pub message: String,
+}
+
 /// What became of a ManifestWork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum WorkState {
-    /// Its condition Applied is True.
+    /// Its condition Applied is True, and so is that of each of its manifests.
     Applied,
-    /// Its condition Applied is not True, or is not there yet.
+    /// Its condition Applied, or that of one of its manifests, is not True, or is not there yet.
     NotApplied,
+    /// Its spec is not what is rendered now, or its agent has not looked at the newest one yet.
+    Outdated,
     /// It is being deleted.
     Deleting,
     /// It is planned, and not among the works that were given.

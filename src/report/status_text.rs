@@ -5,17 +5,25 @@
 
 use std::fmt::Write as _;
 
-use super::aggregate::WorkSummary;
+use serde_json::Value;
+
+use super::aggregate::{WorkProblem, WorkSummary};
 use super::policies::OnCluster;
-use super::status::{ObjectStatus, StatusGroup, WorkState};
+use super::status::{FailedManifest, FeedbackOnCluster, ObjectStatus, StatusGroup, WorkState};
 use super::status_report::StatusReport;
-use crate::diagnostic::{GAP, and_more, counted, row, wrapped_hanging};
+use crate::diagnostic::{GAP, and_more, counted, first_names, one_line, row, wrapped_hanging};
 use crate::policy::Condition;
 
 /// What stands before a line that belongs to the row above.
 const INDENT: &str = "    ";
 /// At most this many problems of works are listed; JSON has them all.
 const MAX_PROBLEMS: usize = 20;
+/// At most this many different values of an object are listed.
+const MAX_VALUES: usize = 10;
+/// So much of a value is shown.
+const LONGEST_VALUE: usize = 60;
+/// At most this many clusters are named beside a value.
+const MAX_CLUSTERS: usize = 10;
 
 /// The tables, at most `width` columns wide as far as names allow.
 #[must_use]
@@ -85,14 +93,17 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
         let _ = writeln!(text, "{name}");
         first = "";
     }
-    for condition in &status.conditions {
+    let mut conditions = status.conditions.iter().peekable();
+    while let Some(condition) = conditions.next() {
         let cells = [
             short_condition(&condition.kind),
             condition.status,
             &condition.reason,
         ];
         line(text, columns, std::mem::take(&mut first), cells);
-        if !condition.is_true() {
+        // What is the matter with several in a row is said once, below the last of them.
+        let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
+        if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
             below(text, "", &condition.message, width);
         }
     }
@@ -117,12 +128,41 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
         );
         below(text, "listener: ", &routes, width);
     }
-    // Of a policy, and of a work that is not applied, the conditions have said so.
-    for carrier in &status.works {
-        if status.group == StatusGroup::Gateway && !carrier.not_reported.is_empty() {
-            let silent = format!("has not reported: {}", carrier.not_reported.join(", "));
-            below(text, &format!("on {}: ", carrier.cluster), &silent, width);
+    feedback(text, &status.feedback, width);
+}
+
+/// A line for each name and each value of it.
+fn feedback(text: &mut String, all: &[FeedbackOnCluster], width: usize) {
+    let mut clusters: Vec<(&FeedbackOnCluster, Vec<&str>)> = Vec::new();
+    for entry in all {
+        let same = |(first, _): &&mut (&FeedbackOnCluster, Vec<&str>)| {
+            first.name == entry.name && first.value == entry.value && first.shipped == entry.shipped
+        };
+        match clusters.iter_mut().find(same) {
+            // Several works of a cluster may carry one object.
+            Some((_, clusters)) if clusters.last() == Some(&entry.cluster.as_str()) => {}
+            Some((_, clusters)) => clusters.push(&entry.cluster),
+            None => clusters.push((entry, vec![&entry.cluster])),
         }
+    }
+    let left_out = clusters.len().saturating_sub(MAX_VALUES);
+    for (entry, clusters) in clusters.into_iter().take(MAX_VALUES) {
+        let value = |value: &Value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            one_line(&text, LONGEST_VALUE)
+        };
+        let shipped = entry.shipped.as_ref().filter(|shipped| **shipped != entry.value);
+        let shipped = shipped.map_or_else(String::new, |shipped| format!(" (shipped: {})", value(shipped)));
+        let words = format!(
+            "{} is {} on {}{shipped}",
+            entry.name,
+            value(&entry.value),
+            first_names(clusters, MAX_CLUSTERS)
+        );
+        below(text, "feedback: ", &words, width);
+    }
+    if let Some(more) = and_more(left_out, "value") {
+        below(text, "feedback: ", &format!("{more}; `-o json` lists all"), width);
     }
 }
 
@@ -146,38 +186,58 @@ fn summary(text: &mut String, works: &WorkSummary, width: usize) {
         "{} of {} planned works applied",
         works.applied, works.planned
     );
-    for problem in works.problems.iter().take(MAX_PROBLEMS) {
-        let state = match problem.state {
-            WorkState::Applied => "applied",
-            WorkState::NotApplied => "not applied",
-            WorkState::Deleting => "being deleted",
-            WorkState::Missing => "missing",
-            WorkState::Stale => "stale: the plan does not place it there",
-        };
-        let mut words = format!("{}/{}: {state}", problem.cluster, problem.work);
-        if let Some(parent) = &problem.parent {
-            let _ = write!(words, " (of {parent})");
-        }
-        if let Some(message) = &problem.message {
-            let _ = write!(words, ": {message}");
-        }
-        below(text, "", &words, width);
+    let mut lines = works.problems.iter().flat_map(problem_lines);
+    for line in lines.by_ref().take(MAX_PROBLEMS) {
+        below(text, "", &line, width);
     }
-    if let Some(more) = and_more(works.problems.len().saturating_sub(MAX_PROBLEMS), "") {
+    if let Some(more) = and_more(lines.count(), "") {
         below(text, "", &format!("{more}; `-o json` lists all"), width);
     }
+}
+
+/// What is wrong with a work: a line for the whole, and one for each manifest that failed, which says more than the
+/// work's own message.
+pub(super) fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
+    let work = format!("{}/{}", problem.cluster, problem.work);
+    let state = match problem.state {
+        WorkState::Applied => "applied",
+        WorkState::NotApplied => "not applied",
+        WorkState::Outdated => "outdated",
+        WorkState::Deleting => "being deleted",
+        WorkState::Missing => "missing",
+        WorkState::Stale => "stale: the plan does not place it there",
+    };
+    let manifests_say_it = problem.state == WorkState::NotApplied && !problem.manifests.is_empty();
+    let whole = (!manifests_say_it).then(|| {
+        let parent = problem.parent.iter().map(|parent| format!(" (of {parent})"));
+        let message = problem.message.iter().map(|message| format!(": {message}"));
+        format!("{work}: {state}{}", parent.chain(message).collect::<String>())
+    });
+    let manifests = problem.manifests.iter().map(move |manifest| {
+        let FailedManifest {
+            kind,
+            namespace,
+            name,
+            message,
+        } = manifest;
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        format!("{work}: {kind} {namespace}{slash}{name} is not applied: {message}")
+    });
+    whole.into_iter().chain(manifests)
 }
 
 /// A row.
 fn line(text: &mut String, columns: &Columns, name: &str, [condition, status, reason]: [&str; 3]) {
     let Columns(widths) = columns;
-    text.push_str(&row(&[name, condition, status, reason], widths));
+    let reason = one_line(reason, usize::MAX);
+    text.push_str(&row(&[name, condition, status, &reason], widths));
     text.push('\n');
 }
 
 /// Words below a row, wrapped at blanks; what follows the first line stands deeper.
 fn below(text: &mut String, label: &str, words: &str, width: usize) {
-    // A message of a cluster may have line ends of its own.
+    // A message of a cluster may have line ends of its own, or steer a terminal.
+    let words = one_line(words, usize::MAX);
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let hang = format!("{INDENT}{GAP}");
     let first = width
@@ -196,18 +256,19 @@ fn below(text: &mut String, label: &str, words: &str, width: usize) {
 }
 
 /// `kind/namespace/name#section`, as `explain` takes it, of a locator.
-fn short(locator: &str) -> String {
+pub(super) fn short(locator: &str) -> String {
+    let locator = one_line(locator, usize::MAX);
     match locator.split_once(':') {
         Some((kind, name)) => {
             let kind = kind.split('.').next().unwrap_or(kind);
             format!("{kind}/{name}")
         }
-        None => locator.to_owned(),
+        None => locator,
     }
 }
 
 /// A condition or address type without its domain.
-fn short_condition(kind: &str) -> &str {
+pub(super) fn short_condition(kind: &str) -> &str {
     kind.rsplit_once('/').map_or(kind, |(_, short)| short)
 }
 
@@ -264,6 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_the_matter_with_several_conditions_is_said_once() {
+        let because = "us-1 not applied: no such kind";
+        let objects = [status(
+            "ratelimitpolicy.kuadrant.io:infra/limits",
+            StatusGroup::Policy,
+            &[
+                ("Accepted", "False", "NotTrueOnAllClusters", because),
+                ("Enforced", "False", "NotTrueOnAllClusters", because),
+            ],
+        )];
+        insta::assert_snapshot!(status_text(&StatusReport::predicted(&objects), 80), @r"
+        POLICY                        CONDITION  STATUS  REASON
+        ratelimitpolicy/infra/limits  Accepted   False   NotTrueOnAllClusters
+                                      Enforced   False   NotTrueOnAllClusters
+            us-1 not applied: no such kind
+        ");
+    }
+
+    #[test]
     fn no_line_is_wider_than_the_terminal_unless_one_word_is() {
         let long = "n".repeat(60);
         let mut gateway = status(
@@ -279,11 +359,23 @@ mod tests {
                 ("Accepted", "True", "Accepted", ""),
             ],
         );
+        for cluster in 0..30 {
+            gateway.feedback.push(FeedbackOnCluster {
+                name: "raw".to_owned(),
+                cluster: format!("cluster-{cluster}"),
+                value: serde_json::json!({"a": "b".repeat(1000), "c": cluster / 2}),
+                shipped: Some(serde_json::json!(cluster)),
+            });
+        }
         gateway.addresses.push(Address {
             r#type: "kuadrant.io/MultiClusterIPAddress",
             value: "eu-1/203.0.113.10".to_owned(),
         });
         let text = status_text(&StatusReport::predicted(&[gateway]), 80);
+        assert!(
+            text.contains("feedback: and 20 more values; `-o json` lists all"),
+            "{text}"
+        );
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

@@ -1,8 +1,10 @@
 //! What each cluster receives.
 //!
 //! Owns: which routes and policies go to the spokes, whether listeners there admit the routes, the rule of policies on
-//! one target, and what policies that live on a cluster take from synced ones.
-//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], findings.
+//! one target, what policies that live on a cluster take from synced ones, and Gateways, routes and policies as they stand
+//! there.
+//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], their [`Variants`] for
+//! works, [`Spoke`]s to evaluate, findings.
 //! Must not know: works, files.
 
 mod synced_kinds;
@@ -10,7 +12,9 @@ mod synced_kinds;
 mod routes;
 
 mod allowed_routes;
+mod left_alone;
 mod not_synced;
+mod other_version;
 
 mod local_policies;
 
@@ -27,16 +31,29 @@ mod conflicts;
 
 mod synced_object;
 
+mod gateway;
+mod metadata;
+mod variants;
+
+mod spokes;
+
 #[cfg(test)]
 mod tests;
 
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
-pub(crate) use local_policies::{LocalEffect, LocalPolicies};
+pub(crate) use left_alone::leave_others_alone;
+pub(crate) use local_policies::LocalPolicies;
 pub(crate) use not_synced::{report_not_synced, report_unused};
+pub(crate) use other_version::report_other_versions;
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
 pub(crate) use synced_kinds::SyncedKinds;
-pub(crate) use synced_object::{SyncedObject, SyncedObjects, SyncedTarget, Syncing, Withheld};
+pub(crate) use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};
+pub(crate) use gateway::PlacedGateway;
+pub(crate) use metadata::{set_metadata, shipped};
+pub use spokes::Spoke;
+pub(crate) use spokes::Spokes;
+pub(crate) use variants::{Variant, Variants};

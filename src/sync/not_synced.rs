@@ -1,5 +1,5 @@
 //! Policies that are not synced: of kinds that a class does not sync, of synced kinds on Gateways of another class, on
-//! what stays on the hub, and on Gateways that nobody receives.
+//! what stays on the hub or that nobody knows, on no path, and on Gateways that nobody receives.
 //!
 //! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
 //! Must not know: clusters beyond whether a Gateway has any; works.
@@ -10,11 +10,12 @@ use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
-use crate::policy::{Attachments, Declared, Policy, Target};
+use crate::policy::{Attachments, Declared, Policy, Target, no_path};
 use crate::topology::{GatewayId, Node, RouteId};
+use apimachinery::ApiVersion;
 
-/// Reports policies on a Gateway of ours whose class does not sync their kind, and policies of synced kinds on a
-/// Gateway of another class.
+/// Reports policies on a Gateway of ours whose class does not sync their kind; and of every kind that some class syncs, each
+/// target with which it is not shipped, unless that was said where the target was looked for.
 pub(crate) fn report_not_synced(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,
@@ -23,61 +24,104 @@ pub(crate) fn report_not_synced(
     ours: &Ours<'_>,
     findings: &mut Findings,
 ) {
-    for policy in attachments.policies.rows() {
+    let targets = Targets {
+        attachments,
+        kinds,
+        routes,
+        hub,
+        ours,
+    };
+    for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
         for declared in &policy.targets {
-            let Target::Attached(node) = declared.target else {
-                continue;
-            };
-            let (Node::Gateway(number) | Node::Listener(number, _)) = node else {
-                findings.extend(match of_route(node).and_then(|route| routes.get(route)) {
-                    Some(route) => on_synced_route(policy, declared, route, kinds, (hub, ours)),
-                    None => target_stays(attachments, policy, declared, node, kinds),
-                });
-                continue;
-            };
-            match kinds.gateway(node) {
-                Some(gateway) if !kinds.syncs(gateway, policy.kind) => {
-                    findings.extend(not_synced(policy, declared, gateway, hub, ours));
-                }
-                Some(_) => {}
-                None if kinds.any(policy.kind) => {
-                    findings.extend(other_class(attachments, policy, declared, number, ours));
-                }
-                None => {}
-            }
+            findings.extend(match declared.target {
+                Target::Attached(node) => targets.attached(policy, declared, node),
+                Target::Virtual => kinds.any(policy.kind).then(|| of_unknown_kind(policy, declared)),
+                Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => None,
+            });
         }
     }
 }
 
-/// A policy of a synced kind on a route, or on something behind one: routes stay on the hub, and so does it.
-fn target_stays(
-    attachments: &Attachments<'_>,
-    policy: &Policy<'_>,
-    declared: &Declared,
-    node: Node,
-    kinds: &SyncedKinds,
-) -> Option<Finding> {
-    let gateways = attachments.topology.gateways_of(node);
-    let behind_ours = gateways
-        .into_iter()
-        .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
-        .any(|gateway| kinds.syncs(gateway, policy.kind));
+struct Targets<'t, 'a> {
+    attachments: &'t Attachments<'a>,
+    kinds: &'t SyncedKinds,
+    routes: &'t SyncedRoutes<'a>,
+    hub: &'t Hub,
+    ours: &'t Ours<'a>,
+}
+
+impl Targets<'_, '_> {
+    /// Why a policy is not shipped with this target; `None` where it is, or where nobody asks for its kind.
+    fn attached(&self, policy: &Policy<'_>, declared: &Declared, node: Node) -> Option<Finding> {
+        if let Some(gateway) = self.own_gateway(node) {
+            let is_synced = self.kinds.syncs(gateway, policy.kind);
+            return (!is_synced)
+                .then(|| not_synced(policy, declared, gateway, self.hub, self.ours))
+                .flatten();
+        }
+        if let Some(route) = of_route(node).and_then(|route| self.routes.get(route)) {
+            return on_synced_route(policy, declared, route, self.kinds, (self.hub, self.ours));
+        }
+        if !self.kinds.any(policy.kind) {
+            return None;
+        }
+        let gateways = self.attachments.topology.gateways_of(node);
+        let is_ours = |gateway: &GatewayId| self.kinds.gateway(Node::Gateway(*gateway)).is_some();
+        match gateways.first() {
+            None => Some(no_path(self.attachments, policy, declared, node)),
+            Some(_) if gateways.iter().any(is_ours) => Some(target_stays(policy, declared, node)),
+            Some(first) => other_class(self.attachments, policy, declared, (node, *first), self.ours),
+        }
+    }
+
+    /// The Gateway of ours that a node is, or is a listener of; those of ListenerSets stay on the hub with them.
+    fn own_gateway(&self, node: Node) -> Option<OurGatewayId> {
+        let of_set = match node {
+            Node::Listener(_, listener) => self.attachments.topology.listeners.get(listener).set.is_some(),
+            _ => false,
+        };
+        self.kinds.gateway(node).filter(|_| !of_set)
+    }
+}
+
+/// A policy on something of a Gateway of ours that stays on the hub, and so does it.
+fn target_stays(policy: &Policy<'_>, declared: &Declared, node: Node) -> Finding {
     let object = policy.object;
-    (behind_ours && !policy.local).then(|| {
-        Finding::new(
-            Code::POLICY_NOT_SYNCED,
-            object.place(&declared.pointer),
-            format!(
-                "{} is not shipped: what it targets is not synced to the spokes",
-                object.identity()
-            ),
-        )
-        .label(format!("a {}", declared.kind))
-        .help(match of_route(node) {
-            Some(_) => "list the route's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
-            None => "target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
-        })
+    Finding::new(
+        Code::POLICY_NOT_SYNCED,
+        object.place(&declared.pointer),
+        format!(
+            "{} is not shipped: what it targets is not synced to the spokes",
+            object.identity()
+        ),
+    )
+    .label(format!("a {}", declared.kind))
+    .help(match of_route(node) {
+        Some(_) => "list the route's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
+        None => "target the Gateway or a listener of it, or keep the policy where its target is: on the spokes",
     })
+}
+
+/// A policy on what exists for its controller only (docs/systems/gep-713.md#virtual-kinds): no Gateway leads there.
+fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
+    let object = policy.object;
+    let namespace = declared
+        .namespace
+        .as_deref()
+        .unwrap_or(object.namespace_or_empty());
+    Finding::new(
+        Code::POLICY_NOT_SYNCED,
+        object.place(&declared.pointer),
+        format!(
+            "{} is not shipped with its target {}.{} {namespace}/{}: nothing here tells which clusters that is on",
+            object.identity(),
+            declared.kind,
+            declared.group,
+            declared.name
+        ),
+    )
+    .label("neither in the input nor named by a route")
+    .help("target a Gateway, a listener or a route that is synced, or keep the policy where its target is: on the spokes")
 }
 
 /// The route that a node is, or is a rule of.
@@ -99,7 +143,7 @@ fn on_synced_route(
     let gateways = route.gateways();
     let is_synced = gateways.iter().any(|gateway| kinds.syncs(*gateway, policy.kind));
     let first = gateways.first().copied()?;
-    if is_synced || policy.local {
+    if is_synced {
         return None;
     }
     not_synced(policy, declared, first, hub, ours)
@@ -114,8 +158,15 @@ fn not_synced(
 ) -> Option<Finding> {
     let gateway = &ours.gateways.get(gateway).gateway;
     let object = policy.object;
-    let version = &object.api_version;
-    let plural = hub.kinds.kind(&version.group, &object.kind)?.plural.to_string();
+    let ApiVersion { group, version } = &object.api_version;
+    let kind = hub.kinds.kind(group, &object.kind)?;
+    // A version that is not served would be refused in the parameters.
+    let version = kind
+        .versions
+        .iter()
+        .find(|served| *served == version)
+        .or(kind.versions.first())?;
+    let plural = &kind.plural;
     let class = gateway.class_name;
     let finding = Finding::new(
         Code::POLICY_NOT_SYNCED,
@@ -127,38 +178,45 @@ fn not_synced(
     )
     .label(format!("{} has the class `{class}`", gateway.object.identity()));
     Some(finding.help(format!(
-        "add {{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`",
-        version.group, version.version
+        "add {{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`"
     )))
 }
 
+/// A policy of a synced kind on a Gateway of another class, or on what only such Gateways lead to.
 fn other_class(
     attachments: &Attachments<'_>,
     policy: &Policy<'_>,
     declared: &Declared,
-    gateway: GatewayId,
+    (node, gateway): (Node, GatewayId),
     ours: &Ours<'_>,
 ) -> Option<Finding> {
-    let gateway = attachments.topology.gateways.get(gateway).object;
+    let topology = &attachments.topology;
+    let gateway = topology.gateways.get(gateway).object;
     let class = gateway.root().get("spec").get("gatewayClassName");
     let name = class.str().unwrap_or_default();
     // A broken Gateway, or one whose class has unusable parameters, is a finding of its own.
     if name.is_empty() || ours.classes.contains_key(name) {
         return None;
     }
+    let is_gateway = matches!(node, Node::Gateway(_) | Node::Listener(..));
+    let target = if is_gateway {
+        format!("{}, which is not rendered", gateway.identity())
+    } else {
+        format!("{}, to which no Gateway of ours leads", topology.described(node))
+    };
     Some(
         Finding::new(
             Code::POLICY_OTHER_CLASS,
             policy.object.place(&format!("{}/name", declared.pointer)),
-            format!(
-                "{} targets {}, which is not rendered",
-                policy.object.identity(),
-                gateway.identity()
-            ),
+            format!("{} targets {target}: it is left alone", policy.object.identity()),
         )
-        .label("a Gateway of another class")
+        .label(if is_gateway {
+            "a Gateway of another class"
+        } else {
+            "behind a Gateway of another class"
+        })
         .related(gateway.place(class.pointer()), format!("its class is `{name}`"))
-        .help("target a Gateway of our class, or take the policy out of the input"),
+        .help("nothing to do if it is meant for the hub itself; else target a Gateway of our class"),
     )
 }
 

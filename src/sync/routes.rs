@@ -93,7 +93,7 @@ impl<'a> SyncedRoutes<'a> {
         for (id, node) in topology.routes.iter() {
             let object = node.object;
             let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-            if node.local || !routes.contains(&(group, kind)) {
+            if !routes.contains(&(group, kind)) {
                 continue;
             }
             // What is wrong with it was said when the topology read it.
@@ -128,7 +128,7 @@ impl<'a> SyncedRoutes<'a> {
         let (gateway, is_set) = match (parent.group, parent.kind) {
             (GROUP, "Gateway") => (ours.find(namespace, parent.name), false),
             (GROUP, "ListenerSet") => {
-                let set = topology.find_listener_set(namespace, parent.name, false);
+                let set = topology.find_listener_set(namespace, parent.name);
                 let owner = set.map(|set| Node::Gateway(topology.listener_sets.get(set).gateway));
                 (owner.and_then(|owner| kinds.gateway(owner)), true)
             }
@@ -206,6 +206,33 @@ impl<'a> SyncedRoutes<'a> {
         parents
             .filter_map(|parent| clusters.get(&attachments.topology.gateways.get(parent.node).object.key()))
             .flatten()
+            .map(String::as_str)
+            .collect()
+    }
+
+    /// The clusters where something that targets a node would be.
+    #[must_use]
+    pub(crate) fn clusters_of<'c>(
+        &self,
+        attachments: &Attachments<'_>,
+        kinds: &SyncedKinds,
+        clusters: &'c Table<OurGatewayId, Vec<String>>,
+        node: Node,
+    ) -> BTreeSet<&'c str> {
+        let route = match node {
+            Node::Route(route) | Node::Rule(route, _) => self.get(route),
+            _ => None,
+        };
+        let gateways: BTreeSet<OurGatewayId> = match route {
+            Some(route) => route.gateways(),
+            None => {
+                let gateways = attachments.topology.gateways_of(node).into_iter();
+                gateways.filter_map(|gateway| kinds.gateway(Node::Gateway(gateway))).collect()
+            }
+        };
+        gateways
+            .into_iter()
+            .flat_map(|gateway| clusters.get(gateway))
             .map(String::as_str)
             .collect()
     }

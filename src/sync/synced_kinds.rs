@@ -36,7 +36,7 @@ impl SyncedKinds {
             let object = known.gateway.object;
             let gateway = attachments
                 .topology
-                .find_gateway(object.namespace_or_empty(), &object.name, false)
+                .find_gateway(object.namespace_or_empty(), &object.name)
                 .unwrap_or_else(|| broken(format_args!("{} is not in the hierarchy", object.identity())));
             SyncedWith {
                 gateway,

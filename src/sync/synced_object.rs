@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -34,6 +35,10 @@ pub(crate) struct SyncedObject<'a> {
     pub role: Role,
     /// All objects that it was made from, the name-giver first; more than one: a merged policy.
     pub sources: Vec<&'a Object>,
+    /// Of a policy, the same by number.
+    pub policies: Vec<PolicyId>,
+    /// Of a merged policy, which one each setting comes from.
+    pub settings: BTreeMap<Arc<str>, PolicyId>,
     /// The entry of the parameters that asks for its kind: the first Gateway's class.
     pub resource: &'a SyncedResource,
     /// What it is attached to; never nothing.
@@ -50,6 +55,8 @@ pub(crate) struct SyncedTarget<'a> {
     /// The namespace of the route that it is or targets, the same on hub and spokes; `None`: its target is in the
     /// downstream namespace of a Gateway.
     pub route_namespace: Option<&'a str>,
+    /// The policies of the hub that gave way to it on this target.
+    pub displaced: Vec<PolicyId>,
     /// Clusters where a local policy wins: nothing is synced there for this target.
     pub withheld_from: BTreeSet<String>,
     /// Clusters where a local policy takes a part: the whole object that is synced there instead.
@@ -64,7 +71,7 @@ pub struct Withheld<'a> {
     /// The target.
     pub node: Node,
     /// The cluster, where it is withheld from one only.
-    pub cluster: Option<String>,
+    pub cluster: Option<&'a str>,
     /// Who wins.
     pub winner: &'a Object,
     /// The rule that decided.
@@ -141,6 +148,7 @@ fn of_route<'a>(route: &SyncedRoute<'a>, ours: &'a Ours<'_>) -> SyncedObject<'a>
         gateways: vec![parent.gateway],
         pointer: parent.pointer.clone(),
         route_namespace: Some(object.namespace_or_empty()),
+        displaced: Vec::new(),
         withheld_from: BTreeSet::new(),
         instead: BTreeMap::new(),
     });
@@ -149,6 +157,8 @@ fn of_route<'a>(route: &SyncedRoute<'a>, ours: &'a Ours<'_>) -> SyncedObject<'a>
         value: Cow::Borrowed(&object.value),
         role: Role::Route,
         sources: vec![object],
+        policies: Vec::new(),
+        settings: BTreeMap::new(),
         resource: asked_for(
             object,
             Role::Route,
@@ -228,7 +238,7 @@ impl<'a> Grouping<'a> {
                         self.withheld.extend(locals.first().map(|local| Withheld {
                             policy: synced.policy,
                             node,
-                            cluster: Some(there.cluster.to_owned()),
+                            cluster: Some(there.cluster),
                             winner: local.object,
                             rule: Rule::SpokeLocal,
                         }));
@@ -241,8 +251,10 @@ impl<'a> Grouping<'a> {
                 }
             }
         }
+        // Whoever gave way is told of once, also where two policies took its place.
+        let mut displaced: Vec<PolicyId> = resolution.displaced.iter().map(|displaced| displaced.policy).collect();
         for (synced, changes) in resolution.synced.iter().zip(changes) {
-            self.sync(synced, (kind, node), changes);
+            self.sync(synced, (kind, node), std::mem::take(&mut displaced), changes);
         }
     }
 
@@ -250,6 +262,7 @@ impl<'a> Grouping<'a> {
         &mut self,
         synced: &SyncedPolicy,
         (kind, node): (KindId, Node),
+        displaced: Vec<PolicyId>,
         (withheld_from, instead): (BTreeSet<String>, BTreeMap<String, Value>),
     ) {
         let Syncing {
@@ -271,20 +284,21 @@ impl<'a> Grouping<'a> {
             }
             // ListenerSets stay on the hub, and so does what targets them: `not_synced` says so.
             Node::ListenerSet(_) => return,
+            Node::Listener(_, id) if attachments.topology.listeners.get(id).set.is_some() => return,
             node => (kinds.gateway(node).into_iter().collect::<Vec<_>>(), None),
         };
         let policy = |id: PolicyId| attachments.policy(id).object;
         let object = policy(synced.policy);
-        let (own, sources) = match &synced.spec {
-            SyncedSpec::AsWritten => (None, vec![object]),
-            SyncedSpec::Rewritten { sources, .. } => {
+        let (own, others, settings) = match &synced.spec {
+            SyncedSpec::AsWritten => (None, Vec::new(), BTreeMap::new()),
+            SyncedSpec::Rewritten {
+                sources, settings, ..
+            } => {
                 let others = sources.iter().copied().filter(|source| *source != synced.policy);
-                (
-                    Some(node),
-                    std::iter::once(object).chain(others.map(policy)).collect(),
-                )
+                (Some(node), others.collect(), settings.clone())
             }
         };
+        let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
         let known = self
             .policies
             .entry((synced.policy, own))
@@ -292,7 +306,9 @@ impl<'a> Grouping<'a> {
                 object,
                 value: whole(attachments, synced.policy, &synced.spec),
                 role: Role::Policy,
-                sources,
+                sources: policies.iter().copied().map(policy).collect(),
+                policies,
+                settings,
                 resource: asked_for(object, Role::Policy, gateways.first().copied(), ours),
                 targets: Vec::new(),
             });
@@ -302,6 +318,7 @@ impl<'a> Grouping<'a> {
                 gateways: gateways.clone(),
                 pointer: pointer.clone(),
                 route_namespace,
+                displaced: displaced.clone(),
                 withheld_from: withheld_from.clone(),
                 instead: instead.clone(),
             }));

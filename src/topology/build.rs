@@ -13,7 +13,6 @@ use super::hierarchy::{
 use super::ids::{BackendId, ClassId, GatewayId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
 use super::parents::{missing_parents, parent_cycles};
-use super::route_attachment::gateway_home;
 use super::sections::rule_name;
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, Gateway, ListenerSet};
@@ -39,10 +38,9 @@ impl<'a> Topology<'a> {
                 .collect(),
             ..Self::default()
         };
-        for (object, _) in sources.of_kind("", "Namespace") {
+        for (object, _) in sources.with_hub("", "Namespace") {
             let namespace = topology.namespace(&object.name);
-            let node = topology.namespaces.get_mut(namespace);
-            node.object.get_or_insert(object);
+            topology.namespaces.get_mut(namespace).objects.push(object);
         }
         for (object, _) in sources.of_kind(GROUP, "GatewayClass") {
             let class = topology.class(&object.name);
@@ -50,12 +48,13 @@ impl<'a> Topology<'a> {
         }
         for (object, local) in sources.of_kind(GROUP, "Gateway") {
             if let Some(gateway) = Gateway::read(object, findings) {
-                topology.add_gateway(&gateway, local);
+                let original = sources.original(object).map(|original| original.object);
+                topology.add_gateway(&gateway, original, local);
             }
         }
-        for (object, local) in sources.of_kind(GROUP, "ListenerSet") {
+        for (object, _) in sources.of_kind(GROUP, "ListenerSet") {
             if let Some(set) = ListenerSet::read(object, findings) {
-                topology.add_listener_set(&set, local);
+                topology.add_listener_set(&set);
             }
         }
         let mut routes: Table<RouteId, Route<'a>> = Table::default();
@@ -64,7 +63,7 @@ impl<'a> Topology<'a> {
         for kind in kinds {
             for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
                 if let Some(route) = Route::read(object, findings) {
-                    topology.add_route(&route, local, sources, grants);
+                    topology.add_route(&route, sources, grants);
                     if !local {
                         missing_parents(&topology, &route, findings);
                     }
@@ -116,13 +115,13 @@ impl<'a> Topology<'a> {
         *self.namespace_ids.entry(name).or_insert_with(|| {
             namespaces.push(NamespaceNode {
                 name,
-                object: None,
+                objects: Vec::new(),
                 gateways: Vec::new(),
             })
         })
     }
 
-    fn add_gateway(&mut self, gateway: &Gateway<'a>, local: bool) {
+    fn add_gateway(&mut self, gateway: &Gateway<'a>, original: Option<&'a Object>, local: bool) {
         let object = gateway.object;
         let class = self.class(gateway.class_name);
         let namespace = self.namespace(object.namespace_or_empty());
@@ -134,28 +133,30 @@ impl<'a> Topology<'a> {
             namespace,
             listeners: listeners.collect(),
             attached: Vec::new(),
+            original,
             local,
         };
         let gateway = self.gateways.push(node);
-        self.gateway_ids
-            .insert((local, object.namespace_or_empty(), &object.name), gateway);
+        // What is synced is written over what has its name there (`spoke/name-taken`).
+        let key = (object.namespace_or_empty(), object.name.as_str());
+        self.gateway_ids.entry(key).or_insert(gateway);
     }
 
-    fn add_listener_set(&mut self, set: &ListenerSet<'a>, local: bool) {
+    fn add_listener_set(&mut self, set: &ListenerSet<'a>) {
         let own = set.object.namespace_or_empty();
         let namespace = set.gateway_namespace.unwrap_or(own);
         self.namespace(own);
-        let Some(gateway) = self.find_gateway(namespace, set.gateway, local) else {
+        let Some(gateway) = self.find_gateway(namespace, set.gateway) else {
             return;
         };
-        if !self.admits_listeners_of(gateway, own, local) {
+        if !self.admits_listeners_of(gateway, own) {
             return;
         }
         let id = self.listener_sets.push(ListenerSetNode {
             object: set.object,
             gateway,
         });
-        self.set_ids.insert((local, own, &set.object.name), id);
+        self.set_ids.insert((own, &set.object.name), id);
         for listener in &set.listeners {
             let listener = self.listeners.push(ListenerNode::new(listener, Some(id)));
             self.gateways.get_mut(gateway).listeners.push(listener);
@@ -164,24 +165,27 @@ impl<'a> Topology<'a> {
 
     /// Whether a Gateway takes ListenerSets of a namespace. Without `allowedListeners` it takes none
     /// (docs/systems/gateway-api.md#listenersets).
-    fn admits_listeners_of(&self, gateway: GatewayId, namespace: &str, local: bool) -> bool {
+    fn admits_listeners_of(&self, gateway: GatewayId, namespace: &str) -> bool {
         let owner = self.gateways.get(gateway);
         let spec = owner.object.root().get("spec");
         let allowed = spec.get("allowedListeners").get("namespaces");
-        AdmittedNamespaces::read(&allowed, "None").admits(&gateway_home(owner, local), namespace, |key| {
-            self.namespace_label(namespace, key)
-        })
+        AdmittedNamespaces::read(&allowed, "None").admits(
+            owner.object.namespace_or_empty(),
+            namespace,
+            |key| self.namespace_label(namespace, key),
+        )
     }
 
-    fn add_route(&mut self, route: &Route<'a>, local: bool, sources: Sources<'a>, grants: &Grants<'a>) {
+    fn add_route(&mut self, route: &Route<'a>, sources: Sources<'a>, grants: &Grants<'a>) {
         let object = route.object;
         let own = object.namespace_or_empty();
         let namespace = self.namespace(own);
         let id = self.routes.next();
-        self.route_ids.insert((local, route_key(object)), id);
+        self.route_ids.entry(route_key(object)).or_insert(id);
+        let assumed = sources.original(object).is_some_and(|original| original.assumed);
         let mut gateways = BTreeSet::new();
         for parent in &route.parents {
-            if let Some((gateway, listeners)) = self.listeners_for(route, parent, local)
+            if let Some((gateway, listeners)) = self.listeners_for(route, parent, assumed)
                 && !listeners.is_empty()
             {
                 gateways.insert(gateway);
@@ -219,7 +223,7 @@ impl<'a> Topology<'a> {
             namespace,
             rules,
             gateways: gateways.into_iter().collect(),
-            local,
+            assumed,
         });
     }
 

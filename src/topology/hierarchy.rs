@@ -17,9 +17,6 @@ use crate::hub::Table;
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 
-/// In front of a hub namespace, this is the namespace on a spoke (docs/systems/mgc.md#downstream-gateway).
-pub(crate) const SPOKE_PREFIX: &str = "kuadrant-";
-
 /// The name by which a Namespace can be selected although nobody labelled it.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
@@ -39,8 +36,8 @@ pub struct ClassNode<'a> {
 pub struct NamespaceNode<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The Namespace, when it is in the input.
-    pub object: Option<&'a Object>,
+    /// The Namespace, when it is in the input: of a cluster, the hub's, then the cluster's own.
+    pub objects: Vec<&'a Object>,
     /// Gateways that live in it or that routes of it hang on, sorted.
     pub gateways: Vec<GatewayId>,
 }
@@ -67,8 +64,23 @@ pub struct GatewayNode<'a> {
     pub listeners: Vec<ListenerId>,
     /// Which listener takes which route, sorted.
     pub attached: Vec<(ListenerId, RouteId)>,
+    /// The Gateway of the hub that it was made from, where a cluster is looked at.
+    pub original: Option<&'a Object>,
     /// Whether it lives on the cluster that is looked at, and does not come from the hub.
     pub local: bool,
+}
+
+impl<'a> GatewayNode<'a> {
+    /// The class of the Gateway on the hub, where a cluster is looked at and the Gateway was synced.
+    pub(crate) fn original_class(&self) -> Option<&'a str> {
+        let class = self.original?.value.get("spec")?.get("gatewayClassName")?;
+        class.as_str()
+    }
+
+    /// The object whose name it is known by: the hub's, if it comes from there.
+    pub(crate) fn known_as(&self) -> &'a Object {
+        self.original.unwrap_or(self.object)
+    }
 }
 
 /// A route.
@@ -82,8 +94,8 @@ pub struct RouteNode<'a> {
     pub rules: Vec<RuleId>,
     /// Gateways that it hangs on, sorted.
     pub gateways: Vec<GatewayId>,
-    /// Whether it lives on the cluster that is looked at.
-    pub local: bool,
+    /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
+    pub assumed: bool,
 }
 
 /// A rule of a route.
@@ -134,29 +146,19 @@ pub struct Topology<'a> {
     pub ports: Table<PortId, String>,
     pub(super) class_ids: HashMap<&'a str, ClassId>,
     pub(super) namespace_ids: HashMap<&'a str, NamespaceId>,
-    // The first part of these keys: whether the object lives on the cluster that is looked at. A cluster's own object
-    // may carry the name of a hub object.
-    pub(super) gateway_ids: HashMap<(bool, &'a str, &'a str), GatewayId>,
-    pub(super) set_ids: HashMap<(bool, &'a str, &'a str), ListenerSetId>,
-    pub(super) route_ids: HashMap<(bool, RouteKey<'a>), RouteId>,
+    pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
+    pub(super) set_ids: HashMap<(&'a str, &'a str), ListenerSetId>,
+    pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
     /// Route kinds beside those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     pub(super) backend_ids: HashMap<Identity, BackendId>,
 }
 
 impl<'a> Topology<'a> {
-    /// The Gateway that a reference means. A reference on a spoke uses spoke names: `kuadrant-<namespace>` is a hub
-    /// Gateway, any other namespace the cluster's own.
+    /// The Gateway of this namespace and name.
     #[must_use]
-    pub(crate) fn find_gateway(&self, namespace: &str, name: &str, seen_on_spoke: bool) -> Option<GatewayId> {
-        let known = |local, namespace| self.gateway_ids.get(&(local, namespace, name)).copied();
-        if !seen_on_spoke {
-            return known(false, namespace);
-        }
-        namespace
-            .strip_prefix(SPOKE_PREFIX)
-            .and_then(|hub| known(false, hub))
-            .or_else(|| known(true, namespace))
+    pub(crate) fn find_gateway(&self, namespace: &str, name: &str) -> Option<GatewayId> {
+        self.gateway_ids.get(&(namespace, name)).copied()
     }
 
     /// Whether this group and kind is a route: one of Gateway API's, or one of the parameters'.
@@ -166,19 +168,15 @@ impl<'a> Topology<'a> {
         is_route(group, kind) || self.more_routes.iter().any(is_more)
     }
 
-    /// The route of this group and kind, namespace and name. Routes keep their names on spokes; seen from there, the
-    /// cluster's own come first.
+    /// The route of this group and kind, namespace and name.
     #[must_use]
     pub(crate) fn find_route(
         &self,
         (group, kind): (&str, &str),
         namespace: &str,
         name: &str,
-        seen_on_spoke: bool,
     ) -> Option<RouteId> {
-        let key = (group, kind, namespace, name);
-        let known = |local| self.route_ids.get(&(local, key)).copied();
-        known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
+        self.route_ids.get(&(group, kind, namespace, name)).copied()
     }
 
     /// The GatewayClass of this name.
@@ -195,14 +193,8 @@ impl<'a> Topology<'a> {
 
     /// The ListenerSet of this namespace and name.
     #[must_use]
-    pub(crate) fn find_listener_set(
-        &self,
-        namespace: &str,
-        name: &str,
-        seen_on_spoke: bool,
-    ) -> Option<ListenerSetId> {
-        let known = |local| self.set_ids.get(&(local, namespace, name)).copied();
-        known(true).filter(|_| seen_on_spoke).or_else(|| known(false))
+    pub(crate) fn find_listener_set(&self, namespace: &str, name: &str) -> Option<ListenerSetId> {
+        self.set_ids.get(&(namespace, name)).copied()
     }
 
     /// The backend of this identity, if a route or a policy named it.
@@ -211,34 +203,47 @@ impl<'a> Topology<'a> {
         self.backend_ids.get(identity).copied()
     }
 
-    /// The node of an object of the input or of what a route or policy names, by group, kind, namespace (`None` for
-    /// cluster-scoped kinds) and name: where an explanation starts.
+    /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped
+    /// kinds) and name, or a backend of this name that a route or policy refers to: where an explanation starts. A
+    /// GatewayClass of the hub is its Gateways, as they have another class on a cluster.
     #[must_use]
-    pub(crate) fn find(&self, identity: &Identity) -> Option<Node> {
+    pub(crate) fn find(&self, identity: &Identity) -> Vec<Node> {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let name = identity.name.as_str();
-        match (
-            identity.group_kind.group.as_str(),
-            identity.group_kind.kind.as_str(),
-        ) {
-            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+        let kind = &identity.group_kind;
+        let found = match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, "GatewayClass") => {
+                let of_class = self.gateways.iter().filter(|(_, gateway)| gateway.original_class() == Some(name));
+                let of_class: Vec<Node> = of_class.map(|(id, _)| Node::Gateway(id)).collect();
+                if !of_class.is_empty() {
+                    return of_class;
+                }
+                self.find_class(name).map(Node::Class)
+            }
             ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
-            (GROUP, "Gateway") => self.find_gateway(namespace, name, false).map(Node::Gateway),
-            (GROUP, "ListenerSet") => self
-                .find_listener_set(namespace, name, false)
-                .map(Node::ListenerSet),
-            (group, kind) if self.is_route(group, kind) => self
-                .find_route((group, kind), namespace, name, false)
-                .map(Node::Route),
+            (GROUP, "Gateway") => {
+                let is_it = |gateway: &GatewayNode<'_>| {
+                    let known = gateway.known_as();
+                    known.name == name && known.namespace_or_empty() == namespace
+                };
+                let mut gateways = self.gateways.iter();
+                gateways.find(|(_, gateway)| is_it(gateway)).map(|(id, _)| Node::Gateway(id))
+            }
+            (GROUP, "ListenerSet") => self.find_listener_set(namespace, name).map(Node::ListenerSet),
+            (group, kind) if self.is_route(group, kind) => {
+                self.find_route((group, kind), namespace, name).map(Node::Route)
+            }
             _ => self.find_backend(identity).map(Node::Backend),
-        }
+        };
+        found.into_iter().collect()
     }
 
     /// A label of a Namespace of the input, or its name under the key that every Namespace has.
     pub(crate) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
         let node = self.namespaces.get(self.find_namespace(namespace)?);
-        node.object
-            .and_then(|object| object.label(key))
+        let mut labels = node.objects.iter().filter_map(|object| object.label(key));
+        labels
+            .next()
             .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(node.name))
     }
 }

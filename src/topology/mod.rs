@@ -38,4 +38,4 @@ pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
 pub(crate) use node::{Node, Path};
 pub(crate) use reference::{Located, Reference};
-pub(crate) use sources::Sources;
+pub(crate) use sources::{Original, Originals, Sources};

@@ -16,7 +16,7 @@ impl<'a> Topology<'a> {
     pub(crate) fn object(&self, node: Node) -> Option<&'a Object> {
         match node {
             Node::Class(class) => self.classes.get(class).object,
-            Node::Namespace(namespace) => self.namespaces.get(namespace).object,
+            Node::Namespace(namespace) => self.namespaces.get(namespace).objects.first().copied(),
             Node::Gateway(gateway) => Some(self.gateways.get(gateway).object),
             Node::Listener(gateway, listener) => Some(match self.listeners.get(listener).set {
                 Some(set) => self.listener_sets.get(set).object,
@@ -28,7 +28,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// What a node, or the owner of a section, is called.
+    /// What a node, or the owner of a section, is called: on the hub, where it comes from there.
     #[must_use]
     pub(crate) fn identity(&self, node: Node) -> Identity {
         match node {
@@ -36,10 +36,10 @@ impl<'a> Topology<'a> {
             Node::Namespace(namespace) => {
                 Identity::new("", "Namespace", None, self.namespaces.get(namespace).name)
             }
-            Node::Gateway(gateway) => self.gateways.get(gateway).object.identity(),
+            Node::Gateway(gateway) => self.gateways.get(gateway).known_as().identity(),
             Node::Listener(gateway, listener) => match self.listeners.get(listener).set {
                 Some(set) => self.listener_sets.get(set).object.identity(),
-                None => self.gateways.get(gateway).object.identity(),
+                None => self.gateways.get(gateway).known_as().identity(),
             },
             Node::ListenerSet(set) => self.listener_sets.get(set).object.identity(),
             Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).object.identity(),
@@ -61,10 +61,13 @@ impl<'a> Topology<'a> {
     /// The locators of a path, from its GatewayClass on.
     #[must_use]
     pub(crate) fn path_locators(&self, path: &Path) -> Vec<String> {
-        let class = Node::Class(self.gateways.get(path.gateway).class);
+        let gateway = self.gateways.get(path.gateway);
+        let class = match gateway.original_class() {
+            Some(class) => Identity::new(GROUP, "GatewayClass", None, class).locator(),
+            None => self.locator(Node::Class(gateway.class)),
+        };
         std::iter::once(class)
-            .chain(path.nodes())
-            .map(|node| self.locator(node))
+            .chain(path.nodes().into_iter().map(|node| self.locator(node)))
             .collect()
     }
 

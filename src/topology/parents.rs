@@ -21,7 +21,7 @@ pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findin
         .filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway"))
     {
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-        let Some(gateway) = topology.find_gateway(namespace, parent.name, false) else {
+        let Some(gateway) = topology.find_gateway(namespace, parent.name) else {
             findings.push(
                 Finding::new(
                     Code::ROUTE_PARENT_NOT_FOUND,
@@ -73,7 +73,7 @@ pub(super) fn parent_cycles(
             }
             let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
             let kind = (parent.group, parent.kind);
-            if let Some(found) = topology.find_route(kind, namespace, parent.name, false) {
+            if let Some(found) = topology.find_route(kind, namespace, parent.name) {
                 edges.push((child, found, parent));
             }
         }

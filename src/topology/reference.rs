@@ -5,8 +5,9 @@
 //! Flows in: a [`Reference`] whose namespace is settled. Flows out: its node.
 //! Must not know: who refers to it, and whether that is permitted.
 
-use super::hierarchy::{SPOKE_PREFIX, Topology};
+use super::hierarchy::Topology;
 use super::node::Node;
+use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::gateway::GROUP;
 
 /// A reference to something of the hierarchy.
@@ -22,7 +23,7 @@ pub(crate) struct Reference<'r> {
     pub(crate) name: &'r str,
     /// Listener, rule or port.
     pub(crate) section: Option<&'r str>,
-    /// Whether it stands on a spoke, and uses spoke names.
+    /// Whether it stands on a cluster, where a Gateway of the hub has another namespace, while the hub is looked at.
     pub(crate) seen_on_spoke: bool,
 }
 
@@ -57,15 +58,16 @@ impl Topology<'_> {
                 let found = self.namespace_seen(name, seen_on_spoke);
                 return found.map_or(Located::Missing, Located::Node);
             }
-            (GROUP, "Gateway") => self
-                .find_gateway(namespace, name, seen_on_spoke)
+            // Another namespace is the cluster's own, with Gateways of its own.
+            (GROUP, "Gateway") if seen_on_spoke => namespace
+                .strip_prefix(NAMESPACE_PREFIX)
+                .and_then(|hub| self.find_gateway(hub, name))
                 .map(Node::Gateway),
-            (GROUP, "ListenerSet") => self
-                .find_listener_set(namespace, name, seen_on_spoke)
-                .map(Node::ListenerSet),
-            (group, kind) if self.is_route(group, kind) => self
-                .find_route((group, kind), namespace, name, seen_on_spoke)
-                .map(Node::Route),
+            (GROUP, "Gateway") => self.find_gateway(namespace, name).map(Node::Gateway),
+            (GROUP, "ListenerSet") => self.find_listener_set(namespace, name).map(Node::ListenerSet),
+            (group, kind) if self.is_route(group, kind) => {
+                self.find_route((group, kind), namespace, name).map(Node::Route)
+            }
             _ => return Located::Elsewhere,
         };
         whole
@@ -75,7 +77,7 @@ impl Topology<'_> {
 
     /// A namespace exists when anything in the input lives in it.
     fn namespace_seen(&self, name: &str, seen_on_spoke: bool) -> Option<Node> {
-        let hub_name = name.strip_prefix(SPOKE_PREFIX).filter(|_| seen_on_spoke);
+        let hub_name = name.strip_prefix(NAMESPACE_PREFIX).filter(|_| seen_on_spoke);
         hub_name
             .and_then(|name| self.find_namespace(name))
             .or_else(|| self.find_namespace(name))

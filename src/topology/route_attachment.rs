@@ -4,9 +4,7 @@
 //! Flows in: routes as read, Gateways with their listeners. Flows out: listeners.
 //! Must not know: policies, and what the routes forward to.
 
-use std::borrow::Cow;
-
-use super::hierarchy::{GatewayNode, SPOKE_PREFIX, Topology};
+use super::hierarchy::{GatewayNode, Topology};
 use super::ids::{GatewayId, ListenerId};
 use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route};
@@ -17,22 +15,22 @@ impl<'a> Topology<'a> {
         &self,
         route: &Route<'a>,
         parent: &ParentRef<'a>,
-        local: bool,
+        assumed: bool,
     ) -> Option<(GatewayId, Vec<ListenerId>)> {
         let own = route.object.namespace_or_empty();
         let namespace = parent.namespace.unwrap_or(own);
         let (gateway, set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => (self.find_gateway(namespace, parent.name, local)?, None),
+            (GROUP, "Gateway") => (self.find_gateway(namespace, parent.name)?, None),
             (GROUP, "ListenerSet") => {
-                let set = self.find_listener_set(namespace, parent.name, local)?;
+                let set = self.find_listener_set(namespace, parent.name)?;
                 (self.listener_sets.get(set).gateway, Some(set))
             }
             _ => return None,
         };
         let node = self.gateways.get(gateway);
         let home = match set {
-            Some(set) => Cow::Borrowed(self.listener_sets.get(set).object.namespace_or_empty()),
-            None => gateway_home(node, local),
+            Some(set) => self.listener_sets.get(set).object.namespace_or_empty(),
+            None => gateway_home(node, assumed),
         };
         let takes = |listener: &ListenerId| {
             let listener = self.listeners.get(*listener);
@@ -42,19 +40,16 @@ impl<'a> Topology<'a> {
                 && listener.admits_kind(route.object)
                 && listener
                     .namespaces()
-                    .admits(&home, own, |key| self.namespace_label(own, key))
+                    .admits(home, own, |key| self.namespace_label(own, key))
                 && listener.serves(route)
         };
         Some((gateway, node.listeners.iter().copied().filter(takes).collect()))
     }
 }
 
-/// The namespace of a Gateway as an object sees it: on a spoke, a hub Gateway carries its spoke name.
-pub(super) fn gateway_home<'a>(gateway: &GatewayNode<'a>, seen_on_spoke: bool) -> Cow<'a, str> {
-    let namespace = gateway.object.namespace_or_empty();
-    if seen_on_spoke && !gateway.local {
-        format!("{SPOKE_PREFIX}{namespace}").into()
-    } else {
-        namespace.into()
-    }
+/// The namespace of a Gateway as a route sees it. Nobody knows how a route reaches the clusters that is not synced: it
+/// hangs there on what it hangs on here.
+fn gateway_home<'a>(gateway: &GatewayNode<'a>, assumed: bool) -> &'a str {
+    let original = gateway.original.filter(|_| assumed);
+    original.unwrap_or(gateway.object).namespace_or_empty()
 }

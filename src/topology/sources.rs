@@ -1,7 +1,9 @@
-//! Where the things of the hierarchy come from: the hub, and for a view of one cluster what lives there.
+//! Where the things of the hierarchy come from: the hub, or a cluster with what is synced to it and what lives there.
 //!
-//! Owns: [`Sources`]. Flows in: objects. Flows out: objects of a kind, marked by where they live.
-//! Must not know: what becomes of them.
+//! Owns: [`Sources`], and [`Original`], what a copy on a cluster was made from. Flows in: objects. Flows out: objects of a
+//! kind, marked by where they live. Must not know: what becomes of them.
+
+use std::collections::HashMap;
 
 use crate::api::downstream::is_synced_copy;
 use crate::hub::Objects;
@@ -11,29 +13,68 @@ use apimachinery::Identity;
 /// What a topology is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sources<'a> {
-    /// The hub's objects.
-    pub hub: &'a Objects,
-    /// The cluster that is looked at, and what lives there.
-    pub local: Option<(&'a str, &'a Objects)>,
+    /// The hub's objects, or what is synced to a cluster.
+    pub objects: &'a Objects,
+    /// Of a cluster, what lives there.
+    pub local: Option<&'a Objects>,
+    /// Of a cluster, the hub: its Namespaces, backends and CRDs are taken to be there, too, as nobody says otherwise.
+    pub hub: Option<&'a Objects>,
+    /// Of a cluster, what the synced objects were made from, by their identity there.
+    pub originals: Option<&'a Originals<'a>>,
 }
 
+/// What an object on a cluster was made from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Original<'a> {
+    /// The object of the hub.
+    pub object: &'a Object,
+    /// Whether it is not synced, but a route of the hub that somebody else is taken to deliver.
+    pub assumed: bool,
+}
+
+/// Originals by the identity of what was made from them.
+pub(crate) type Originals<'a> = HashMap<Identity, Original<'a>>;
+
 impl<'a> Sources<'a> {
-    /// Objects of a kind: the hub's, then the cluster's own, which are marked. Copies that were synced there are the
-    /// hub's objects, and not counted twice.
-    pub(crate) fn of_kind(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
-        let local = self
-            .local
-            .map(|(_, objects)| objects.of_kind(group, kind))
-            .unwrap_or_default();
-        let hub = self.hub.of_kind(group, kind).iter().map(|object| (object, false));
-        let local = local.iter().filter(|object| !is_synced_copy(object));
-        hub.chain(local.map(|object| (object, true)))
+    /// The hub as a cluster of its own.
+    #[must_use]
+    pub(crate) const fn hub(objects: &'a Objects) -> Self {
+        Self {
+            objects,
+            local: None,
+            hub: None,
+            originals: None,
+        }
     }
 
-    /// The object of this identity: the hub's, else the cluster's own.
+    /// Objects of a kind, those that live on the cluster last, and marked. Copies that were synced there by an earlier run
+    /// are not counted twice.
+    pub(crate) fn of_kind(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
+        let local = self.local.map(|objects| objects.of_kind(group, kind));
+        let local = local.unwrap_or_default().iter();
+        let objects = self.objects.of_kind(group, kind).iter();
+        let local = local.filter(|object| !is_synced_copy(object));
+        objects
+            .map(|object| (object, false))
+            .chain(local.map(|object| (object, true)))
+    }
+
+    /// Objects of a kind that is not synced: the hub's, then those that live on the cluster.
+    pub(crate) fn with_hub(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
+        let hub = self.hub.map(|objects| objects.of_kind(group, kind));
+        let hub = hub.unwrap_or_default().iter().map(|object| (object, false));
+        hub.chain(self.of_kind(group, kind))
+    }
+
+    /// The object of this identity, which lives on the cluster or else on the hub.
     pub(crate) fn get(self, identity: &Identity) -> Option<&'a Object> {
-        self.hub
-            .get(identity)
-            .or_else(|| self.local.and_then(|(_, objects)| objects.get(identity)))
+        let local = || self.local.and_then(|objects| objects.get(identity));
+        let hub = || self.hub.and_then(|objects| objects.get(identity));
+        self.objects.get(identity).or_else(local).or_else(hub)
+    }
+
+    /// What an object was made from.
+    pub(crate) fn original(self, object: &Object) -> Option<&'a Original<'a>> {
+        self.originals?.get(&object.identity())
     }
 }

@@ -206,30 +206,6 @@ fn a_policy_target_that_is_missing() {
 }
 
 #[test]
-fn a_policy_target_of_another_class() {
-    refused(
-        |scratch| {
-            scratch.write(
-                "hub/other.yaml",
-                "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: istio}\n\
-                 spec: {controllerName: istio.io/gateway-controller}\n---\n\
-                 apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
-                 metadata: {name: local, namespace: gateways}\nspec: {gatewayClassName: istio}\n",
-            );
-            scratch.edit(
-                "hub/limits.yaml",
-                "name: prod-web, sectionName: api",
-                "name: local",
-            );
-        },
-        3,
-        "policy/other-class",
-        "hub/limits.yaml:5:",
-    )
-    .says("its class is `istio`");
-}
-
-#[test]
 fn a_listener_that_does_not_exist() {
     refused(
         |scratch| {

@@ -318,3 +318,125 @@ fn listeners_of_one_name_and_names_that_would_break_a_path() {
         "lower case",
     );
 }
+
+/// A CRD of RateLimitPolicies that serves these versions.
+fn limits_crd(versions: &[&str]) -> String {
+    let versions: Vec<String> = versions
+        .iter()
+        .map(|version| {
+            format!(
+                "{{name: {version}, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object, properties: \
+                 {{spec: {{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{targetRef: {{type: \
+                 object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}}}}}}}",
+                *version == "v1"
+            )
+        })
+        .collect();
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {{name: ratelimitpolicies.kuadrant.io}}\n\
+         spec: {{group: kuadrant.io, scope: Namespaced, names: {{kind: RateLimitPolicy, listKind: RateLimitPolicyList, \
+         plural: ratelimitpolicies, singular: ratelimitpolicy}}, versions: [{}]}}\n",
+        versions.join(", ")
+    )
+}
+
+#[test]
+fn a_policy_of_another_version_than_its_class_syncs() {
+    let other_version = |scratch: &Scratch, version: &str| {
+        scratch.edit(
+            "hub/limits.yaml",
+            "apiVersion: kuadrant.io/v1",
+            &format!("apiVersion: kuadrant.io/{version}"),
+        );
+    };
+    found(
+        |scratch| other_version(scratch, "v9"),
+        "error",
+        "policy/other-version",
+        "hub/limits.yaml:1:",
+        "write `apiVersion: kuadrant.io/v1`",
+    );
+    found(
+        |scratch| {
+            scratch.write("hub/crd.yaml", &limits_crd(&["v1", "v2"]));
+            other_version(scratch, "v2");
+        },
+        "error",
+        "policy/other-version",
+        "hub/limits.yaml:1:",
+        "or list version v2 in `policiesToSync` of `multicluster`",
+    );
+    let unserved = found(
+        |scratch| {
+            scratch.write("hub/crd.yaml", &limits_crd(&["v1"]));
+            other_version(scratch, "v9");
+        },
+        "error",
+        "object/schema",
+        "hub/limits.yaml:1:",
+        "write `apiVersion: kuadrant.io/v1`; served: v1",
+    );
+    assert!(!unserved.stdout.contains("policy/other-version"), "said once");
+}
+
+#[test]
+fn a_version_that_no_release_serves() {
+    for (file, from, to) in [
+        ("gateway.yaml", "networking.k8s.io/v1", "networking.k8s.io/v7"),
+        ("class.yaml", "networking.k8s.io/v1", "networking.k8s.io/v7"),
+        ("class.yaml", "apiVersion: v1", "apiVersion: v2"),
+        ("decisions.yaml", "io/v1beta1", "io/v1beta9"),
+    ] {
+        found(
+            |scratch| {
+                scratch.edit(&format!("hub/{file}"), from, to);
+            },
+            "error",
+            "object/schema",
+            &format!("hub/{file}:"),
+            "write `apiVersion: ",
+        )
+        .exits(3);
+    }
+    let scratch = Scratch::with_worked_example();
+    scratch.edit("hub/gateway.yaml", "k8s.io/v1", "k8s.io/v1beta1");
+    scratch.run(&["check", "hub"]).exits(0);
+}
+
+#[test]
+fn no_field_of_a_version_that_no_profile_describes_is_called_useless() {
+    let scratch = Scratch::with_worked_example();
+    let crd = limits_crd(&["v1", "v1beta1"])
+        .replace("RateLimitPolicy", "AuthPolicy")
+        .replace("ratelimitpolic", "authpolic");
+    let policy = |version: &str| {
+        format!(
+            "---\napiVersion: kuadrant.io/{version}\nkind: AuthPolicy\nmetadata: {{name: a, namespace: gateways}}\n\
+             spec:\n  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}}\n  \
+             authorizationScheme: {{identity: [{{name: anyone, anonymous: {{}}}}]}}\n"
+        )
+    };
+    let listed = |version: &str| {
+        format!(
+            "\"policiesToSync\": [{{\"group\": \"kuadrant.io\", \"version\": \"{version}\", \"resource\": \
+             \"authpolicies\"}}, "
+        )
+    };
+    scratch.edit("hub/class.yaml", "\"policiesToSync\": [", &listed("v1beta1"));
+    scratch.write("hub/auth.yaml", &(crd.clone() + &policy("v1beta1")));
+    let run = scratch.run(&["check", "hub"]);
+    run.exits(0);
+    assert!(!run.stdout.contains("ignored"), "{}", run.stdout);
+    let explained = scratch.run(&["policies", "hub", "-q"]).stdout;
+    assert!(explained.contains("AuthPolicy"), "{explained}");
+
+    scratch.edit(
+        "hub/class.yaml",
+        "\"version\": \"v1beta1\"",
+        "\"version\": \"v1\"",
+    );
+    scratch.write("hub/auth.yaml", &(crd + &policy("v1")));
+    let run = scratch.run(&["check", "hub"]);
+    assert!(run.stdout.contains("policy/ignored-field"), "{}", run.stdout);
+}

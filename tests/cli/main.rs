@@ -28,8 +28,10 @@ mod rendering;
 mod replica_sets;
 mod repository;
 mod routes;
+mod said_and_shipped;
 mod scratch;
 mod status;
+mod targets;
 #[cfg(feature = "watch")]
 mod watch;
 mod worked_example;

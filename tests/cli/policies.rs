@@ -220,6 +220,31 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
 }
 
 #[test]
+fn what_one_cluster_shows_is_no_advice_to_remove_a_policy() {
+    let scratch = fleet();
+    let local = scratch.read("spokes/eu-1/limits.yaml");
+    let settings = local.find("    sectionName: api").expect("a section");
+    let overrides = "  overrides: {limits: {everything: {rates: [{limit: 5, window: 1s}]}}}\n";
+    scratch.write(
+        "spokes/eu-1/limits.yaml",
+        &format!("{}{overrides}", &local[..settings]),
+    );
+    let policies = |options: &[&str]| {
+        let run = scratch.run(&[&["policies", "--color", "never"], options].concat());
+        run.exits(0);
+        run.stderr
+    };
+    let on_cluster = policies(&["--cluster", "eu-1"]);
+    let finding = on_cluster
+        .split("\n\n")
+        .find(|finding| finding.contains("policy/overridden"))
+        .unwrap_or_else(|| panic!("no finding in\n{on_cluster}"));
+    assert!(finding.contains("shop/api-burst says holds on eu-1"), "{finding}");
+    assert!(!on_cluster.contains("remove the policy"), "{on_cluster}");
+    assert!(!policies(&[]).contains("policy/overridden"));
+}
+
+#[test]
 fn on_a_cluster_there_are_only_policies_that_go_or_live_there() {
     let scratch = fleet();
     let policies = |options: &[&str]| {

@@ -347,7 +347,10 @@ fn works_that_are_missing_refused_or_stale_are_named() {
         let metadata = &work["metadata"];
         if metadata["namespace"] == "us-1" && metadata["name"] == "gateway-gateways-prod-web" {
             work["status"]["conditions"] = json!([
-                {"type": "Applied", "status": "False", "reason": "AppliedManifestWorkFailed", "message": "no matches for kind"},
+                {"type": "Applied", "status": "False", "reason": "AppliedManifestWorkFailed", "message": "1 of 3 failed"},
+            ]);
+            work["status"]["resourceStatus"]["manifests"][2]["conditions"] = json!([
+                {"type": "Applied", "status": "False", "reason": "AppliedManifestFailed", "message": "no matches for kind"},
             ]);
         }
     }
@@ -360,25 +363,25 @@ fn works_that_are_missing_refused_or_stale_are_named() {
     GATEWAYCLASS               CONDITION  STATUS  REASON
     gatewayclass/multicluster  Accepted   True    Accepted
 
-    GATEWAY                    CONDITION   STATUS   REASON
-    gateway/gateways/prod-web  Accepted    False    NotTrueOnAllClusters
-        us-1 work `gateway-gateways-prod-web` is not applied: no matches for kind
-                               Programmed  Unknown  Pending
-        current state of the gateway is unknown
+    GATEWAY                    CONDITION   STATUS  REASON
+    gateway/gateways/prod-web  Accepted    True    Accepted
+                               Programmed  True    Programmed
         address: eu-1/203.0.113.1 (MultiClusterIPAddress)
+        address: us-1/203.0.113.2 (MultiClusterIPAddress)
         listener: eu-1.api: 1 route attached
+        listener: us-1.api: 2 routes attached
 
     POLICY                           CONDITION  STATUS  REASON
     ratelimitpolicy/gateways/global  Accepted   False   NotTrueOnAllClusters
-        us-1 work `gateway-gateways-prod-web` is not applied: no matches for kind
+        us-1 not applied: no matches for kind
                                      Enforced   False   NotTrueOnAllClusters
-        eu-1 Overridden; us-1 work `gateway-gateways-prod-web` is not applied: no
-          matches for kind
+        eu-1 Overridden; us-1 not applied: no matches for kind
 
     2 of 4 planned works applied
         ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of
           gateways/prod-web)
-        us-1/gateway-gateways-prod-web: not applied: no matches for kind
+        us-1/gateway-gateways-prod-web: RateLimitPolicy kuadrant-gateways/global is
+          not applied: no matches for kind
         us-1/gateway-rbac: missing
     ");
 }
@@ -548,10 +551,7 @@ fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
         .does_not_say("panicked");
     let report = json_of(&run);
     assert_eq!(report["works"]["applied"], 2);
-    assert!(
-        condition(object(&report, POLICY), "Enforced")
-            .contains("eu-1 work `gateway-gateways-prod-web` is not applied yet")
-    );
+    assert_eq!(report["works"]["problems"][0]["state"], "NotApplied");
     // The same work twice: which one holds is unknown.
     let twice = [documents.as_slice(), documents.as_slice()].concat();
     scratch.write("works.yaml", &twice.join("---\n"));
@@ -559,4 +559,457 @@ fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
         .run(&["status", "hub", "--works", "works.yaml"])
         .exits(3)
         .says("error[object/duplicate]");
+}
+
+/// A hub with a real API server and agents, asked after the worked example was applied.
+fn real_export() -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    let text = std::fs::read_to_string(fixtures().join("exported-works/worked-example.yaml"));
+    scratch.write("works.yaml", &text.expect("the fixture"));
+    scratch
+}
+
+#[test]
+fn works_of_a_real_hub_are_what_is_rendered_until_the_input_changes() {
+    let scratch = real_export();
+    let arguments = [
+        "status",
+        "hub",
+        "--works",
+        "works.yaml",
+        "--exit-code",
+        "-o",
+        "json",
+    ];
+    let run = scratch.run(&arguments);
+    run.exits(0);
+    assert_eq!(
+        json_of(&run)["works"],
+        json!({"planned": 4, "applied": 4, "problems": []})
+    );
+    scratch.raise_the_limit("hub/limits.yaml");
+    let run = scratch.run(&arguments);
+    let because = "RateLimitPolicy kuadrant-gateways/global differs";
+    run.exits(4).says(&format!(
+        "error: eu-1/gateway-gateways-prod-web: outdated: {because}\n\
+         error: us-1/gateway-gateways-prod-web: outdated: {because}\n"
+    ));
+    let report = json_of(&run);
+    let problem = |cluster: &str| json!({"cluster": cluster, "work": "gateway-gateways-prod-web", "state": "Outdated", "message": because});
+    assert_eq!(
+        report["works"],
+        json!({"planned": 4, "applied": 2, "problems": [problem("eu-1"), problem("us-1")]})
+    );
+    assert_eq!(
+        condition(object(&report, POLICY), "Enforced"),
+        format!(
+            "False NotTrueOnAllClusters eu-1 work `gateway-gateways-prod-web` is outdated: {because}; \
+             us-1 work `gateway-gateways-prod-web` is outdated: {because}"
+        )
+    );
+    assert_eq!(
+        object(&report, GATEWAY)["addresses"][0]["value"],
+        "eu-1/203.0.113.1"
+    );
+}
+
+#[test]
+fn what_the_parameters_ask_for_is_shown_by_cluster_beside_what_was_shipped() {
+    let scratch = Scratch::with_worked_example();
+    let limit = ".spec.defaults.limits.per-client.rates[?(@.window==\\\"10s\\\")].limit";
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"name\": \"generation\",",
+        &format!("{{\"name\": \"limit\", \"path\": \"{limit}\"}}, {{\"name\": \"generation\","),
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    let mut works = exported(&scratch);
+    let integer =
+        |name: &str, value: i64| json!({"name": name, "fieldValue": {"type": "Integer", "integer": value}});
+    for work in &mut works {
+        let limit = if work["metadata"]["namespace"] == "eu-1" {
+            100
+        } else {
+            50
+        };
+        let values = work.pointer_mut("/status/resourceStatus/manifests/2/statusFeedback/values");
+        if let Some(values) = values.and_then(Value::as_array_mut) {
+            values.extend([integer("generation", 7), integer("limit", limit)]);
+        }
+    }
+    write(&scratch, "works.json", &works);
+    let run = scratch.run(&["status", "hub", "--works", "works.json", "-o", "json"]);
+    assert_eq!(
+        object(&json_of(&run), POLICY)["feedback"],
+        json!([
+            {"name": "limit", "cluster": "eu-1", "value": 100, "shipped": 100},
+            {"name": "limit", "cluster": "us-1", "value": 50, "shipped": 100},
+            {"name": "generation", "cluster": "eu-1", "value": 7},
+            {"name": "generation", "cluster": "us-1", "value": 7},
+        ])
+    );
+    let text = scratch.run(&["status", "hub", "--works", "works.json"]).stdout;
+    let shown: Vec<&str> = text.lines().filter(|line| line.contains("feedback: ")).collect();
+    assert_eq!(
+        shown,
+        [
+            "    feedback: limit is 100 on eu-1",
+            "    feedback: limit is 50 on us-1 (shipped: 100)",
+            "    feedback: generation is 7 on eu-1, us-1",
+        ]
+    );
+}
+
+#[test]
+fn a_condition_about_an_older_generation_of_its_object_is_not_true() {
+    let scratch = Scratch::with_worked_example();
+    let observed = ".status.conditions[?(@.type==\\\"Enforced\\\")].observedGeneration";
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"name\": \"generation\",",
+        &format!("{{\"name\": \"seen\", \"path\": \"{observed}\"}}, {{\"name\": \"generation\","),
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    let mut works = exported(&scratch);
+    let integer =
+        |name: &str, value: i64| json!({"name": name, "fieldValue": {"type": "Integer", "integer": value}});
+    for work in &mut works {
+        let seen = if work["metadata"]["namespace"] == "eu-1" {
+            3
+        } else {
+            2
+        };
+        let values = work.pointer_mut("/status/resourceStatus/manifests/2/statusFeedback/values");
+        if let Some(values) = values.and_then(Value::as_array_mut) {
+            values.extend([integer("generation", 3), integer("seen", seen)]);
+        }
+    }
+    write(&scratch, "works.json", &works);
+    let run = scratch.run(&["status", "hub", "--works", "works.json", "-o", "json"]);
+    let report = json_of(&run);
+    let policy = object(&report, POLICY);
+    assert_eq!(
+        condition(policy, "Enforced"),
+        "False NotTrueOnAllClusters us-1 Enforced is about generation 2, the object has 3"
+    );
+    assert!(condition(policy, "Accepted").starts_with("True"));
+}
+
+#[test]
+fn works_that_the_hub_made_from_sets_are_compared_but_for_their_rights() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    for work in &mut works {
+        let name = work["metadata"]["name"].as_str().expect("a name").to_owned();
+        work["metadata"]["name"] = json!(format!("{name}x7k2p"));
+        let labels = &mut work["metadata"]["labels"];
+        labels["work.open-cluster-management.io/manifestworkreplicaset"] = json!(format!("gateways.{name}"));
+        labels["work.open-cluster-management.io/placementname"] = json!("edge");
+        if name == "gateway-rbac" {
+            // A set's ClusterRole may have a name of its own.
+            work["spec"]["workload"]["manifests"][0]["metadata"]["name"] = json!("gateway:gateways:edge");
+        }
+    }
+    // Two sets of RBAC on one cluster: the one that is not applied counts.
+    let mut second = works.last().expect("works").clone();
+    assert!(
+        second["metadata"]["name"]
+            .as_str()
+            .expect("a name")
+            .starts_with("gateway-rbac")
+    );
+    second["metadata"]["name"] = json!("gateway-rbac-otherx7k2p");
+    second["status"]["conditions"] = json!([{"type": "Applied", "status": "False", "message": "no right"}]);
+    write(&scratch, "works.json", &works);
+    let arguments = ["status", "hub", "--works", "works.json", "--exit-code", "-q"];
+    scratch.run(&arguments).exits(0);
+    for works in [
+        [works.as_slice(), &[second.clone()]].concat(),
+        [&[second][..], &works].concat(),
+    ] {
+        write(&scratch, "works.json", &works);
+        let run = scratch.run(&arguments);
+        run.exits(4);
+        assert_eq!(run.stderr, "error: us-1/gateway-rbac: not applied: no right\n");
+    }
+    write(&scratch, "works.json", &works);
+    scratch.raise_the_limit("hub/limits.yaml");
+    scratch.run(&arguments).exits(4).says(
+        "error: eu-1/gateway-gateways-prod-web: outdated: RateLimitPolicy kuadrant-gateways/global differs",
+    );
+}
+
+#[test]
+fn a_policy_that_reaches_no_cluster_is_not_what_a_gate_requires() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/auth.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {name: keys, namespace: gateways}\nspec:\n  \
+         targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}\n",
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    write(&scratch, "works.json", &exported(&scratch));
+    scratch
+        .run(&[
+            "status",
+            "hub",
+            "--works",
+            "works.json",
+            "--require",
+            "authpolicy=Enforced",
+        ])
+        .exits(4)
+        .says("error: authpolicy/gateways/keys: it has no status here");
+}
+
+#[test]
+fn a_policy_that_a_local_one_keeps_from_a_cluster_says_which() {
+    let scratch = fleet();
+    let works = fixtures().join("exported-works/fleet.yaml");
+    let run = scratch.run(&[
+        "status",
+        "fleet",
+        "--works",
+        &works.display().to_string(),
+        "-o",
+        "json",
+    ]);
+    run.exits(0);
+    let burst = condition(
+        object(&json_of(&run), "ratelimitpolicy.kuadrant.io:shop/api-burst"),
+        "Enforced",
+    );
+    assert!(
+        burst.contains("eu-1 RateLimitPolicy is overridden by [kuadrant-shop/maintenance]"),
+        "{burst}"
+    );
+}
+
+#[test]
+fn a_required_condition_opens_the_gate_where_it_is_true_everywhere() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    write(&scratch, "works.json", &works);
+    let gate = |require: &[&str]| {
+        let mut arguments = vec!["status", "hub", "--works", "works.json", "-q"];
+        for require in require {
+            arguments.extend(["--require", require]);
+        }
+        scratch.run(&arguments)
+    };
+    gate(&[
+        "gateway=Programmed",
+        "ratelimitpolicies.kuadrant.io=enforced",
+        "GatewayClass=Accepted",
+    ])
+    .exits(0)
+    .does_not_say("error");
+    feed_back(&mut works, "us-1", "enforced", &string("False"));
+    feed_back(&mut works, "us-1", "enforcedReason", &string("Unknown"));
+    write(&scratch, "works.json", &works);
+    gate(&["gateway=Programmed"]).exits(0);
+    let run = gate(&["gateway=Programmed", "ratelimitpolicy=Enforced"]);
+    run.exits(4);
+    assert_eq!(
+        run.stderr,
+        "error: ratelimitpolicy/gateways/global: Enforced is False (NotTrueOnAllClusters): us-1 Unknown\n"
+    );
+    assert!(run.stdout.contains("GATEWAY"), "the report is there all the same");
+    // What nothing reports is no True, and no usage error.
+    let run = gate(&["ratelimitpolicy=Reconciled"]);
+    run.exits(4)
+        .says("error: ratelimitpolicy/gateways/global: it has no condition Reconciled");
+}
+
+#[test]
+fn what_a_gate_cannot_mean_is_a_usage_error_with_help() {
+    let scratch = Scratch::with_worked_example();
+    let gate = |require: &str| scratch.run(&["status", "hub", "--require", require]);
+    gate("gatway=Programmed")
+        .exits(2)
+        .says("error: no object of the input is a `gatway`")
+        .says("help: did you mean `gateway`?");
+    gate("gateway=Programed")
+        .exits(2)
+        .says("error: no `gateway` has a condition `Programed`")
+        .says("help: did you mean `gateway=Programmed`?");
+    for require in ["gateway", "=Programmed", "gateway="] {
+        gate(require)
+            .exits(2)
+            .says("write KIND=CONDITION, as in gateway=Programmed");
+    }
+    scratch
+        .run(&["status", "hub", "--exit-code"])
+        .exits(2)
+        .says("--works <PATH>");
+    scratch.write("spokewright.yaml", "controllerName: example.com/other\n");
+    scratch
+        .run(&[
+            "status",
+            "hub",
+            "--config",
+            "spokewright.yaml",
+            "--require",
+            "gateway=Programmed",
+        ])
+        .exits(2)
+        .says("error: no `gateway` of the input is ours")
+        .says("help: `controllerName` in the configuration");
+}
+
+#[test]
+fn predicted_statuses_are_a_gate_too_and_count_clusters_where_a_local_policy_wins() {
+    let scratch = fleet();
+    scratch
+        .run(&[
+            "status",
+            "fleet",
+            "--require",
+            "gateway=Programmed",
+            "--require",
+            "authpolicy=Enforced",
+        ])
+        .exits(0);
+    scratch
+        .run(&["status", "fleet", "--require", "ratelimitpolicy=Enforced"])
+        .exits(4)
+        .says("error: ratelimitpolicy/shop/api-burst: Enforced is False on eu-1 (Overridden): RateLimitPolicy is");
+    scratch
+        .run(&[
+            "status",
+            "fleet",
+            "--require",
+            "ratelimitpolicy=Enforced",
+            "--clusters",
+            "us-*",
+        ])
+        .exits(0);
+}
+
+#[test]
+fn the_gate_is_closed_by_what_is_planned_and_not_by_what_is_stale() {
+    let scratch = rendered();
+    let works = exported(&scratch);
+    let run = |works: &[Value], format: &str| {
+        write(&scratch, "works.json", works);
+        scratch.run(&[
+            "status",
+            "hub",
+            "--works",
+            "works.json",
+            "--exit-code",
+            "-q",
+            "--message-format",
+            format,
+        ])
+    };
+    let mut stale = works[0].clone();
+    stale["metadata"]["namespace"] = json!("ap-1");
+    run(&[works.as_slice(), &[stale]].concat(), "human").exits(0);
+    let missing = run(&works[1..], "human");
+    missing.exits(4);
+    assert_eq!(missing.stderr, "error: eu-1/gateway-gateways-prod-web: missing\n");
+    assert!(
+        missing.stdout.contains("3 of 4 planned works applied"),
+        "{}",
+        missing.stdout
+    );
+    let document = run(&works[1..], "json");
+    document.exits(4);
+    let findings: Value = serde_json::from_str(&document.stderr).expect("one document");
+    assert_eq!(findings["kind"], "FindingList");
+}
+
+#[test]
+fn errors_of_the_input_decide_the_exit_status_before_the_gate_does() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    feed_back(&mut works, "us-1", "listenerapiAttachedRoutes", &string("lots"));
+    write(&scratch, "works.json", &works[1..]);
+    scratch
+        .run(&["status", "hub", "--works", "works.json", "--exit-code"])
+        .exits(3)
+        .says("error[object/schema]")
+        .says("error: eu-1/gateway-gateways-prod-web: missing");
+}
+
+#[test]
+fn thousands_of_failed_manifests_with_names_that_steer_a_terminal_are_a_few_calm_lines() {
+    let scratch = rendered();
+    let mut works = exported(&scratch);
+    let failed = |number: usize| {
+        json!({
+            "resourceMeta": {"kind": "Thing\u{1b}[31m", "namespace": "a\u{202e}", "name": format!("n{number}\n")},
+            "conditions": [{"type": "Applied", "status": "False", "message": "no\u{9b}31m\r\nkind"}],
+        })
+    };
+    let all: Vec<Value> = (0..5000).map(failed).collect();
+    works[0]["status"]["resourceStatus"]["manifests"] = json!(all);
+    write(&scratch, "works.json", &works);
+    let arguments = ["status", "hub", "--works", "works.json", "--exit-code", "-q"];
+    let run = scratch.run(&arguments);
+    run.exits(4);
+    for text in [&run.stdout, &run.stderr] {
+        let steers = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
+        assert!(!text.contains(steers), "{text:?}");
+    }
+    assert!(
+        run.stdout.contains("and 4980 more; `-o json` lists all"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.lines().count() < 100, "{}", run.stdout);
+    assert_eq!(run.stderr.lines().count(), 11);
+    assert!(run.stderr.ends_with("error: and 4990 more\n"), "{}", run.stderr);
+    let report = json_of(&scratch.run(&["status", "hub", "--works", "works.json", "-o", "json"]));
+    let manifests = &report["works"]["problems"][0]["manifests"];
+    assert_eq!(manifests.as_array().map(Vec::len), Some(5000));
+}
+
+#[test]
+fn an_export_whose_parts_are_of_the_wrong_type_never_breaks_the_report() {
+    let scratch = rendered();
+    let works = exported(&scratch);
+    for pointer in [
+        "/spec",
+        "/spec/workload",
+        "/spec/workload/manifests",
+        "/spec/manifestConfigs",
+        "/spec/manifestConfigs/0/feedbackRules",
+        "/spec/deleteOption",
+        "/status",
+        "/status/conditions/0",
+        "/status/resourceStatus/manifests/1",
+        "/status/resourceStatus/manifests/1/resourceMeta",
+        "/status/resourceStatus/manifests/1/conditions/0/status",
+        "/status/resourceStatus/manifests/1/statusFeedback/values/0/fieldValue",
+    ] {
+        for wrong in [
+            Value::Null,
+            json!(7),
+            json!("text"),
+            json!([[1]]),
+            json!({"a": {"b": []}}),
+        ] {
+            let mut works = works.clone();
+            *works[0].pointer_mut(pointer).expect(pointer) = wrong.clone();
+            write(&scratch, "works.json", &works);
+            let run = scratch.run(&[
+                "status",
+                "hub",
+                "--works",
+                "works.json",
+                "-o",
+                "json",
+                "--exit-code",
+            ]);
+            assert!(
+                [0, 3, 4].contains(&run.status),
+                "{pointer} {wrong}: {}",
+                run.stderr
+            );
+            run.does_not_say("panicked");
+            assert_eq!(json_of(&run)["works"]["planned"], 4, "{pointer} {wrong}");
+        }
+    }
 }

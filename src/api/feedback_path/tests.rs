@@ -28,7 +28,13 @@ fn object() -> Value {
 fn first(path: &str) -> Option<Value> {
     let path = FeedbackPath::parse(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let object = object();
-    object.query(path.rfc9535()).ok()?.into_iter().next().cloned()
+    let found = object.query(&path.rfc9535).ok()?.into_iter().next().cloned();
+    if path.is_direct {
+        assert_eq!(path.first(&object), found, "{path}");
+    } else {
+        assert_eq!(path.first(&object), None, "{path}");
+    }
+    found
 }
 
 #[test]
@@ -137,13 +143,13 @@ proptest! {
     #[test]
     fn no_text_ever_panics(path in r"[.\[\]?()@$'\\{},:*a-c0-9=<>! -]{0,40}") {
         if let Ok(path) = FeedbackPath::parse(&path) {
-            let _ = object().query(path.rfc9535());
+            let _ = object().query(&path.rfc9535);
         }
     }
 
     #[test]
     fn every_accepted_path_is_rfc_9535_after_translation(path in r"(\.[a-c*]|\[[0-9]\]|\['[a-c]'\]|\[\?\(@\.[a-c]==1\)\]|\.\.[a-c]|\[[0-3]:[0-3]\]|\[\*\]){1,6}") {
         let parsed = FeedbackPath::parse(&path).expect("accepted");
-        prop_assert!(object().query(parsed.rfc9535()).is_ok(), "{} -> {}", path, parsed.rfc9535());
+        prop_assert!(object().query(&parsed.rfc9535).is_ok(), "{} -> {}", path, parsed.rfc9535);
     }
 }

@@ -43,10 +43,10 @@ pub(crate) enum ResourceLookup<'c> {
     },
     /// It does not.
     Unknown {
-        /// Group and plural of the nearest one that does.
-        nearest: Option<(&'c str, &'c str)>,
         /// The nearest known group, when the group itself is unknown.
         nearest_group: Option<&'c str>,
+        /// The plural of the nearest resource of the group, or of the nearest one.
+        nearest: Option<&'c str>,
     },
 }
 
@@ -177,19 +177,19 @@ impl Check<'_> {
                 }
             }
             ResourceLookup::Unknown {
-                nearest,
                 nearest_group,
+                nearest,
             } => {
-                let help = match (nearest, nearest_group, group.rsplit_once('/')) {
-                    (_, _, Some((bare, _))) => format!("write the group without a version: `{bare}`"),
-                    (_, Some(near), None) => format!("did you mean the group `{near}`?"),
-                    (Some((near_group, near)), None, None) if near_group == group => {
-                        format!("did you mean `{near}`?")
+                let help = match (group.rsplit_once('/'), nearest_group, nearest) {
+                    (Some((bare, _)), _, _) => format!("write the group without a version: `{bare}`"),
+                    (None, Some(near), Some(resource)) if resource != plural => {
+                        format!("did you mean `{resource}` of group `{near}`?")
                     }
-                    (Some((near_group, near)), None, None) => {
-                        format!("did you mean `{near}` of group `{near_group}`?")
+                    (None, Some(near), _) => format!("did you mean the group `{near}`?"),
+                    (None, None, Some(near)) => format!("did you mean `{near}`?"),
+                    (None, None, None) => {
+                        "add its CustomResourceDefinition to the input, or correct the name".to_owned()
                     }
-                    (None, None, None) => "add its CustomResourceDefinition to the input".to_owned(),
                 };
                 let message = format!("there is no resource {plural:?} in group {group:?}");
                 refuse(entry.get("resource").pointer(), message, Some(help));

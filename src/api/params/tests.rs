@@ -35,8 +35,8 @@ impl ResourceCatalog for Catalog {
                 has_parents: *has_parents,
             },
             None => ResourceLookup::Unknown {
-                nearest: Some(("kuadrant.io", "authpolicies")),
-                nearest_group: None,
+                nearest_group: (group == "kuadrant.oi").then_some("kuadrant.io"),
+                nearest: plural.starts_with("auth").then_some("authpolicies"),
             },
         }
     }
@@ -186,6 +186,25 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
         "{message}"
     );
     assert_eq!(help, "did you mean `authpolicies`?");
+    for (group, resource, expected) in [
+        (
+            "kuadrant.oi",
+            "authpolicies",
+            "did you mean the group `kuadrant.io`?",
+        ),
+        (
+            "kuadrant.oi",
+            "auth",
+            "did you mean `authpolicies` of group `kuadrant.io`?",
+        ),
+        (
+            "acme.io",
+            "acmepolicies",
+            "add its CustomResourceDefinition to the input, or correct the name",
+        ),
+    ] {
+        assert_eq!(entry(group, "v1", resource).2, expected);
+    }
     let (_, message, help) = entry("kuadrant.io", "v1beta1", "authpolicies");
     assert!(
         message.contains("does not serve version \"v1beta1\""),

@@ -50,7 +50,8 @@ impl Evaluated {
         let analysis = Analysis::new(&loaded, &mut findings);
         let rendered = analysis.render(empty, &mut findings);
         // What the policies alone would report is for `check`.
-        let view = analysis.policies(&mut Findings::new());
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, &mut Findings::new());
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
         loaded.finish(&mut findings);
         Self {

@@ -81,38 +81,19 @@ impl KindTable {
         self.kinds.get(*index)
     }
 
-    /// The known kind nearest to a misspelled one: of its group if the group is known, else of any.
-    #[must_use]
-    pub fn nearest_kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
-        let name = nearest(kind, self.candidates(group).map(|info| info.kind.as_ref()))?;
-        self.candidates(group).find(|info| info.kind == name)
-    }
-
-    /// The known plural nearest to a misspelled one: of its group if the group is known, else of any. A kind
-    /// or a singular written in place of the plural finds its plural.
-    #[must_use]
-    pub fn nearest_plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
-        if let Some(info) = self
-            .candidates(group)
-            .find(|info| info.kind.eq_ignore_ascii_case(plural) || info.plural.eq_ignore_ascii_case(plural))
-        {
-            return Some(info);
-        }
-        let name = nearest(plural, self.candidates(group).map(|info| info.plural.as_ref()))?;
-        self.candidates(group).find(|info| info.plural == name)
+    /// The plural of a group nearest to a misspelled one. A kind or a singular written in place of the plural finds its
+    /// plural.
+    fn nearest_plural(&self, group: &str, plural: &str) -> Option<&str> {
+        let of_group = || self.kinds.iter().filter(|info| info.group == group);
+        of_group()
+            .find(|info| info.kind.eq_ignore_ascii_case(plural))
+            .map(|info| info.plural.as_ref())
+            .or_else(|| nearest(plural, of_group().map(|info| info.plural.as_ref())))
     }
 
     /// The known group nearest to a misspelled one.
-    #[must_use]
-    pub fn nearest_group(&self, group: &str) -> Option<&str> {
-        nearest(group, self.kinds.iter().map(|info| info.group.as_ref()))
-    }
-
-    fn candidates(&self, group: &str) -> impl Iterator<Item = &KindInfo> {
-        let known = self.kinds.iter().any(|info| info.group == group);
-        self.kinds
-            .iter()
-            .filter(move |info| !known || info.group == group)
+    fn nearest_group(&self, group: &str) -> Option<&str> {
+        nearest(group, self.kinds.iter().map(|info| info.group.as_ref())).filter(|near| *near != group)
     }
 }
 
@@ -126,14 +107,13 @@ impl ResourceCatalog for KindTable {
                 has_target: info.targets.any(),
                 has_parents: info.parent_refs,
             },
-            None => ResourceLookup::Unknown {
-                nearest: self
-                    .nearest_plural(group, plural)
-                    .map(|info| (info.group.as_ref(), info.plural.as_ref())),
-                nearest_group: (!self.kinds.iter().any(|info| info.group == group))
-                    .then(|| self.nearest_group(group))
-                    .flatten(),
-            },
+            None => {
+                let nearest_group = self.nearest_group(group);
+                ResourceLookup::Unknown {
+                    nearest_group,
+                    nearest: self.nearest_plural(nearest_group.unwrap_or(group), plural),
+                }
+            }
         }
     }
 }

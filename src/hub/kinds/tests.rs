@@ -61,30 +61,53 @@ fn kinds_are_found_by_kind_and_by_plural() {
     assert_eq!(table.kind("", "Gateway"), None);
 }
 
+/// The near group and the near plural that an unknown resource finds.
+fn near(group: &str, plural: &str) -> (Option<String>, Option<String>) {
+    match KindTable::built_in().resource(group, plural) {
+        ResourceLookup::Unknown {
+            nearest_group,
+            nearest,
+        } => (nearest_group.map(str::to_owned), nearest.map(str::to_owned)),
+        known @ ResourceLookup::Known { .. } => panic!("{known:?}"),
+    }
+}
+
 #[test]
 fn a_misspelled_name_finds_the_nearest_of_its_group() {
-    let table = KindTable::built_in();
-    let plural = |group, name| {
-        table
-            .nearest_plural(group, name)
-            .map(|info| info.plural.to_string())
-    };
+    for (typed, meant) in [
+        ("ratelimitpolicy", Some("ratelimitpolicies")),
+        ("AuthPolicy", Some("authpolicies")),
+        ("authpolicys", Some("authpolicies")),
+        ("zzz", None),
+        ("acmepolicies", None),
+    ] {
+        assert_eq!(
+            near("kuadrant.io", typed),
+            (None, meant.map(str::to_owned)),
+            "{typed}"
+        );
+    }
     assert_eq!(
-        plural("kuadrant.io", "ratelimitpolicy").as_deref(),
-        Some("ratelimitpolicies")
+        near("gateway.networking.k8s.io", "HttpRoute").1.as_deref(),
+        Some("httproutes")
+    );
+}
+
+#[test]
+fn a_resource_of_an_unknown_group_finds_one_of_a_near_group_only() {
+    let found = |group: &str, plural: &str| (Some(group.to_owned()), Some(plural.to_owned()));
+    assert_eq!(
+        near("kuadrant.oi", "authpolicies"),
+        found("kuadrant.io", "authpolicies")
     );
     assert_eq!(
-        plural("kuadrant.io", "AuthPolicy").as_deref(),
-        Some("authpolicies")
+        near("kuadrant.oi", "authpolicy"),
+        found("kuadrant.io", "authpolicies")
     );
-    assert_eq!(
-        plural("kuadrant.io", "authpolicys").as_deref(),
-        Some("authpolicies")
-    );
-    assert_eq!(plural("kuadrant.io", "zzz"), None);
-    assert_eq!(table.nearest_group("kuadrant.oi"), Some("kuadrant.io"));
-    let kind = table.nearest_kind("gateway.networking.k8s.io", "HttpRoute");
-    assert_eq!(kind.map(|info| info.kind.as_ref()), Some("HTTPRoute"));
+    assert_eq!(near("kuadrant.oi", "zzz"), (Some("kuadrant.io".to_owned()), None));
+    for plural in ["authpolicies", "ratelimitpolicies", "acmepolicies", "gateways"] {
+        assert_eq!(near("acme.io", plural), (None, None), "{plural}");
+    }
 }
 
 #[test]
@@ -130,18 +153,4 @@ fn the_table_answers_for_the_resources_of_parameters() {
             "{found:?}"
         );
     }
-    assert_eq!(
-        table.resource("kuadrant.io", "authpolicy"),
-        ResourceLookup::Unknown {
-            nearest: Some(("kuadrant.io", "authpolicies")),
-            nearest_group: None
-        }
-    );
-    assert!(matches!(
-        table.resource("kuadrant.oi", "authpolicies"),
-        ResourceLookup::Unknown {
-            nearest: Some(("kuadrant.io", "authpolicies")),
-            nearest_group: Some("kuadrant.io")
-        }
-    ));
 }

@@ -4,6 +4,8 @@
 //! the built-in profile. Flows in: entries as JSON. Flows out: [`Profiles`], findings at the wrong field. Must not
 //! know: which policies there are.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -32,6 +34,9 @@ pub struct ProfileEntry {
     pub group: String,
     /// The policy kind.
     pub kind: String,
+    /// The versions that the profile describes; an empty list means all. One kind may have a profile for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versions: Option<Vec<String>>,
     /// Direct or Inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
@@ -103,9 +108,14 @@ impl Profiles {
             return Err(ProfileError::Nameless);
         }
         let kind = GroupKind::new(&entry.group, &entry.kind);
-        let base = match (self.get(&kind), entry.class) {
+        let versions: BTreeSet<&str> = entry.versions.iter().flatten().map(String::as_str).collect();
+        let of_kind = self.get(&kind);
+        let of_version = of_kind
+            .iter()
+            .find(|profile| versions.iter().any(|version| profile.describes(version)));
+        let base = match (of_version.or(of_kind.first()), entry.class) {
             (Some(known), _) => (**known).clone(),
-            (None, class) => Self::of_class(&kind, class.unwrap_or(Class::Inherited)),
+            (None, class) => Profile::of_class(&kind, class.unwrap_or(Class::Inherited)),
         };
         let profile = overlay(base, entry.clone());
         if profile.ends.is_empty() {
@@ -209,6 +219,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
     Profile {
         group: base.group,
         kind: base.kind,
+        versions: entry.versions.unwrap_or(base.versions),
         class: entry.class.unwrap_or(base.class),
         targets: entry.targets.unwrap_or(base.targets),
         target_fields: entry.target_fields.unwrap_or(base.target_fields),
@@ -240,19 +251,39 @@ mod tests {
     fn an_entry_corrects_only_what_it_names() {
         let mut profiles = Profiles::built_in();
         let kind = GroupKind::new("kuadrant.io", "RateLimitPolicy");
-        let before = (**profiles.get(&kind).unwrap()).clone();
+        let before = (*profiles.get(&kind)[0]).clone();
         profiles
             .configure(&entry(
                 json!({"group": "kuadrant.io", "kind": "RateLimitPolicy", "strategy": "Patch"}),
             ))
             .unwrap();
-        let after = (**profiles.get(&kind).unwrap()).clone();
+        let after = (*profiles.get(&kind)[0]).clone();
         assert_eq!(
             after,
             Profile {
                 strategy: Strategy::Patch,
                 ..before
             }
+        );
+    }
+
+    #[test]
+    fn an_entry_for_another_version_leaves_the_built_in_one() {
+        let mut profiles = Profiles::built_in();
+        let value = json!({"group": "kuadrant.io", "kind": "AuthPolicy", "versions": ["v1beta1"], "wrappers": "Bare",
+                           "unit": "Whole"});
+        profiles.configure(&entry(value)).unwrap();
+        let known = profiles.get(&GroupKind::new("kuadrant.io", "AuthPolicy"));
+        let described: Vec<_> = known
+            .iter()
+            .map(|profile| (profile.versions.join(" "), profile.wrappers))
+            .collect();
+        assert_eq!(
+            described,
+            [
+                ("v1beta1".to_owned(), Wrappers::Bare),
+                ("v1".to_owned(), Wrappers::OneOfDefaultsOverrides)
+            ]
         );
     }
 
@@ -314,8 +345,8 @@ mod tests {
             "{}",
             last.message
         );
-        assert!(profiles.get(&GroupKind::new("a.b", "G")).is_some());
-        assert!(profiles.get(&GroupKind::new("a.b", "D")).is_some());
+        assert_eq!(profiles.get(&GroupKind::new("a.b", "G")).len(), 1);
+        assert_eq!(profiles.get(&GroupKind::new("a.b", "D")).len(), 1);
     }
 
     #[test]

@@ -13,15 +13,16 @@ const GROUP: &str = "kuadrant.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        merging("AuthPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], auth_rules()),
+        merging("AuthPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], auth_rules()).versions(&["v1"]),
         merging(
             "RateLimitPolicy",
             &["Gateway", "HTTPRoute", "GRPCRoute"],
             limit_rules(),
-        ),
-        merging("TokenRateLimitPolicy", &["Gateway", "HTTPRoute"], limit_rules()),
-        per_listener("DNSPolicy"),
-        per_listener("TLSPolicy"),
+        )
+        .versions(&["v1"]),
+        merging("TokenRateLimitPolicy", &["Gateway", "HTTPRoute"], limit_rules()).versions(&["v1alpha1"]),
+        per_listener("DNSPolicy").versions(&["v1"]),
+        per_listener("TLSPolicy").versions(&["v1"]),
         extension("OIDCPolicy"),
         extension("PlanPolicy"),
         extension("TelemetryPolicy"),

@@ -3,11 +3,11 @@
 //! Owns: [`Profiles`], the built-in ones, and what counts for a labelled kind without one.
 //! Flows in: the files of the products. Flows out: profiles. Must not know: the configuration, objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{envoy_gateway, gateway_api, gke, istio, kgateway, kuadrant, nginx};
-use crate::policy::profile::{Class, Profile};
+use crate::policy::profile::Profile;
 use apimachinery::GroupKind;
 
 const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
@@ -23,7 +23,8 @@ const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
 /// Profiles by group and kind: the built-in ones, corrected and completed by the configuration.
 #[derive(Debug, Clone)]
 pub struct Profiles {
-    by_kind: BTreeMap<GroupKind, Arc<Profile>>,
+    /// Of one kind, each describes other versions; the last one added counts first.
+    by_kind: BTreeMap<GroupKind, Vec<Arc<Profile>>>,
 }
 
 impl Default for Profiles {
@@ -36,28 +37,48 @@ impl Profiles {
     /// Those that need no configuration.
     #[must_use]
     pub fn built_in() -> Self {
-        let by_kind = BUILT_IN
-            .iter()
-            .flat_map(|profiles| profiles())
-            .map(|profile| (profile.group_kind(), Arc::new(profile)))
-            .collect();
-        Self { by_kind }
+        let mut profiles = Self {
+            by_kind: BTreeMap::new(),
+        };
+        for profile in BUILT_IN.iter().flat_map(|profiles| profiles()) {
+            profiles.insert(profile);
+        }
+        profiles
     }
 
-    /// Adds a profile, or replaces the one of the same kind.
+    /// Adds a profile, or replaces those of the same kind that describe nothing else.
     pub fn insert(&mut self, profile: Profile) {
-        self.by_kind.insert(profile.group_kind(), Arc::new(profile));
+        let of_kind = self.by_kind.entry(profile.group_kind()).or_default();
+        let replaces = |other: &Profile| match (profile.versions.as_slice(), other.versions.as_slice()) {
+            ([], _) => true,
+            (_, []) => false,
+            (_, versions) => versions.iter().all(|version| profile.describes(version)),
+        };
+        of_kind.retain(|other| !replaces(other));
+        of_kind.insert(0, Arc::new(profile));
     }
 
-    /// The profile of a kind, if it has one of its own.
+    /// The profiles of a kind, one for each set of versions.
     #[must_use]
-    pub fn get(&self, kind: &GroupKind) -> Option<&Arc<Profile>> {
-        self.by_kind.get(kind)
+    pub fn get(&self, kind: &GroupKind) -> &[Arc<Profile>] {
+        self.by_kind.get(kind).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// All kinds with a profile, sorted.
+    /// The profile of a kind of which these versions are in use: one that describes a version, or else what is left to
+    /// assume of a kind that has profiles for other versions only; `None` if it has none.
+    #[must_use]
+    pub fn find(&self, kind: &GroupKind, versions: &BTreeSet<&str>) -> Option<Arc<Profile>> {
+        let of_kind = self.get(kind);
+        let describes = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
+        match of_kind.iter().find(describes) {
+            Some(profile) => Some(Arc::clone(profile)),
+            None => of_kind.first().map(|profile| Arc::new(profile.undescribed())),
+        }
+    }
+
+    /// All of them, sorted by kind.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
-        self.by_kind.values()
+        self.by_kind.values().flatten()
     }
 
     /// The profile of a labelled kind without one of its own: `class` is the label's value, compared without
@@ -70,21 +91,12 @@ impl Profiles {
             Profile::inherited(&kind.group, &kind.kind)
         }
     }
-
-    /// The profile of a kind whose class is known from elsewhere.
-    #[must_use]
-    pub fn of_class(kind: &GroupKind, class: Class) -> Profile {
-        match class {
-            Class::Direct => Profile::direct(&kind.group, &kind.kind),
-            Class::Inherited => Profile::inherited(&kind.group, &kind.kind),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::profile::{SameTarget, Strategy};
+    use crate::policy::profile::{Class, SameTarget, Strategy};
     use crate::topology::Level;
 
     #[test]
@@ -119,11 +131,36 @@ mod tests {
         ] {
             for kind in kinds.split(' ') {
                 assert!(
-                    profiles.get(&GroupKind::new(group, kind)).is_some(),
+                    !profiles.get(&GroupKind::new(group, kind)).is_empty(),
                     "{kind}.{group}"
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_profile_counts_for_the_versions_that_it_describes() {
+        let mut profiles = Profiles::built_in();
+        let kind = GroupKind::new("kuadrant.io", "AuthPolicy");
+        let found = |profiles: &Profiles, versions: &[&str]| {
+            let versions = versions.iter().copied().collect();
+            (*profiles.find(&kind, &versions).unwrap()).clone()
+        };
+        let v1 = found(&profiles, &["v1"]);
+        assert_eq!(found(&profiles, &["v1", "v1beta1"]), v1);
+        assert_eq!(found(&profiles, &["v1beta1"]), v1.undescribed());
+        profiles.insert(Profile {
+            strategy: Strategy::None,
+            ..v1.clone().versions(&["v1beta1", "v1beta2"])
+        });
+        assert_eq!(found(&profiles, &["v1beta2"]).strategy, Strategy::None);
+        assert_eq!(found(&profiles, &["v1"]), v1, "the one of v1 stays");
+        profiles.insert(v1.versions(&[]));
+        assert_eq!(
+            profiles.get(&kind).len(),
+            1,
+            "one that describes all versions replaces the others"
+        );
     }
 
     #[test]

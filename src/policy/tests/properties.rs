@@ -291,7 +291,7 @@ fn every_built_in_profile_survives_a_round_trip_through_the_configuration() {
     for profile in all {
         let entry = serde_json::from_value(serde_json::to_value(profile.as_ref()).unwrap()).unwrap();
         profiles.configure(&entry).unwrap();
-        assert_eq!(profiles.get(&profile.group_kind()), Some(&profile));
+        assert_eq!(profiles.get(&profile.group_kind()), [profile]);
     }
 }
 

@@ -1,9 +1,9 @@
 //! The rules by which many clusters' words become one status (docs/systems/mgc.md#status-aggregation).
 //!
-//! Owns: conditions, addresses and listeners over all clusters. Flows in: the instances of one object, by cluster.
+//! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by cluster.
 //! Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -12,8 +12,9 @@ use crate::api::gateway::Gateway;
 use crate::diagnostic::Findings;
 use crate::hub::OurClass;
 use crate::policy::Condition;
+use crate::report::exported::Feedback;
 use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
-use crate::report::status::{Address, ListenerOnCluster, ObjectStatus, StatusGroup};
+use crate::report::status::{Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup};
 
 /// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated
 /// (docs/systems/mgc.md#status-aggregation).
@@ -28,26 +29,21 @@ const ADDRESS_TYPES: [(&str, &str); 2] = [
 
 /// The status of a Gateway (docs/systems/mgc.md#gateway-conditions).
 ///
-/// A Gateway's controller on the hub says Accepted, and Programmed once every work is applied; a cluster that reports
-/// otherwise is believed, one that reports nothing is not in the way.
+/// A Gateway's controller on the hub says Accepted and Programmed by the works alone; here every cluster must say so,
+/// too (docs/systems/why-we-differ.md#clusters-that-say-nothing).
 pub(super) fn gateway_status(
     gateway: &Gateway<'_>,
     class: &OurClass<'_>,
     instances: &[Instance<'_>],
     findings: &mut Findings,
 ) -> ObjectStatus {
-    let against = |kind: &str, instance: &Instance<'_>| instance.objection(kind);
-    let accepted = everywhere(
-        "Accepted",
-        instances.iter().map(|instance| {
-            let against = instance.obstacle().or_else(|| against("Accepted", instance));
-            (instance.cluster, against)
-        }),
-    );
-    let clusters: Vec<String> = instances
-        .iter()
-        .map(|instance| instance.cluster.to_owned())
-        .collect();
+    let on_all = |kind: &str| {
+        let says = instances.iter();
+        everywhere(
+            kind,
+            says.map(|instance| (instance.cluster(), instance.against(kind))),
+        )
+    };
     // One cluster without the work, and what the others say does not count: that is MGC's word for it
     // (docs/systems/mgc.md#gateway-conditions).
     let applied = instances.iter().all(|instance| instance.obstacle().is_none());
@@ -56,13 +52,13 @@ pub(super) fn gateway_status(
     } else if instances.is_empty() || !applied {
         condition("Programmed", "Unknown", "Pending", UNKNOWN.to_owned())
     } else {
-        let against = instances
-            .iter()
-            .map(|instance| (instance.cluster, against("Programmed", instance)));
-        everywhere("Programmed", against).unwrap_or_else(|| programmed_on(&clusters))
+        on_all("Programmed").unwrap_or_else(|| {
+            let clusters = instances.iter().map(|instance| instance.cluster().to_owned());
+            programmed_on(&clusters.collect::<Vec<_>>())
+        })
     };
     ObjectStatus {
-        conditions: vec![accepted.unwrap_or_else(|| handled(class)), programmed],
+        conditions: vec![on_all("Accepted").unwrap_or_else(|| handled(class)), programmed],
         addresses: addresses(instances, findings),
         listeners: listeners(gateway, instances, findings),
         works: instances
@@ -82,15 +78,9 @@ pub(super) fn policy_condition(
 ) -> Condition {
     let mut says: Vec<(&str, Option<String>)> = instances
         .iter()
-        .map(|instance| {
-            // Otherwise than for a Gateway, which the hub's controller may call programmed by the work alone, nobody but
-            // the cluster knows whether a policy holds there: silence is no True.
-            let silent = || (!instance.reports(kind)).then(|| format!("has not reported {kind}"));
-            let against = instance.obstacle().or_else(|| instance.objection(kind));
-            (instance.cluster, against.or_else(silent))
-        })
+        .map(|instance| (instance.cluster(), instance.against(kind)))
         .collect();
-    let carried: HashSet<&str> = instances.iter().map(|instance| instance.cluster).collect();
+    let carried: HashSet<&str> = instances.iter().map(Instance::cluster).collect();
     for (cluster, local) in kept_from {
         if !carried.contains(cluster) {
             says.push((cluster, Some(local.message.clone())));
@@ -122,8 +112,8 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
         };
         let reported = match feedback.get("addresses") {
             Some(raw) => raw_addresses(feedback.text("addresses")).unwrap_or_else(|why| {
-                if let Some(exported) = instance.exported {
-                    let message = format!("the addresses on {} cannot be read: {why}", instance.cluster);
+                if let Some(exported) = instance.work.exported {
+                    let message = format!("the addresses on {} cannot be read: {why}", instance.cluster());
                     findings.push(raw.wrong(exported.object, message));
                 }
                 Vec::new()
@@ -146,7 +136,7 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
             if let (Some((_, on_hub)), false) = (known, value.is_empty()) {
                 all.push(Address {
                     r#type: on_hub,
-                    value: format!("{}/{value}", instance.cluster),
+                    value: format!("{}/{value}", instance.cluster()),
                 });
             }
         }
@@ -179,18 +169,19 @@ pub(super) fn listeners(
     for listener in &gateway.listeners {
         let name = format!("listener{}AttachedRoutes", listener.name);
         for instance in instances {
-            let Some(value) = instance.feedback().and_then(|feedback| feedback.get(&name)) else {
+            let Some(value) = instance.reported(&name) else {
                 continue;
             };
-            match (value.integer(), instance.exported) {
+            match (value.integer(), instance.work.exported) {
                 (Some(attached_routes), _) => all.push(ListenerOnCluster {
-                    name: format!("{}.{}", instance.cluster, listener.name),
+                    name: format!("{}.{}", instance.cluster(), listener.name),
                     attached_routes,
                 }),
                 (None, Some(exported)) => {
                     let message = format!(
                         "the attached routes of listener `{}` on {} are no number",
-                        listener.name, instance.cluster
+                        listener.name,
+                        instance.cluster()
                     );
                     findings.push(value.wrong(exported.object, message));
                 }
@@ -199,4 +190,31 @@ pub(super) fn listeners(
         }
     }
     all
+}
+
+/// What the parameters ask for, by name in the order of the first cluster's rules, then by cluster; less `ours`, the
+/// names that every rule of the kind has. What a cluster does not report is left out.
+pub(super) fn feedback(instances: &[Instance<'_>], ours: &[String]) -> Vec<FeedbackOnCluster> {
+    let mut all = Vec::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    for instance in instances {
+        for asked in instance
+            .asked()
+            .iter()
+            .filter(|asked| !ours.contains(&asked.name))
+        {
+            let next = numbers.len();
+            let number = *numbers.entry(&asked.name).or_insert(next);
+            let value = instance.reported(&asked.name).and_then(Feedback::value);
+            let entry = value.map(|value| FeedbackOnCluster {
+                name: asked.name.clone(),
+                cluster: instance.cluster().to_owned(),
+                value,
+                shipped: asked.shipped.clone(),
+            });
+            all.extend(entry.map(|entry| (number, entry)));
+        }
+    }
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, entry)| entry).collect()
 }

@@ -3,15 +3,16 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::instance::Instance;
+use super::instance::{Instance, PlacedWork, judged};
+use super::planned::PlannedWork;
 use super::rules::{addresses, gateway_status, listeners, policy_condition};
 use crate::api::fixture::object;
 use crate::api::gateway::{Gateway, GatewayClass};
 use crate::diagnostic::{Findings, Place};
-use crate::hub::OurClass;
+use crate::hub::{OurClass, Table};
 use crate::object::Object;
 use crate::policy::Condition;
-use crate::render::ManifestSummary;
+use crate::render::{ManifestSummary, WorkId};
 use crate::report::exported::ExportedWork;
 use crate::report::status::{ListenerOnCluster, WorkState};
 
@@ -77,14 +78,29 @@ fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>])
         .iter()
         .map(|(_, work)| work.as_ref().map(|work| ExportedWork::read(work, &mut findings)))
         .collect();
-    let instances: Vec<Instance<'_>> = works
+    let mut clusters: Table<WorkId, &str> = Table::of(Vec::new());
+    let placed: Vec<PlacedWork<'_>> = works
         .iter()
         .zip(&exported)
-        .map(|((cluster, _), exported)| Instance {
-            cluster,
-            work: "gateway-infra-web",
-            exported: exported.as_ref(),
-            manifest: exported.as_ref().and_then(|exported| exported.manifest(&planned)),
+        .map(|((cluster, _), exported)| {
+            let (state, because) = judged(exported.as_ref(), None);
+            PlacedWork {
+                cluster,
+                id: clusters.push(cluster),
+                name: "gateway-infra-web",
+                planned: None,
+                exported: exported.as_ref(),
+                state,
+                because,
+            }
+        })
+        .collect();
+    let instances: Vec<Instance<'_>> = placed
+        .iter()
+        .map(|work| Instance {
+            work,
+            position: 0,
+            manifest: work.exported.and_then(|exported| exported.manifest(&planned)),
         })
         .collect();
     (check(&instances), findings)
@@ -340,12 +356,222 @@ fn a_cluster_that_reports_otherwise_is_believed() {
 }
 
 #[test]
-fn a_cluster_that_reports_nothing_is_not_in_the_way_of_a_gateway() {
-    let silent = ("c1", Some(work("c1", &yes(), &json!([]))));
+fn a_cluster_that_reports_nothing_keeps_a_gateway_from_being_true() {
+    let silent = ("c2", Some(work("c2", &yes(), &json!([]))));
     assert_eq!(
-        conditions(&["api"], &[silent]),
-        [HANDLED, "True Programmed gateway placed on clusters [c1]"]
+        conditions(&["api"], &[applied("c1"), silent]),
+        [
+            "False NotTrueOnAllClusters c2 has not reported Accepted",
+            "False NotTrueOnAllClusters c2 has not reported Programmed"
+        ]
     );
+}
+
+#[test]
+fn an_agent_that_could_not_read_a_value_says_why_nothing_is_reported() {
+    let mut unread = work("c1", &yes(), &json!([text("accepted", "True")]));
+    manifest(&mut unread)["conditions"] = json!([
+        {"type": "Applied", "status": "True"},
+        {"type": "StatusFeedbackSynced", "status": "False", "message": "the type of addresses is not found"},
+    ]);
+    assert_eq!(
+        conditions(&["api"], &[("c1", Some(unread))]),
+        [
+            HANDLED,
+            "False NotTrueOnAllClusters c1 has not reported Programmed: the type of addresses is not found"
+        ]
+    );
+}
+
+/// The status of the only manifest of a work.
+fn manifest(work: &mut Object) -> &mut Value {
+    let manifest = work.value.pointer_mut("/status/resourceStatus/manifests/0");
+    manifest.expect("a manifest")
+}
+
+#[test]
+fn a_manifest_counts_by_its_own_condition_whatever_its_work_says() {
+    let refused = json!([{"type": "Applied", "status": "False", "message": "1 of 3 failed"}]);
+    let values = json!([text("accepted", "True"), text("programmed", "True")]);
+    let mut fine = work("c1", &refused, &values);
+    manifest(&mut fine)["conditions"] = json!([{"type": "Applied", "status": "True"}]);
+    let mut failed = work("c2", &yes(), &values);
+    manifest(&mut failed)["conditions"] =
+        json!([{"type": "Applied", "status": "False", "message": "no CRD"}]);
+    assert_eq!(
+        conditions(&["api"], &[("c1", Some(fine.clone()))]),
+        [HANDLED, "True Programmed gateway placed on clusters [c1]"],
+        "another manifest of the work failed"
+    );
+    assert_eq!(
+        conditions(&["api"], &[("c1", Some(fine)), ("c2", Some(failed.clone()))]),
+        ["False NotTrueOnAllClusters c2 not applied: no CRD", UNKNOWN]
+    );
+    let mut findings = Findings::new();
+    let read = ExportedWork::read(&failed, &mut findings);
+    assert_eq!(
+        judged(Some(&read), None),
+        (WorkState::NotApplied, None),
+        "a work with a manifest that failed is not applied"
+    );
+    let failed: Vec<(&str, &str)> = read
+        .failed
+        .iter()
+        .map(|manifest| (manifest.name.as_str(), manifest.message.as_str()))
+        .collect();
+    assert_eq!(failed, [("web", "no CRD")]);
+}
+
+#[test]
+fn a_work_whose_newest_spec_the_agent_has_not_looked_at_is_outdated() {
+    let values = json!([text("accepted", "True"), text("programmed", "True")]);
+    for (generation, observed, outdated) in [
+        (json!(3), json!(2), true),
+        (json!(3), json!(3), false),
+        (json!(3), Value::Null, false),
+        (Value::Null, json!(2), false),
+        (json!("3"), json!([2]), false),
+    ] {
+        let applied = json!([{"type": "Applied", "status": "True", "observedGeneration": observed}]);
+        let mut behind = work("c1", &applied, &values);
+        behind.value["metadata"]["generation"] = generation.clone();
+        let found = conditions(&["api"], &[("c1", Some(behind))]);
+        let because = "work `gateway-infra-web` is outdated: its agent has not looked at generation 3 yet";
+        if outdated {
+            assert_eq!(
+                found,
+                [
+                    format!("False NotTrueOnAllClusters c1 {because}"),
+                    UNKNOWN.to_owned()
+                ]
+            );
+        } else {
+            assert_eq!(found[0], HANDLED, "{generation} {observed}");
+        }
+    }
+}
+
+#[test]
+fn what_an_outdated_work_reports_is_shown_and_makes_nothing_true() {
+    let behind = json!([{"type": "Applied", "status": "True", "observedGeneration": 1}]);
+    let values = json!([text("enforced", "True"), text("addressValue", "203.0.113.1")]);
+    let mut behind = work("c1", &behind, &values);
+    behind.value["metadata"]["generation"] = json!(2);
+    let works = [("c1", Some(behind))];
+    let mut wrong = Findings::new();
+    let (shown, _) = with(&works, |instances| addresses(instances, &mut wrong));
+    assert_eq!(shown.len(), 1);
+    assert!(enforced(&works, &[]).starts_with("False NotTrueOnAllClusters c1 work"));
+}
+
+/// What an exported spec has otherwise than the plan's.
+fn difference(planned: &Value, exported: &Value) -> Option<String> {
+    let planned = PlannedWork::of_spec(planned.clone(), &[]);
+    planned.difference(&json!({"spec": exported}))
+}
+
+fn spec() -> Value {
+    let policy = |name: &str| {
+        json!({
+            "apiVersion": "g.io/v1", "kind": "Policy", "metadata": {"name": name, "namespace": "a"},
+            "spec": {"limit": 1},
+        })
+    };
+    json!({
+        "deleteOption": {"propagationPolicy": "SelectivelyOrphan"},
+        "manifestConfigs": [{
+            "resourceIdentifier": {"group": "g.io", "resource": "policies", "namespace": "a", "name": "one"},
+            "feedbackRules": [{"type": "JSONPaths", "jsonPaths": [
+                {"name": "a", "path": ".status.a"}, {"name": "b", "path": ".status.b"},
+            ]}],
+        }],
+        "workload": {"manifests": [policy("one"), policy("two")]},
+    })
+}
+
+#[test]
+fn what_an_api_server_adds_or_rewrites_makes_no_work_outdated() {
+    assert_eq!(difference(&spec(), &spec()), None);
+    assert_eq!(
+        PlannedWork::of_spec(spec(), &[]).difference(&json!({})),
+        None,
+        "not exported"
+    );
+    let edits: [fn(&mut Value); 6] = [
+        // Server-side apply appends what is new, wherever it stands in what is applied.
+        |spec| {
+            let paths = spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"].as_array_mut();
+            paths.expect("paths").reverse();
+        },
+        |spec| spec["manifestConfigs"][0]["feedbackScrapeType"] = json!("Poll"),
+        |spec| spec["workload"]["manifests"][0]["spec"]["limit"] = json!(1.0),
+        |spec| spec["workload"]["manifests"][0]["metadata"]["creationTimestamp"] = Value::Null,
+        |spec| spec["workload"]["manifests"][0]["metadata"]["labels"] = json!({}),
+        // Of somebody who says as whom the agent applies; we never write it, so applying again leaves it.
+        |spec| spec["executor"] = json!({"subject": {"type": "ServiceAccount"}}),
+    ];
+    for edit in edits {
+        let mut exported = spec();
+        edit(&mut exported);
+        assert_eq!(difference(&spec(), &exported), None, "{exported}");
+    }
+    let mut planned = spec();
+    planned["workload"]["manifests"][0]["metadata"]["annotations"] = json!({});
+    assert_eq!(difference(&planned, &spec()), None);
+}
+
+#[test]
+fn what_an_outdated_work_has_otherwise_is_named() {
+    type Edit = fn(&mut Value);
+    let cases: [(Edit, &str); 9] = [
+        (
+            |spec| spec["workload"]["manifests"][1]["spec"]["limit"] = json!(2),
+            "Policy a/two differs",
+        ),
+        (
+            |spec| spec["workload"]["manifests"][0]["spec"]["more"] = json!(null),
+            "Policy a/one differs",
+        ),
+        (
+            |spec| spec["workload"]["manifests"][0]["metadata"]["labels"] = json!({"a": "b"}),
+            "Policy a/one differs",
+        ),
+        (
+            |spec| spec["workload"]["manifests"][0]["metadata"]["name"] = json!("zero"),
+            "Policy a/one is not in it, Policy a/zero is still in it",
+        ),
+        (
+            |spec| {
+                let manifests = spec["workload"]["manifests"].as_array_mut().expect("manifests");
+                manifests.reverse();
+            },
+            "its manifests are in another order",
+        ),
+        (
+            |spec| spec["workload"] = json!("none"),
+            "Policy a/one is not in it, Policy a/two is not in it",
+        ),
+        (
+            |spec| spec["manifestConfigs"][0]["feedbackScrapeType"] = json!("Watch"),
+            "`manifestConfigs` differs",
+        ),
+        (
+            |spec| {
+                spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"][0]["path"] = json!(".status.z");
+            },
+            "`manifestConfigs` differs",
+        ),
+        (|spec| spec["deleteOption"] = json!([]), "`deleteOption` differs"),
+    ];
+    for (edit, expected) in cases {
+        let mut exported = spec();
+        edit(&mut exported);
+        assert_eq!(difference(&spec(), &exported).as_deref(), Some(expected));
+    }
+    let several = difference(&spec(), &json!({}));
+    let expected =
+        "Policy a/one is not in it, Policy a/two is not in it, `manifestConfigs` differs, and 1 more";
+    assert_eq!(several.as_deref(), Some(expected));
 }
 
 #[test]
@@ -454,7 +680,11 @@ fn a_status_of_the_wrong_shape_is_a_finding_and_the_work_is_not_applied() {
         broken.value["status"] = status.clone();
         let mut wrong = Findings::new();
         let read = ExportedWork::read(&broken, &mut wrong);
-        assert_eq!(read.state, WorkState::NotApplied, "{status}");
+        assert_eq!(
+            judged(Some(&read), None),
+            (WorkState::NotApplied, None),
+            "{status}"
+        );
         assert_eq!(wrong.iter().count(), findings, "{status}");
     }
 }

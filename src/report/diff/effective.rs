@@ -9,24 +9,21 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::policy_view::PolicyView;
+use super::super::policy_view::{PolicyView, Seen, joined};
 use super::report::{EffectiveChange, SettingChange};
-use crate::policy::{Effective, MergeUnit, Outcome, PolicyId, Profile};
-use crate::topology::GatewayId;
+use crate::policy::{Attachments, Effective, Leaf, MergeUnit, Profile};
 
 /// Kind and group of the policies, and the locators of a path.
 type PathKey = (String, String, Vec<String>);
 
-type ByPath = BTreeMap<PathKey, Held>;
+/// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
+type ByPath = BTreeMap<PathKey, Vec<Held>>;
 
 /// What holds on every path of one side.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct EffectiveSettings {
-    /// Where nothing but what is synced counts.
     by_path: ByPath,
-    /// On clusters that were looked at one by one, because something lives there already.
-    on_cluster: BTreeMap<String, ByPath>,
 }
 
 /// What holds on one path.
@@ -36,12 +33,12 @@ struct Held {
     label: String,
     /// Shared by all paths with one result.
     settings: Arc<Settings>,
-    /// Of the path's Gateway; shared by all of its paths.
+    /// Shared by all paths of a class of clusters.
     clusters: Arc<Vec<String>>,
 }
 
 /// A result.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Settings {
     /// By rule id or JSON pointer.
     values: BTreeMap<Arc<str>, Setting>,
@@ -53,133 +50,122 @@ struct Settings {
     names: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Setting {
     value: Arc<Value>,
     /// `namespace/name` of the policy.
     from: String,
 }
 
+/// The cluster that stands for the hub, where a Gateway goes to no cluster.
+const HUB: &str = "";
+
 impl EffectiveSettings {
     /// The settings of one side, on the clusters that are asked for.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        let mut clusters_of: HashMap<GatewayId, Arc<Vec<String>>> = HashMap::new();
-        let topology = &view.attachments.topology;
-        let by_path = by_path(view, |gateway, effective| {
-            let clusters = clusters_of.entry(gateway).or_insert_with(|| {
-                let key = topology.gateways.get(gateway).object.key();
-                let all = view.clusters.get(&key).into_iter().flatten();
-                Arc::new(all.filter(|cluster| admits(cluster)).cloned().collect())
-            });
-            without_local(view, effective, clusters)
-        });
-        Self {
-            by_path,
-            on_cluster: BTreeMap::new(),
+        let mut settings = Self::default();
+        for seen in view.seen().filter(|seen| !seen.clusters.is_empty()) {
+            let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
+            settings.add(seen, Arc::new(clusters.cloned().collect()));
+        }
+        settings
+    }
+
+    /// The settings of one side on all clusters, and of Gateways that go to none.
+    #[must_use]
+    pub(in crate::report) fn with_hub(view: &PolicyView<'_>) -> Self {
+        let mut settings = Self::default();
+        for seen in view.seen() {
+            let clusters = if seen.clusters.is_empty() {
+                vec![HUB.to_owned()]
+            } else {
+                seen.clusters.to_vec()
+            };
+            settings.add(seen, Arc::new(clusters));
+        }
+        settings
+    }
+
+    /// Adds one place where policies were evaluated. What is the same there as elsewhere is kept once.
+    fn add(&mut self, seen: Seen<'_>, clusters: Arc<Vec<String>>) {
+        if clusters.is_empty() {
+            return;
+        }
+        let attachments = seen.attachments;
+        let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
+        for (kind, path) in seen.effective.iter() {
+            let profile = attachments.kinds.get(kind).profile.as_ref();
+            let settings = known
+                .entry(Arc::as_ptr(&path.effective))
+                .or_insert_with(|| Arc::new(Settings::new(attachments, profile, &path.effective)));
+            let key = (
+                profile.kind.clone(),
+                profile.group.clone(),
+                attachments.topology.path_locators(&path.path),
+            );
+            let all = self.by_path.entry(key).or_default();
+            match all.iter_mut().find(|held| *held.settings == **settings) {
+                Some(held) => joined(Arc::make_mut(&mut held.clusters), &clusters),
+                None => all.push(Held {
+                    label: attachments.topology.path_label(&path.path),
+                    settings: Arc::clone(settings),
+                    clusters: Arc::clone(&clusters),
+                }),
+            }
         }
     }
 
-    /// What is seen on one cluster, with what lives there, counts for that cluster instead of the common view. Both
-    /// sides of a comparison look at the same clusters.
-    pub fn look_at(&mut self, there: SettingsOnCluster) {
-        self.on_cluster.insert(there.cluster, there.by_path);
-    }
-
-    /// What holds otherwise on the new side, by kind and path. Paths that no cluster has are left out.
+    /// What holds otherwise on the new side, by kind and path.
     #[must_use]
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
-        let looked_at: BTreeSet<&String> = old.on_cluster.keys().chain(new.on_cluster.keys()).collect();
         let mut comparing = Comparing::default();
         let mut keys: Vec<&PathKey> = old.by_path.keys().chain(new.by_path.keys()).collect();
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            let sides = [old.by_path.get(key), new.by_path.get(key)];
-            comparing.add(key, sides, &looked_at);
-        }
-        let nobody = BTreeSet::new();
-        for cluster in looked_at {
-            let sides = [old, new].map(|side| side.on(cluster));
-            let mut keys: Vec<&PathKey> = sides.iter().flatten().map(|(key, _)| *key).collect();
-            keys.sort_unstable();
-            keys.dedup();
-            for key in keys {
-                let held = sides.each_ref().map(|side| {
-                    let held: &Held = side.get(key)?;
-                    Some(Held {
-                        label: held.label.clone(),
-                        settings: Arc::clone(&held.settings),
-                        clusters: Arc::new(vec![cluster.clone()]),
-                    })
-                });
-                comparing.add(key, [held[0].as_ref(), held[1].as_ref()], &nobody);
+            let [before, after] =
+                [old, new].map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
+            for (pair, clusters) in pairs(&before, &after) {
+                comparing.add(key, pair, clusters);
             }
         }
         comparing.changes.into_values().flatten().collect()
     }
+}
 
-    /// What holds on one cluster.
-    fn on(&self, cluster: &String) -> BTreeMap<&PathKey, &Held> {
-        match self.on_cluster.get(cluster) {
-            Some(there) => there.iter().collect(),
-            None => {
-                let common = self.by_path.iter();
-                common
-                    .filter(|(_, held)| held.clusters.binary_search(cluster).is_ok())
-                    .collect()
+/// What holds on one path before and after, and the clusters where it is so.
+type Pair<'h> = ([Option<&'h Held>; 2], Arc<Vec<String>>);
+
+/// The pairs of both sides that some cluster has.
+fn pairs<'h>(before: &[&'h Held], after: &[&'h Held]) -> Vec<Pair<'h>> {
+    // Almost always everything is alike on both sides.
+    if let ([old], [new]) = (before, after)
+        && old.clusters == new.clusters
+    {
+        return vec![([Some(old), Some(new)], Arc::clone(&new.clusters))];
+    }
+    let mut by_cluster: BTreeMap<&str, [Option<usize>; 2]> = BTreeMap::new();
+    for (side, held) in [before, after].into_iter().enumerate() {
+        for (position, held) in held.iter().enumerate() {
+            for cluster in held.clusters.iter() {
+                if let Some(slot) = by_cluster.entry(cluster).or_default().get_mut(side) {
+                    *slot = Some(position);
+                }
             }
         }
     }
-}
-
-/// What holds on one cluster.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct SettingsOnCluster {
-    cluster: String,
-    by_path: ByPath,
-}
-
-impl SettingsOnCluster {
-    /// From the view of that cluster.
-    #[must_use]
-    pub fn new(cluster: &str, view: &PolicyView<'_>) -> Self {
-        let alone = Arc::new(vec![cluster.to_owned()]);
-        Self {
-            cluster: cluster.to_owned(),
-            by_path: by_path(view, |_, _| Arc::clone(&alone)),
-        }
+    let mut by_pair: BTreeMap<[Option<usize>; 2], Vec<String>> = BTreeMap::new();
+    for (cluster, pair) in by_cluster {
+        by_pair.entry(pair).or_default().push(cluster.to_owned());
     }
-}
-
-/// All paths of a view; `clusters` says where a result of a Gateway holds.
-fn by_path(
-    view: &PolicyView<'_>,
-    mut clusters: impl FnMut(GatewayId, &Effective) -> Arc<Vec<String>>,
-) -> ByPath {
-    let attachments = view.attachments;
-    let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
-    let mut all = ByPath::new();
-    for (kind, path) in view.effective.iter() {
-        let profile = attachments.kinds.get(kind).profile.as_ref();
-        let settings = known
-            .entry(Arc::as_ptr(&path.effective))
-            .or_insert_with(|| Arc::new(Settings::new(view, profile, &path.effective)));
-        all.insert(
-            (
-                profile.kind.clone(),
-                profile.group.clone(),
-                attachments.topology.path_locators(&path.path),
-            ),
-            Held {
-                label: attachments.topology.path_label(&path.path),
-                settings: Arc::clone(settings),
-                clusters: clusters(path.path.gateway, &path.effective),
-            },
-        );
-    }
-    all
+    let by_pair = by_pair.into_iter();
+    by_pair
+        .map(|([old, new], clusters)| {
+            let of = |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
+            ([of(before, old), of(after, new)], Arc::new(clusters))
+        })
+        .collect()
 }
 
 /// Changes as they are found.
@@ -192,8 +178,8 @@ struct Comparing<'s> {
 }
 
 impl<'s> Comparing<'s> {
-    /// Adds a path, on all of its clusters but those `besides`.
-    fn add(&mut self, key: &'s PathKey, [before, after]: [Option<&Held>; 2], besides: &BTreeSet<&String>) {
+    /// Adds a path on some clusters.
+    fn add(&mut self, key: &'s PathKey, [before, after]: [Option<&Held>; 2], clusters: Arc<Vec<String>>) {
         let pair = [before, after].map(|held| held.map(|held| held.settings.as_ref()));
         let pointers = pair.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
         let compared = self.compared.entry(pointers);
@@ -201,10 +187,11 @@ impl<'s> Comparing<'s> {
         let Some(held) = after.or(before).filter(|_| !settings.is_empty()) else {
             return;
         };
-        let clusters = both(before, after, besides);
-        if clusters.is_empty() {
-            return;
-        }
+        let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
+            Arc::new(clusters.iter().filter(|cluster| *cluster != HUB).cloned().collect())
+        } else {
+            clusters
+        };
         let [old, new] = pair;
         let all = |settings: Option<&Settings>, of: fn(&Settings) -> &Vec<String>| {
             settings.map(of).cloned().unwrap_or_default()
@@ -239,58 +226,16 @@ impl<'s> Comparing<'s> {
     }
 }
 
-/// The clusters where no policy that lives there took the place of one of these: something else holds there.
-fn without_local(
-    view: &PolicyView<'_>,
-    effective: &Effective,
-    clusters: &Arc<Vec<String>>,
-) -> Arc<Vec<String>> {
-    if view.effects.is_empty() {
-        return Arc::clone(clusters);
-    }
-    let sources = effective.sources();
-    let replaced = |cluster: &String| {
-        let effects = view.effects.get(cluster).into_iter().flatten();
-        effects
-            .filter(|effect| effect.outcome == Outcome::Overridden)
-            .any(|effect| sources.contains(&effect.policy))
-    };
-    if !clusters.iter().any(replaced) {
-        return Arc::clone(clusters);
-    }
-    let kept = clusters.iter().filter(|cluster| !replaced(cluster)).cloned();
-    Arc::new(kept.collect())
-}
-
-/// The clusters of either side, but for those `besides`.
-fn both(before: Option<&Held>, after: Option<&Held>, besides: &BTreeSet<&String>) -> Arc<Vec<String>> {
-    let mut sides: Vec<&Arc<Vec<String>>> = before
-        .into_iter()
-        .chain(after)
-        .map(|held| &held.clusters)
-        .collect();
-    sides.dedup();
-    if let [one] = sides.as_slice()
-        && !one.iter().any(|cluster| besides.contains(cluster))
-    {
-        return Arc::clone(one);
-    }
-    let all: BTreeSet<&String> = sides.into_iter().flat_map(|clusters| clusters.iter()).collect();
-    let kept = all.into_iter().filter(|cluster| !besides.contains(cluster));
-    Arc::new(kept.cloned().collect())
-}
-
 impl Settings {
-    fn new(view: &PolicyView<'_>, profile: &Profile, effective: &Effective) -> Self {
-        let attachments = view.attachments;
-        let name = |id: PolicyId| attachments.policy(id).object.key();
+    fn new(attachments: &Attachments<'_>, profile: &Profile, effective: &Effective) -> Self {
+        let author = |key: &str, leaf: &Leaf| attachments.authored(attachments.author_of(key, leaf));
         let values: BTreeMap<Arc<str>, Setting> = effective
             .content
             .iter()
             .map(|(key, leaf)| {
                 let setting = Setting {
                     value: Arc::clone(&leaf.value),
-                    from: name(leaf.policy),
+                    from: author(key, leaf).object.key(),
                 };
                 (Arc::clone(key), setting)
             })
@@ -306,17 +251,16 @@ impl Settings {
             Some(spec) if !matches!(profile.unit, MergeUnit::Rules(_)) => spec,
             _ => rules(),
         };
-        let sources = effective.sources();
-        let mut policies: Vec<String> = sources
-            .iter()
-            .map(|id| attachments.locator(*id).to_string())
+        let content = effective.content.iter();
+        let sources: BTreeSet<(String, String)> = content
+            .map(|(key, leaf)| author(key, leaf))
+            .map(|author| (author.locator.to_string(), author.object.key()))
             .collect();
-        policies.sort_unstable();
-        let names: BTreeSet<String> = sources.into_iter().map(name).collect();
+        let names: BTreeSet<String> = sources.iter().map(|(_, name)| name.clone()).collect();
         Self {
             values,
             whole,
-            policies,
+            policies: sources.into_iter().map(|(locator, _)| locator).collect(),
             names: names.into_iter().collect(),
         }
     }

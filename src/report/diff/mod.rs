@@ -51,7 +51,7 @@ mod tests;
 pub use annotations::{MOST_ON_GITHUB, annotations};
 pub use change::{Change, Counts};
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
-pub use effective::{EffectiveSettings, SettingsOnCluster};
+pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub use human::human;
 pub use json::json;

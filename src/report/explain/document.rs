@@ -31,11 +31,34 @@ pub struct ObjectExplanation {
     /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shipped_to: Option<Vec<String>>,
+    /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if somebody else delivered it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub assumed: bool,
+    /// The policies that target it, or a section of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<AttachedPolicy>,
     /// Of a policy: what becomes of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPart>,
     /// What holds on the paths through it, equal results together.
     pub effective: Vec<ExplainedPaths>,
+}
+
+/// A policy that targets the object.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AttachedPolicy {
+    /// Its locator.
+    pub policy: String,
+    /// What it is called.
+    #[serde(skip)]
+    pub title: String,
+    /// What it targets: the object, or a section of it.
+    pub target: String,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
 }
 
 /// What is said of a policy.
@@ -114,6 +137,12 @@ pub struct ChangePart {
     /// The paths for people.
     #[serde(skip)]
     pub labels: Vec<String>,
+    /// The clusters where that is so, sorted; none: a Gateway that goes to none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
+    /// Whether those are all clusters of the Gateway.
+    #[serde(skip)]
+    pub everywhere: bool,
     /// Settings that would go or change: name, old value, new value (none: gone).
     pub changes: Vec<SettingIfDeleted>,
 }
@@ -134,7 +163,7 @@ pub struct SettingIfDeleted {
 }
 
 /// Paths with one result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedPaths {
@@ -147,6 +176,12 @@ pub struct ExplainedPaths {
     /// The paths for people.
     #[serde(skip)]
     pub labels: Vec<String>,
+    /// The clusters where it holds, sorted; none: a Gateway that goes to none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
+    /// Whether those are all clusters of the Gateway.
+    #[serde(skip)]
+    pub everywhere: bool,
     /// What holds, and from where.
     pub settings: Vec<ExplainedSetting>,
     /// What does not, and why.
@@ -154,7 +189,7 @@ pub struct ExplainedPaths {
 }
 
 /// A setting with its origin.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedSetting {
@@ -173,7 +208,7 @@ pub struct ExplainedSetting {
 }
 
 /// A setting that lost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedLoss {

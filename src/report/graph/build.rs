@@ -9,29 +9,35 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::policy_view::PolicyView;
 use super::{Graph, Layer, Link, State, Vertex};
 use crate::hub::Table;
-use crate::policy::{Outcome, Policy, PolicyId, PolicyStatus};
-use crate::topology::{GatewayId, Node};
+use crate::object::Object;
+use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, StatusShape, accepted};
+use crate::topology::{GatewayId, Node, RouteId};
 
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
 
 impl Graph {
-    /// Everything that the view knows. With a `cluster`, which the view is of, what goes there or lives there (a view
-    /// does not say so itself where nothing lives); `admits` leaves out clusters, and Gateways that go to none but those.
-    pub fn new(view: &PolicyView<'_>, cluster: Option<&str>, admits: impl Fn(&str) -> bool) -> Self {
-        let goes_to = view.attachments.topology.gateways.map(|(_, gateway)| {
+    /// Everything that the view knows; of one cluster, what goes there or lives there. `admits` leaves out clusters, and
+    /// Gateways that go to none but those.
+    pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
+        let attachments = match (view.cluster, view.spokes.first()) {
+            (Some(_), Some(spoke)) => &spoke.attachments,
+            (Some(_), None) => return Self::default(),
+            (None, _) => view.hub,
+        };
+        let goes_to = attachments.topology.gateways.map(|(_, gateway)| {
             if gateway.local {
-                return cluster.into_iter().collect();
+                return view.cluster.into_iter().collect();
             }
-            let placed = view.clusters.get(&gateway.object.key()).into_iter().flatten();
+            let placed = view.clusters_of(&gateway.known_as().key()).iter();
             placed
                 .map(String::as_str)
-                .filter(|name| admits(name) && cluster.is_none_or(|cluster| cluster == *name))
+                .filter(|name| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name))
                 .collect()
         });
         let mut builder = Builder {
             view,
-            cluster,
+            attachments,
             goes_to,
             graph: Self::default(),
             positions: HashMap::new(),
@@ -46,8 +52,8 @@ impl Graph {
 
 struct Builder<'b, 'a> {
     view: &'b PolicyView<'a>,
-    /// The cluster that is looked at.
-    cluster: Option<&'b str>,
+    /// What is drawn: the hub's, or those of the cluster that is looked at.
+    attachments: &'b Attachments<'b>,
     /// The clusters that are drawn of each Gateway of the topology.
     goes_to: Table<GatewayId, Vec<&'b str>>,
     graph: Graph,
@@ -64,14 +70,13 @@ impl Builder<'_, '_> {
     /// Classes, Gateways, listeners, routes.
     fn hierarchy(&mut self) {
         let view = self.view;
-        let topology = &view.attachments.topology;
-        let whole = self.cluster.is_none();
+        let topology = &self.attachments.topology;
+        let whole = view.cluster.is_none();
         let shown: BTreeSet<GatewayId> = topology
             .gateways
             .iter()
             .filter(|(id, gateway)| {
-                let placed = view.clusters.get(&gateway.object.key());
-                let nowhere = placed.is_none_or(Vec::is_empty);
+                let nowhere = view.clusters_of(&gateway.known_as().key()).is_empty();
                 gateway.local || !self.goes_to.get(*id).is_empty() || (whole && nowhere)
             })
             .map(|(id, _)| id)
@@ -79,9 +84,11 @@ impl Builder<'_, '_> {
         for (class, known) in topology.classes.iter() {
             let is_used = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if is_used || (whole && known.gateways.is_empty()) {
+                let mut gateways = known.gateways.iter().map(|gateway| topology.gateways.get(*gateway));
+                let on_hub = gateways.find_map(|gateway| gateway.original_class());
                 self.node(
                     Node::Class(class),
-                    Vertex::new(Layer::Class, "GatewayClass", known.name),
+                    Vertex::new(Layer::Class, "GatewayClass", on_hub.unwrap_or(known.name)),
                 );
             }
         }
@@ -89,14 +96,14 @@ impl Builder<'_, '_> {
             if !shown.contains(&gateway) {
                 continue;
             }
-            let key = known.object.key();
+            let key = known.known_as().key();
             let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
-            } else if self.view.kinds.gateway(Node::Gateway(gateway)).is_none() {
+            } else if whole && view.kinds.gateway(Node::Gateway(gateway)).is_none() {
                 vertex.state = State::Aside;
                 "not rendered".clone_into(&mut vertex.note);
-            } else if view.clusters.get(&key).is_none_or(Vec::is_empty) {
+            } else if view.clusters_of(&key).is_empty() {
                 "on no cluster".clone_into(&mut vertex.note);
             }
             let position = self.node(Node::Gateway(gateway), vertex);
@@ -126,9 +133,7 @@ impl Builder<'_, '_> {
             let hangs = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if hangs || (whole && known.gateways.is_empty()) {
                 let mut vertex = Vertex::new(Layer::Route, &known.object.kind, known.object.key());
-                let shipped = self.view.routes.get(route).map(|known| &known.parents);
-                let goes = |gateway: GatewayId| !self.goes_to.get(gateway).is_empty();
-                if shipped.is_some_and(|parents| parents.iter().any(|parent| goes(parent.node))) {
+                if self.is_shipped(route) {
                     "shipped".clone_into(&mut vertex.note);
                 }
                 self.node(Node::Route(route), vertex);
@@ -144,33 +149,78 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// Whether a route is shipped to any cluster that is drawn.
+    fn is_shipped(&self, route: RouteId) -> bool {
+        let identity = self.attachments.topology.identity(Node::Route(route));
+        let on_hub = self.view.hub.topology.find(&identity).into_iter();
+        let mut shipped = on_hub.filter_map(|node| match node {
+            Node::Route(route) => self.view.routes.get(route),
+            _ => None,
+        });
+        let goes = |key: String| {
+            let mut gateways = self.attachments.topology.gateways.iter();
+            gateways.any(|(id, gateway)| gateway.known_as().key() == key && !self.goes_to.get(id).is_empty())
+        };
+        shipped.any(|route| {
+            let gateways = &self.view.hub.topology.gateways;
+            let mut parents = route.parents.iter();
+            parents.any(|parent| goes(gateways.get(parent.node).object.key()))
+        })
+    }
+
     /// Policies, and the namespaces and backends that some are attached to.
     fn policies(&mut self) {
-        let view = self.view;
-        let whole = self.cluster.is_none();
-        for (id, status) in view.statuses.iter() {
-            let policy = view.attachments.policy(id);
-            let nodes = policy.nodes();
-            let targets: Vec<(usize, Option<String>)> =
-                nodes.iter().filter_map(|node| self.target(*node)).collect();
-            let hidden = targets.is_empty() && !nodes.is_empty();
-            if hidden || (targets.is_empty() && !whole && !policy.local) {
-                continue;
+        let whole = self.view.cluster.is_none();
+        let mut drawn: BTreeSet<String> = BTreeSet::new();
+        for (id, policy) in self.attachments.policies.iter() {
+            for (_, authored) in policy.authors(id) {
+                let nodes = policy.nodes();
+                let state = self.state((self.attachments, id), &authored.locator);
+                drawn.insert(authored.locator.to_string());
+                self.policy(authored.object, &nodes, state, whole || policy.local);
             }
-            let (state, note) = self.state(id, policy, &nodes, status);
-            let mut vertex = Vertex::new(Layer::Policy, &policy.object.kind, policy.object.key());
-            vertex.state = state;
-            vertex.note = note;
-            let position = self.graph.add(vertex);
-            for (target, section) in targets {
-                self.graph.link(position, target, Link::Targets, section);
+        }
+        // What is kept from the cluster is no object there.
+        let Some(there) = self.view.seen().last().filter(|_| !whole) else {
+            return;
+        };
+        let hub = self.view.hub;
+        for (id, policy) in hub.policies.iter() {
+            let locator = policy.locator();
+            if self.view.fates.of(&locator).is_some() && !drawn.contains(locator.as_ref()) {
+                let nodes = policy.nodes().into_iter();
+                let nodes: Vec<Node> = nodes.flat_map(|node| there.find(hub, node)).collect();
+                let state = self.state((hub, id), &locator);
+                self.policy(policy.object, &nodes, state, false);
             }
+        }
+    }
+
+    fn policy(
+        &mut self,
+        object: &Object,
+        nodes: &[Node],
+        (state, note): (State, String),
+        even_without_target: bool,
+    ) {
+        let targets: Vec<(usize, Option<String>)> =
+            nodes.iter().filter_map(|node| self.target(*node)).collect();
+        let hidden = targets.is_empty() && !nodes.is_empty();
+        if hidden || (targets.is_empty() && !even_without_target) {
+            return;
+        }
+        let mut vertex = Vertex::new(Layer::Policy, &object.kind, object.key());
+        vertex.state = state;
+        vertex.note = note;
+        let position = self.graph.add(vertex);
+        for (target, section) in targets {
+            self.graph.link(position, target, Link::Targets, section);
         }
     }
 
     /// The node that a policy's edge leads to, and the section that is no node; `None` when it is not drawn.
     fn target(&mut self, node: Node) -> Option<(usize, Option<String>)> {
-        let topology = &self.view.attachments.topology;
+        let topology = &self.attachments.topology;
         let (drawn, section) = match node {
             Node::Rule(route, _) => (Node::Route(route), topology.section(node)),
             Node::Port(backend, _) => (Node::Backend(backend), topology.section(node)),
@@ -185,8 +235,8 @@ impl Builder<'_, '_> {
 
     /// Namespaces and backends are drawn only where a policy is on them: else they would hide the rest.
     fn on_demand(&mut self, node: Node) -> Option<usize> {
-        let topology = &self.view.attachments.topology;
-        let whole = self.cluster.is_none();
+        let topology = &self.attachments.topology;
+        let whole = self.view.cluster.is_none();
         let gateways = topology.gateways_of(node);
         let is_drawn = |gateway: &GatewayId| self.positions.contains_key(&Node::Gateway(*gateway));
         let is_loose = whole && gateways.is_empty();
@@ -231,78 +281,49 @@ impl Builder<'_, '_> {
     }
 
     /// What became of a policy: a color, and words.
-    fn state(
-        &self,
-        id: PolicyId,
-        policy: &Policy<'_>,
-        nodes: &[Node],
-        status: &PolicyStatus,
-    ) -> (State, String) {
-        let accepted = &status.accepted;
+    fn state(&self, (attachments, id): (&Attachments<'_>, PolicyId), locator: &str) -> (State, String) {
+        let accepted = accepted(attachments, id, None);
         if !accepted.is_true() {
             return match accepted.reason.as_str() {
                 "Conflicted" => (State::Refused, "conflicted".to_owned()),
                 reason => (State::Refused, format!("not accepted: {reason}")),
             };
         }
-        if self.is_unsynced(policy, nodes) {
+        let everywhere = self.view.fates.of(locator);
+        if everywhere.is_none() && self.leads_to_clusters(attachments, id) {
             return (State::NotSynced, "not synced".to_owned());
         }
-        let (holds, word) = status.effect.as_ref().map_or((true, "Accepted"), |effect| {
-            (effect.is_true(), effect.kind.as_str())
-        });
-        let there = self.losing(id);
-        match status.tally.outcome() {
-            Outcome::Whole if holds && there.is_empty() => (State::Holds, word.to_owned()),
-            Outcome::Whole if holds => (State::Partial, format!("{word}, but not all of it on {there}")),
+        let common = everywhere.and_then(|everywhere| everywhere.common());
+        let outcome = common.map_or(Outcome::NoPath, |(outcome, _)| outcome);
+        let there = everywhere.map(losing).unwrap_or_default();
+        let word = match attachments.profile(id).status {
+            StatusShape::Kuadrant => "Enforced",
+            StatusShape::Ancestors => "Programmed",
+        };
+        match outcome {
+            Outcome::Whole if there.is_empty() => (State::Holds, word.to_owned()),
+            Outcome::Whole => (State::Partial, format!("{word}, but not all of it on {there}")),
             Outcome::Partial => (State::Partial, format!("partly {word}")),
             Outcome::Overridden => (State::Overridden, "overridden".to_owned()),
-            Outcome::Whole | Outcome::NoPath => (State::NoPath, "on no path".to_owned()),
+            Outcome::NoPath => (State::NoPath, "on no path".to_owned()),
         }
     }
 
-    /// Whether it is on Gateways of ours, and their classes ask for its kind nowhere.
-    fn is_unsynced(&self, policy: &Policy<'_>, nodes: &[Node]) -> bool {
-        let topology = &self.view.attachments.topology;
-        let mut asked = nodes.iter().filter_map(|node| match node {
-            Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
-                let gateway = topology.gateways_of(*node).first().copied()?;
-                let ours = self.view.kinds.gateway(Node::Gateway(gateway))?;
-                Some(self.view.kinds.syncs(ours, policy.kind))
-            }
-            Node::Route(route) | Node::Rule(route, _) => {
-                let gateways = self.view.routes.get(*route)?.gateways();
-                let mut gateways = gateways.into_iter();
-                Some(gateways.any(|gateway| self.view.kinds.syncs(gateway, policy.kind)))
-            }
-            // The hub reads those itself: nothing is synced.
-            _ => None,
-        });
-        let first = asked.next();
-        !policy.local && first == Some(false) && asked.all(|is_synced| !is_synced)
-    }
-
-    /// The clusters where local policies take something from it.
-    fn losing(&self, id: PolicyId) -> String {
-        let names: Vec<&str> = self
-            .view
-            .effects
-            .iter()
-            .filter(|(cluster, _)| self.cluster.is_none_or(|only| only == cluster.as_str()))
-            .filter(|(_, effects)| effects.iter().any(|effect| effect.policy == id))
-            .map(|(cluster, _)| cluster.as_str())
-            .collect();
-        if names.len() > MOST_CLUSTERS {
-            format!("{} clusters", names.len())
-        } else {
-            names.join(", ")
-        }
+    /// Whether a policy is on Gateways that go to clusters.
+    fn leads_to_clusters(&self, attachments: &Attachments<'_>, id: PolicyId) -> bool {
+        let topology = &attachments.topology;
+        let nodes = attachments.policy(id).nodes().into_iter();
+        let mut gateways = nodes.flat_map(|node| topology.gateways_of(node));
+        gateways.any(|gateway| {
+            let gateway = topology.gateways.get(gateway).known_as();
+            !self.view.clusters_of(&gateway.key()).is_empty()
+        })
     }
 
     /// Clusters, and which Gateways go there.
     fn clusters(&mut self) {
         let mut by_cluster: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        if let Some(cluster) = self.cluster {
+        if let Some(cluster) = self.view.cluster {
             by_cluster.entry(cluster).or_default();
         }
         for (gateway, clusters) in self.goes_to.iter() {
@@ -319,5 +340,17 @@ impl Builder<'_, '_> {
                 self.graph.link(from, to, Link::Leads, None);
             }
         }
+    }
+}
+
+/// The clusters where others take something from a policy that holds elsewhere.
+fn losing(everywhere: &Everywhere<'_>) -> String {
+    let exceptions = everywhere.exceptions();
+    let lost = exceptions.iter().filter(|(_, tally)| tally.lost);
+    let names: BTreeSet<&str> = lost.flat_map(|(clusters, _)| clusters.iter().copied()).collect();
+    if names.len() > MOST_CLUSTERS {
+        format!("{} clusters", names.len())
+    } else {
+        names.into_iter().collect::<Vec<_>>().join(", ")
     }
 }

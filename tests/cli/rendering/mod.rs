@@ -350,6 +350,73 @@ fn annotated_hub_objects_carry_clusters_and_policies() {
 }
 
 #[test]
+fn no_label_that_kubernetes_refuses_is_written_to_a_hub_object() {
+    let cluster = "c".repeat(57);
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhubObjects: Annotated\noutput: ../rendered\n",
+    );
+    scratch.edit(
+        "hub/decisions.yaml",
+        "clusterName: eu-1",
+        &format!("clusterName: {cluster}"),
+    );
+    scratch.write(
+        "hub/clusters.yaml",
+        &format!(
+            "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n\
+             metadata: {{name: {cluster}, labels: {{kuadrant.io/short: a, kuadrant.io/longer: b}}}}\nspec: {{}}\n---\n\
+             apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {{name: us-1}}\nspec: {{}}\n"
+        ),
+    );
+    let run = scratch.run(&["render", "hub"]);
+    run.exits(0)
+        .says("warning[object/metadata-left-out]")
+        .says(&format!(
+            "no Gateway gets the label `clusters.kuadrant.io/{cluster}_longer`"
+        ))
+        .says("hub/clusters.yaml:3:")
+        .does_not_say(&format!("{cluster}_short"));
+    let gateway = scratch.read("rendered/_hub/gateway-gateways-prod-web.yaml");
+    assert!(
+        gateway.contains(&format!("clusters.kuadrant.io/{cluster}_short: a")),
+        "{gateway}"
+    );
+    assert!(!gateway.contains("_longer"), "{gateway}");
+}
+
+#[test]
+fn no_annotation_that_kubernetes_refuses_is_written_to_a_hub_object() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nhubObjects: Annotated\n",
+    );
+    let decisions: Vec<String> = (0..3000)
+        .map(|number| format!("{{clusterName: {}-{number}, reason: \"\"}}", "c".repeat(20)))
+        .collect();
+    scratch.edit(
+        "hub/decisions.yaml",
+        "{clusterName: eu-1, reason: \"\"}",
+        &decisions.join(", "),
+    );
+    let run = scratch.run(&["check"]);
+    let left_out: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter(|line| line.contains("object/metadata-left-out"))
+        .collect();
+    assert_eq!(left_out.len(), 1, "{left_out:?}");
+    assert!(
+        left_out[0].contains(
+            "RateLimitPolicy gateways/global does not get the annotation `kuadrant.io/policies-synced`"
+        ),
+        "{left_out:?}"
+    );
+}
+
+#[test]
 fn only_the_asked_for_clusters_are_rendered() {
     let scratch = Scratch::with_worked_example();
     let run = scratch.run(&["render", "hub", "-o", "-", "--clusters", "eu-*"]);

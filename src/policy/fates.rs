@@ -1,0 +1,279 @@
+//! What becomes of every policy, wherever it goes.
+//!
+//! Owns: which of its settings hold and which do not, and who took their place: on each cluster where it was evaluated, and
+//! on all of them together.
+//! Flows in: evaluated clusters, and what is kept from them. Flows out: [`Fates`], by the locators of policies.
+//! Must not know: how anything is merged, conditions.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::attachment::Attachments;
+use super::condition::Outcome;
+use super::effective_policies::EffectivePolicies;
+use super::ids::AuthoredId;
+use super::one_policy::Authored;
+use super::precedence::Rule;
+use crate::object::Object;
+use crate::topology::{GatewayId, Node};
+
+/// Whose took the place of a policy, by locator.
+pub(crate) type Winners<'a> = BTreeMap<Arc<str>, Winner<'a>>;
+
+/// A policy that took the place of another.
+#[derive(Debug, Clone)]
+pub(crate) struct Winner<'a> {
+    /// The policy.
+    pub(crate) object: &'a Object,
+    /// Whether it lives on the cluster.
+    pub(crate) local: bool,
+    /// The rules that decided.
+    pub(crate) rules: BTreeSet<Rule>,
+}
+
+/// What became of the settings of a policy on the paths of a Gateway, or on all.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally<'a> {
+    /// Something of it holds somewhere.
+    pub(crate) survived: bool,
+    /// Something of it does not hold somewhere.
+    pub(crate) lost: bool,
+    /// Whose took its place.
+    pub(crate) by: Winners<'a>,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.survived |= other.survived;
+        self.lost |= other.lost;
+        for (locator, winner) in &other.by {
+            self.lost_to(locator, winner.object, winner.local, winner.rules.iter().copied());
+        }
+    }
+
+    fn lost_to(
+        &mut self,
+        locator: &Arc<str>,
+        object: &'a Object,
+        local: bool,
+        rules: impl IntoIterator<Item = Rule>,
+    ) {
+        let winner = self.by.entry(Arc::clone(locator)).or_insert_with(|| Winner {
+            object,
+            local,
+            rules: BTreeSet::new(),
+        });
+        winner.rules.extend(rules);
+    }
+
+    /// The outcome in one word.
+    #[must_use]
+    pub(crate) const fn outcome(&self) -> Outcome {
+        match (self.survived, self.lost) {
+            (true, false) => Outcome::Whole,
+            (true, true) => Outcome::Partial,
+            (false, true) => Outcome::Overridden,
+            (false, false) => Outcome::NoPath,
+        }
+    }
+
+    /// `namespace/name` of whoever took its place, sorted.
+    #[must_use]
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let keys: BTreeSet<String> = self.by.values().map(|winner| winner.object.key()).collect();
+        keys.into_iter().collect()
+    }
+}
+
+/// What became of a policy on clusters that are alike.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fate<'a> {
+    /// The clusters; none: the hub as a cluster of its own.
+    pub(crate) clusters: BTreeSet<&'a str>,
+    /// By the locator of the Gateway.
+    pub(crate) gateways: BTreeMap<String, Tally<'a>>,
+    /// What it lost where no path shows it, as it is not there at all.
+    kept_away: Tally<'a>,
+}
+
+impl<'a> Fate<'a> {
+    /// Over all Gateways.
+    #[must_use]
+    pub(crate) fn total(&self) -> Tally<'a> {
+        let mut total = self.kept_away.clone();
+        for tally in self.gateways.values() {
+            total.add(tally);
+        }
+        total
+    }
+}
+
+/// What became of one policy, by clusters that are alike.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Everywhere<'a> {
+    /// Each cluster in one of them.
+    pub(crate) fates: Vec<Fate<'a>>,
+}
+
+impl<'a> Everywhere<'a> {
+    /// Its fate on most of the clusters where it is on any path: what is said of it before the exceptions. Of equally many
+    /// the one where more of it holds.
+    #[must_use]
+    pub(crate) fn common(&self) -> Option<(Outcome, Tally<'a>)> {
+        let mut by_outcome: BTreeMap<(bool, Outcome, Vec<String>), (usize, Tally<'a>)> = BTreeMap::new();
+        for fate in &self.fates {
+            let total = fate.total();
+            let outcome = total.outcome();
+            let key = (outcome == Outcome::NoPath, outcome, total.keys());
+            let (clusters, tally) = by_outcome.entry(key).or_default();
+            *clusters = clusters.saturating_add(fate.clusters.len());
+            tally.add(&total);
+        }
+        let most = by_outcome
+            .into_iter()
+            .min_by_key(|((off, outcome, by), (clusters, _))| {
+                (*off, std::cmp::Reverse(*clusters), *outcome, by.clone())
+            });
+        most.map(|((_, outcome, _), (_, tally))| (outcome, tally))
+    }
+
+    /// The fates that differ from the common one, with their clusters.
+    pub(crate) fn exceptions(&self) -> Vec<(BTreeSet<&'a str>, Tally<'a>)> {
+        let Some((outcome, common)) = self.common() else {
+            return Vec::new();
+        };
+        let common = (outcome, common.keys());
+        let totals = self.fates.iter().map(|fate| (fate.clusters.clone(), fate.total()));
+        totals
+            .filter(|(_, total)| (total.outcome(), total.keys()) != common)
+            .collect()
+    }
+
+    /// Every cluster where it is, or would be but for another policy.
+    #[must_use]
+    pub(crate) fn clusters(&self) -> BTreeSet<&'a str> {
+        self.fates.iter().flat_map(|fate| fate.clusters.iter().copied()).collect()
+    }
+}
+
+/// What became of all policies, by locator.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fates<'a> {
+    by_policy: BTreeMap<Arc<str>, Everywhere<'a>>,
+}
+
+impl<'a> Fates<'a> {
+    /// What became of one policy; `None`: it is on no cluster, and on no path.
+    #[must_use]
+    pub(crate) fn of(&self, locator: &str) -> Option<&Everywhere<'a>> {
+        self.by_policy.get(locator)
+    }
+
+    /// Adds what was evaluated on `clusters` that are alike, as far as a Gateway `counts`. Each distinct result of a Gateway
+    /// counts once.
+    pub(crate) fn add(
+        &mut self,
+        clusters: &[&'a str],
+        attachments: &Attachments<'a>,
+        effective: &EffectivePolicies,
+        counts: impl Fn(GatewayId) -> bool,
+    ) {
+        let here: BTreeSet<&'a str> = clusters.iter().copied().collect();
+        let mut fates: BTreeMap<Arc<str>, Fate<'a>> = BTreeMap::new();
+        for (id, policy) in attachments.policies.iter() {
+            let gateways: BTreeSet<_> = policy
+                .nodes()
+                .into_iter()
+                .flat_map(|node| attachments.topology.gateways_of(node))
+                .collect();
+            // On the hub as a cluster, what goes to clusters is not there.
+            let is_there = !clusters.is_empty() || gateways.iter().any(|gateway| counts(*gateway));
+            for (_, authored) in policy.authors(id).filter(|_| is_there) {
+                fates.entry(Arc::clone(&authored.locator)).or_default();
+            }
+        }
+        for gateway in attachments.topology.gateways.ids().filter(|gateway| counts(*gateway)) {
+            let name = attachments.topology.locator(Node::Gateway(gateway));
+            for kind in attachments.kinds.ids() {
+                let mut seen = HashSet::new();
+                for path in effective.on(kind, gateway) {
+                    if attachments.leads_to_no_route(kind, &path.path)
+                        || !seen.insert(Arc::as_ptr(&path.effective))
+                    {
+                        continue;
+                    }
+                    let mut tally = |author: AuthoredId, add: &dyn Fn(&mut Tally<'a>)| {
+                        let locator = Arc::clone(&attachments.authored(author).locator);
+                        let fate = fates.entry(locator).or_default();
+                        add(fate.gateways.entry(name.clone()).or_default());
+                    };
+                    for (_, policy) in &path.effective.chain {
+                        for (author, _) in attachments.policy(*policy).authors(*policy) {
+                            tally(author, &|_| {});
+                        }
+                    }
+                    for author in path.effective.sources(attachments) {
+                        tally(author, &|tally| tally.survived = true);
+                    }
+                    for loss in &path.effective.losses {
+                        tally(loss.policy, &|tally| {
+                            tally.lost = true;
+                            for by in &loss.by {
+                                let winner: &Authored<'a> = attachments.authored(*by);
+                                let rule = path.effective.rule(attachments, *by, loss.policy);
+                                let local = attachments.policy(by.policy).local;
+                                tally.lost_to(&winner.locator, winner.object, local, rule);
+                            }
+                        });
+                    }
+                }
+            }
+        }
+        for (locator, mut fate) in fates {
+            fate.clusters.clone_from(&here);
+            self.by_policy.entry(locator).or_default().fates.push(fate);
+        }
+    }
+
+    /// Adds a policy that is kept from `clusters`, as `winner` took its place before anything was shipped.
+    pub(crate) fn keep_away(
+        &mut self,
+        locator: &str,
+        clusters: &BTreeSet<&'a str>,
+        (winner, local): (&'a Object, bool),
+        rule: Rule,
+    ) {
+        let everywhere = self.by_policy.entry(Arc::from(locator)).or_default();
+        let mut left = clusters.clone();
+        let mut split = Vec::new();
+        for fate in &mut everywhere.fates {
+            let both: BTreeSet<&'a str> = fate.clusters.intersection(&left).copied().collect();
+            if both.is_empty() {
+                continue;
+            }
+            left.retain(|cluster| !both.contains(cluster));
+            if both.len() < fate.clusters.len() {
+                let mut others = fate.clone();
+                others.clusters.retain(|cluster| !both.contains(cluster));
+                split.push(others);
+                fate.clusters = both;
+            }
+            lose(&mut fate.kept_away, (winner, local), rule);
+        }
+        everywhere.fates.extend(split);
+        if !left.is_empty() {
+            let mut fate = Fate {
+                clusters: left,
+                ..Fate::default()
+            };
+            lose(&mut fate.kept_away, (winner, local), rule);
+            everywhere.fates.push(fate);
+        }
+    }
+}
+
+fn lose<'a>(tally: &mut Tally<'a>, (winner, local): (&'a Object, bool), rule: Rule) {
+    tally.lost = true;
+    let locator = Arc::from(winner.identity().locator());
+    tally.lost_to(&locator, winner, local, [rule]);
+}

@@ -1,0 +1,91 @@
+//! What is in which work: the copies of a synced object as manifests.
+//!
+//! Owns: whose work carries a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
+//! Must not know: how a copy was made, other objects.
+
+use super::feedback::{asked_paths, policy_paths};
+use super::manifest::{Manifest, ResourceIdentifier};
+use super::policy_conditions::policy_conditions;
+use crate::api::params::{Role, WorkPer};
+use crate::diagnostic::broken;
+use crate::hub::{Hub, OurGatewayId, Table};
+use crate::object::Object;
+use crate::sync::{PlacedGateway, SyncedObject, Variants};
+
+/// Whose work carries a variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WorkOf {
+    /// The Gateway's.
+    Gateway(OurGatewayId),
+    /// Its own, with the parameters of this Gateway's class.
+    Object(OurGatewayId),
+}
+
+/// A variant of a synced object in works.
+#[derive(Debug)]
+pub(super) struct Carried<'a> {
+    /// The object whose name it carries.
+    pub(super) object: &'a Object,
+    /// What it is: in a work, routes stand before policies.
+    pub(super) role: Role,
+    /// Whose work it is in.
+    pub(super) work: WorkOf,
+    /// The Gateways that it is for, sorted.
+    pub(super) gateways: &'a [OurGatewayId],
+    /// One manifest for each downstream namespace.
+    pub(super) manifests: Vec<Manifest>,
+    /// The clusters, sorted.
+    pub(super) clusters: &'a [String],
+}
+
+/// The variants of one object in works.
+pub(super) fn carried<'a>(
+    synced: &SyncedObject<'a>,
+    variants: &'a Variants<'a>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    hub: &Hub,
+) -> Vec<Carried<'a>> {
+    let feedback = match synced.role {
+        Role::Policy => policy_paths(
+            policy_conditions(&synced.object.group_kind(), hub),
+            synced.resource,
+        ),
+        Role::Route => asked_paths(synced.resource),
+    };
+    let origins: Vec<_> = synced.sources.iter().map(|source| source.origin.clone()).collect();
+    let variants = variants.variants.iter();
+    variants
+        .map(|variant| {
+            // Two Gateways of one cluster are in two works. An object in both would be applied by both, and what one work no
+            // longer has, the other still holds in place: so it gets a work of its own.
+            let work = match variant.gateways.as_slice() {
+                [only] if gateways.get(*only).params.work_per == WorkPer::Gateway => WorkOf::Gateway(*only),
+                [first, ..] => WorkOf::Object(*first),
+                [] => broken(format_args!(
+                    "{} goes to a cluster with no Gateway",
+                    synced.object.identity()
+                )),
+            };
+            let manifests = variant.copies.iter().map(|copy| Manifest {
+                resource: ResourceIdentifier {
+                    group: copy.object.api_version.group.clone(),
+                    resource: synced.resource.resource.clone(),
+                    namespace: copy.object.namespace_or_empty().to_owned(),
+                    name: copy.object.name.clone(),
+                },
+                kind: copy.object.kind.clone(),
+                value: copy.object.value.clone(),
+                feedback: feedback.clone(),
+                origins: origins.clone(),
+            });
+            Carried {
+                object: synced.object,
+                role: synced.role,
+                work,
+                gateways: &variant.gateways,
+                manifests: manifests.collect(),
+                clusters: &variant.clusters,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Policies whose version is another than the one that their class syncs.
+//!
+//! Owns: this finding. Flows in: attachments, our Gateways, the table of kinds. Flows out: findings.
+//! Must not know: clusters, works.
+
+use super::synced_kinds::SyncedKinds;
+use crate::api::params::SyncedResource;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Hub, Ours};
+use crate::policy::{Attachments, Policy};
+use crate::topology::Node;
+use apimachinery::ApiVersion;
+
+/// Reports policies that would be shipped in another version than `policiesToSync` names: a work carries a policy as it is
+/// written, and the versions of a policy kind may differ in more than their name, so nobody could tell what the agent
+/// applies and whether the class's feedback finds it. Routes are not asked for this: their versions
+/// differ in the name alone (docs/systems/gateway-api.md#kinds-and-versions).
+pub(crate) fn report_other_versions(
+    attachments: &Attachments<'_>,
+    kinds: &SyncedKinds,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    findings: &mut Findings,
+) {
+    for policy in attachments.policies.rows() {
+        let ApiVersion { group, version } = &policy.object.api_version;
+        // That its CRD does not serve it is said at the object.
+        let unserved = hub.crds.contains_key(&policy.object.group_kind())
+            && !serves(hub, &policy.object.kind, group, version);
+        if policy.local || unserved {
+            continue;
+        }
+        let synced = policy
+            .nodes()
+            .into_iter()
+            .flat_map(|node| attachments.topology.gateways_of(node))
+            .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
+            .find_map(|gateway| {
+                let ours = ours.gateways.get(gateway);
+                let entry = ours.params.synced_policy(group, &policy.object.kind)?;
+                (entry.version != *version).then_some((entry, ours.gateway.class_name))
+            });
+        findings.extend(synced.map(|(entry, class)| other_version(policy, entry, class, hub)));
+    }
+}
+
+fn other_version(policy: &Policy<'_>, entry: &SyncedResource, class: &str, hub: &Hub) -> Finding {
+    let object = policy.object;
+    let ApiVersion { group, version } = &object.api_version;
+    let wanted = ApiVersion {
+        group: group.clone(),
+        version: entry.version.clone(),
+    };
+    let fix = format!("write `apiVersion: {wanted}`");
+    Finding::new(
+        Code::POLICY_OTHER_VERSION,
+        object.place("/apiVersion"),
+        format!(
+            "{} has the version {version}, and its class syncs {}",
+            object.identity(),
+            entry.version
+        ),
+    )
+    .label(format!("not what `policiesToSync` of `{class}` names"))
+    .help(if serves(hub, &object.kind, group, version) {
+        format!(
+            "{fix} and the fields of that version, or list version {version} in `policiesToSync` of `{class}`"
+        )
+    } else {
+        fix
+    })
+}
+
+fn serves(hub: &Hub, kind: &str, group: &str, version: &str) -> bool {
+    hub.kinds
+        .kind(group, kind)
+        .is_some_and(|info| info.serves(version))
+}

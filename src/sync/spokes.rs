@@ -1,0 +1,261 @@
+//! The spokes: what each cluster receives, beside what lives there.
+//!
+//! Owns: [`Spoke`], one for each class of clusters that receive and hold the same: the objects exactly as they will stand
+//! there (but for references to Secrets that are copied), each tied to the hub object that it was made from.
+//! Flows in: what is synced, the variants of it, our Gateways, what lives on each cluster. Flows out: [`Spoke`]s, for
+//! `policy` to evaluate. Must not know: works, what the policies come to.
+//!
+//! A route of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes to, as somebody else
+//! delivers it: the hub says what a Gateway serves (README.md#which-policy-applies-and-why).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::gateway::PlacedGateway;
+use super::synced_object::SyncedObject;
+use super::variants::{Copy, Variant, Variants, downstream_route};
+use crate::api::gateway::GROUP;
+use crate::api::route::Route;
+use crate::diagnostic::Findings;
+use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::policy::{Attachments, Authored, Copied, PolicyId};
+use crate::topology::{Original, Originals, Sources};
+use apimachinery::Identity;
+
+/// What is on clusters that are alike.
+#[derive(Debug)]
+pub struct Spoke<'a> {
+    /// The clusters, sorted.
+    pub(crate) clusters: Vec<String>,
+    objects: Objects,
+    local: Option<&'a Objects>,
+    originals: Originals<'a>,
+    /// What each synced policy stands for, by its identity there.
+    pub(crate) copied: HashMap<Identity, Copied<'a>>,
+}
+
+impl Spoke<'_> {
+    /// What a cluster of this class is made of.
+    pub(crate) fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
+        Sources {
+            objects: &self.objects,
+            local: self.local,
+            hub: Some(hub),
+            originals: Some(&self.originals),
+        }
+    }
+}
+
+/// What spokes are made from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spokes<'s, 'a> {
+    /// The hub, and what lives on each cluster.
+    pub(crate) hub: &'a Hub,
+    /// The policies of the hub.
+    pub(crate) attachments: &'a Attachments<'a>,
+    /// Our Gateways.
+    pub(crate) ours: &'a Ours<'a>,
+    /// The same, with their clusters.
+    pub(crate) gateways: &'s Table<OurGatewayId, PlacedGateway<'a>>,
+    /// What is synced.
+    pub(crate) synced: &'s [SyncedObject<'a>],
+    /// What of each goes to which clusters, in the same order.
+    pub(crate) variants: &'s [Variants<'a>],
+}
+
+/// What makes two clusters alike: which Gateways they have, which variants of which object, and what lives there.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Class {
+    gateways: Vec<OurGatewayId>,
+    variants: Vec<(u32, u32)>,
+    local: Option<u32>,
+}
+
+impl<'s, 'a> Spokes<'s, 'a> {
+    /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one cluster.
+    #[must_use]
+    pub(crate) fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
+        let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
+        for (cluster, class) in self.classes(only) {
+            by_class.entry(class).or_default().push(cluster);
+        }
+        let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
+            .into_iter()
+            .map(|(class, clusters)| (clusters, class))
+            .collect();
+        classes.sort_unstable();
+        let routes = self.assumed_routes();
+        let classes = classes.into_iter();
+        classes
+            .map(|(clusters, class)| self.spoke(clusters, &class, &routes))
+            .collect()
+    }
+
+    /// The class of each cluster, by cluster.
+    fn classes(self, only: Option<&str>) -> BTreeMap<&'s str, Class> {
+        let asked = |cluster: &str| only.is_none_or(|only| only == cluster);
+        let mut classes: BTreeMap<&'s str, Class> = BTreeMap::new();
+        for (id, placed) in self.gateways.iter() {
+            for cluster in placed.clusters.iter().filter(|cluster| asked(cluster)) {
+                classes.entry(cluster).or_default().gateways.push(id);
+            }
+        }
+        for (object, variants) in (0_u32..).zip(self.variants) {
+            for (number, variant) in (0_u32..).zip(&variants.variants) {
+                for cluster in variant.clusters.iter().filter(|cluster| asked(cluster)) {
+                    classes.entry(cluster).or_default().variants.push((object, number));
+                }
+            }
+        }
+        let mut known: HashMap<String, u32> = HashMap::new();
+        for (cluster, objects) in self.hub.spokes.iter().filter(|(cluster, _)| asked(cluster)) {
+            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            let number = *known.entry(text_of(objects)).or_insert(next);
+            classes.entry(cluster).or_default().local = Some(number);
+        }
+        classes
+    }
+
+    fn spoke(self, clusters: Vec<&str>, class: &Class, routes: &[AssumedRoute<'a>]) -> Spoke<'a> {
+        let local = clusters.first().and_then(|cluster| self.hub.spokes.get(*cluster));
+        let mut making = Making::default();
+        for id in &class.gateways {
+            let placed = self.gateways.get(*id);
+            if let Some(object) = placed.downstream() {
+                making.add(object, placed.gateway.object, false);
+            }
+        }
+        for (object, variant) in &class.variants {
+            let synced = self.synced.get(*object as usize);
+            let variants = self.variants.get(*object as usize);
+            let variant = variants.and_then(|variants| variants.variants.get(*variant as usize));
+            if let (Some(synced), Some(variant)) = (synced, variant) {
+                self.add_variant(synced, variant, &mut making);
+            }
+        }
+        for route in routes {
+            let parents = route.parents.iter();
+            let parents: Vec<(&str, OurGatewayId)> = parents
+                .filter(|(_, gateway)| class.gateways.binary_search(gateway).is_ok())
+                .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
+                .collect();
+            let object = route.object;
+            let is_local = local.is_some_and(|local| local.get(&object.identity()).is_some());
+            if !parents.is_empty() && !is_local {
+                let place = (object.name.as_str(), object.namespace_or_empty());
+                let value = downstream_route(&object.value, place, &parents, self.gateways);
+                let copy = Object {
+                    value,
+                    ..object.clone_without_value()
+                };
+                making.add(copy, object, true);
+            }
+        }
+        Spoke {
+            clusters: clusters.into_iter().map(str::to_owned).collect(),
+            objects: Objects::new(making.objects.into_values().collect()),
+            local,
+            originals: making.originals,
+            copied: making.copied,
+        }
+    }
+
+    fn add_variant(self, synced: &SyncedObject<'a>, variant: &Variant, making: &mut Making<'a>) {
+        for copy in &variant.copies {
+            if !synced.policies.is_empty() {
+                making.copied.insert(copy.object.identity(), self.copied(synced, copy));
+            }
+            making.add(copy.object.clone(), synced.object, false);
+        }
+    }
+
+    /// What a synced policy stands for. Those that gave way to it are told only where it has one target: on another one
+    /// they may never have been.
+    fn copied(self, synced: &SyncedObject<'a>, copy: &Copy) -> Copied<'a> {
+        let displaced = match copy.targets.as_slice() {
+            [only] => synced.targets.get(*only).map(|target| target.displaced.as_slice()),
+            _ => None,
+        };
+        let all: Vec<PolicyId> = synced
+            .policies
+            .iter()
+            .chain(displaced.into_iter().flatten())
+            .copied()
+            .collect();
+        let position = |id: PolicyId| all.iter().position(|known| *known == id);
+        let settings = synced.settings.iter().filter_map(|(setting, id)| {
+            let position = u32::try_from(position(*id)?).ok()?;
+            Some((std::sync::Arc::clone(setting), position))
+        });
+        Copied {
+            settings: settings.collect(),
+            authored: all.iter().map(|id| self.authored(*id)).collect(),
+        }
+    }
+
+    fn authored(self, id: PolicyId) -> Authored<'a> {
+        let policy = self.attachments.policy(id);
+        Authored {
+            object: policy.object,
+            locator: policy.locator(),
+            layers: std::sync::Arc::clone(&policy.layers),
+            rank: policy.rank.clone(),
+        }
+    }
+
+    /// The routes that somebody else is taken to deliver, each with its references to Gateways of ours.
+    fn assumed_routes(self) -> Vec<AssumedRoute<'a>> {
+        let routes = self.attachments.topology.routes.rows().iter();
+        routes
+            .filter_map(|node| {
+                let object = node.object;
+                let (group, kind) = (&object.api_version.group, &object.kind);
+                // What is wrong with it was said when the topology read it.
+                let route = Route::read(object, &mut Findings::new())?;
+                let mut parents = Vec::new();
+                for parent in route.parents.iter().filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway")) {
+                    let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+                    let Some(gateway) = self.ours.find(namespace, parent.name) else {
+                        continue;
+                    };
+                    if self.gateways.get(gateway).params.synced_route(group, kind).is_some() {
+                        return None;
+                    }
+                    parents.push((parent.pointer.clone(), gateway));
+                }
+                (!parents.is_empty()).then_some(AssumedRoute { object, parents })
+            })
+            .collect()
+    }
+}
+
+/// A route of the hub that is not synced.
+struct AssumedRoute<'a> {
+    object: &'a Object,
+    /// Pointers of its references to Gateways of ours.
+    parents: Vec<(String, OurGatewayId)>,
+}
+
+/// A spoke while it grows. Two objects of one identity are an error of their own; the first stays.
+#[derive(Default)]
+struct Making<'a> {
+    objects: BTreeMap<Identity, Object>,
+    originals: Originals<'a>,
+    copied: HashMap<Identity, Copied<'a>>,
+}
+
+impl<'a> Making<'a> {
+    fn add(&mut self, copy: Object, object: &'a Object, assumed: bool) {
+        let identity = copy.identity();
+        self.originals
+            .entry(identity.clone())
+            .or_insert(Original { object, assumed });
+        self.objects.entry(identity).or_insert(copy);
+    }
+}
+
+/// What lives on a cluster, as text: equal for equal objects.
+fn text_of(objects: &Objects) -> String {
+    let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
+    values.into_iter().collect()
+}

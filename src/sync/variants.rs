@@ -1,0 +1,271 @@
+//! The variants of a synced object: what of it goes to which clusters.
+//!
+//! Owns: which clusters get the same, and the policy or route as it stands there.
+//! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variants`].
+//! Must not know: works.
+//!
+//! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
+//! Gateways that are there, and to the routes that they bring.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::gateway::PlacedGateway;
+use super::metadata::{set_metadata, shipped};
+use super::synced_object::{SyncedObject, SyncedTarget};
+use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
+use crate::api::gateway::GROUP;
+use crate::api::params::Role;
+use crate::hub::{OurGatewayId, Table};
+use crate::object::Object;
+use crate::object::well_known::ORIGIN_CREATION;
+
+/// The same copies for a set of clusters.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    /// The Gateways that they are for, sorted; never none.
+    pub(crate) gateways: Vec<OurGatewayId>,
+    /// One copy for each downstream namespace.
+    pub(crate) copies: Vec<Copy>,
+    /// The clusters, sorted.
+    pub(crate) clusters: Vec<String>,
+}
+
+/// An object as it stands on a cluster.
+#[derive(Debug)]
+pub(crate) struct Copy {
+    /// The object, from the place of the one whose name it has.
+    pub(crate) object: Object,
+    /// The targets that hold there, by position.
+    pub(super) targets: Vec<usize>,
+}
+
+/// The variants of one object.
+#[derive(Debug)]
+pub(crate) struct Variants<'a> {
+    /// The object whose name they carry.
+    pub(crate) object: &'a Object,
+    /// The variants.
+    pub(crate) variants: Vec<Variant>,
+}
+
+impl<'a> Variants<'a> {
+    /// The variants of one object.
+    #[must_use]
+    pub(crate) fn new(synced: &SyncedObject<'a>, gateways: &Table<OurGatewayId, PlacedGateway<'_>>) -> Self {
+        Self {
+            object: synced.object,
+            variants: variants(synced, gateways),
+        }
+    }
+}
+
+/// What makes two clusters get the same variant: the targets that hold there, by position, the Gateways through which
+/// they do, and the cluster's own content.
+type Same = Vec<(usize, OurGatewayId, Option<String>)>;
+
+fn variants(synced: &SyncedObject<'_>, gateways: &Table<OurGatewayId, PlacedGateway<'_>>) -> Vec<Variant> {
+    let mut by_content: BTreeMap<Same, Vec<String>> = BTreeMap::new();
+    for (cluster, same) in by_cluster(synced, gateways) {
+        by_content.entry(same).or_default().push(cluster.to_owned());
+    }
+    by_content
+        .into_iter()
+        .map(|(same, clusters)| {
+            let positions: BTreeSet<usize> = same.iter().map(|(position, ..)| *position).collect();
+            let targets = synced.targets.iter().enumerate();
+            let targets = targets.filter(|(position, _)| positions.contains(position));
+            let targets: Vec<(usize, &SyncedTarget<'_>)> = targets.collect();
+            let present: BTreeSet<OurGatewayId> = same.iter().map(|(_, gateway, _)| *gateway).collect();
+            // A cluster where a local policy takes a part is alone with what it gets: the RFC gives local policies
+            // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
+            let own = same.iter().find_map(|(_, _, cluster)| cluster.as_deref());
+            Variant {
+                copies: copies(synced, gateways, &targets, own),
+                gateways: present.into_iter().collect(),
+                clusters,
+            }
+        })
+        .collect()
+}
+
+/// Each cluster that gets anything of the object, with what it gets.
+fn by_cluster<'a>(
+    synced: &SyncedObject<'_>,
+    gateways: &'a Table<OurGatewayId, PlacedGateway<'_>>,
+) -> BTreeMap<&'a str, Same> {
+    let mut clusters: BTreeMap<&str, Same> = BTreeMap::new();
+    for (position, target) in synced.targets.iter().enumerate() {
+        for gateway in &target.gateways {
+            for cluster in &gateways.get(*gateway).clusters {
+                if !target.withheld_from.contains(cluster) {
+                    let own = target.instead.contains_key(cluster).then(|| cluster.clone());
+                    let same = clusters.entry(cluster).or_default();
+                    same.push((position, *gateway, own));
+                }
+            }
+        }
+    }
+    clusters
+}
+
+/// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where that
+/// would be too long, which is said of the Gateway.
+fn namespaces<'g>(
+    target: &SyncedTarget<'g>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'g>>,
+) -> Option<(&'g str, Cow<'g, str>)> {
+    if let Some(namespace) = target.route_namespace {
+        return Some((namespace, Cow::Borrowed(namespace)));
+    }
+    let gateway = target.gateways.first()?;
+    let namespace = gateways.get(*gateway).gateway.object.namespace_or_empty();
+    Some((namespace, Cow::Owned(downstream_namespace(namespace)?)))
+}
+
+/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
+fn copies(
+    synced: &SyncedObject<'_>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    targets: &[(usize, &SyncedTarget<'_>)],
+    cluster: Option<&str>,
+) -> Vec<Copy> {
+    let object = synced.object;
+    let mut by_place: BTreeMap<(String, String), Vec<(usize, &SyncedTarget<'_>)>> = BTreeMap::new();
+    for (position, target) in targets {
+        if let Some((on_hub, downstream)) = namespaces(target, gateways) {
+            let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);
+            let place = (downstream.into_owned(), name);
+            by_place.entry(place).or_default().push((*position, target));
+        }
+    }
+    by_place
+        .into_iter()
+        .map(|((downstream, name), targets)| {
+            let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
+            let own =
+                cluster.and_then(|cluster| targets.iter().find_map(|target| target.instead.get(cluster)));
+            let content = own.unwrap_or(&synced.value);
+            let value = match synced.role {
+                Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
+                Role::Route => {
+                    let parents = targets.iter().filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
+                    downstream_route(content, (&name, &downstream), &parents.collect::<Vec<_>>(), gateways)
+                }
+            };
+            Copy {
+                object: Object {
+                    namespace: Some(downstream),
+                    name,
+                    value,
+                    ..object.clone_without_value()
+                },
+                targets: positions,
+            }
+        })
+        .collect()
+}
+
+/// The route as it stands on the spoke: in its own namespace, with the Gateways of this copy as its parents.
+/// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
+///
+/// `parents` are the pointers of its references to Gateways that are there.
+pub(super) fn downstream_route(
+    content: &Value,
+    (name, namespace): (&str, &str),
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Value {
+    let mut route = shipped(content, name, namespace);
+    let references = route
+        .pointer_mut("/spec/parentRefs")
+        .and_then(Value::as_array_mut);
+    let Some(references) = references else {
+        return route;
+    };
+    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the route.
+    let mut index = 0_usize;
+    references.retain_mut(|reference| {
+        let pointer = format!("/spec/parentRefs/{index}");
+        index = index.saturating_add(1);
+        let text = |name: &str| reference.get(name).and_then(Value::as_str);
+        let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
+        if !matches!(owner, (GROUP, "Gateway" | "ListenerSet")) {
+            return true;
+        }
+        let Some((_, gateway)) = parents.iter().find(|(parent, _)| *parent == pointer) else {
+            return false;
+        };
+        let gateway = gateways.get(*gateway).gateway.object;
+        let downstream = downstream_namespace(gateway.namespace_or_empty());
+        if let (Some(reference), Some(downstream)) = (reference.as_object_mut(), downstream) {
+            reference.insert("namespace".to_owned(), json!(downstream));
+        }
+        true
+    });
+    route
+}
+
+/// The policy as it stands on the spoke.
+fn downstream_policy(
+    synced: &SyncedObject<'_>,
+    content: &Value,
+    name: &str,
+    namespace: &str,
+    targets: &[&SyncedTarget<'_>],
+) -> Value {
+    let mut policy = shipped(content, name, namespace);
+    if let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) {
+        keep_targets(spec, targets);
+    }
+    set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
+    // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
+    // docs/systems/policy-sync.md#annotations
+    if let Some(created) = synced
+        .object
+        .root()
+        .get("metadata")
+        .get("creationTimestamp")
+        .str()
+    {
+        set_metadata(&mut policy, "annotations", ORIGIN_CREATION, created);
+    }
+    if synced.sources.len() > 1 {
+        let sources: Vec<String> = synced
+            .sources
+            .iter()
+            .map(|source| source.identity().locator())
+            .collect();
+        set_metadata(
+            &mut policy,
+            "annotations",
+            "spokewright.dev/sources",
+            &json!(sources).to_string(),
+        );
+    }
+    policy
+}
+
+/// Keeps the references to the Gateways and routes that this variant is for.
+///
+/// The others go, as a target that is not on the cluster would make the whole policy not accepted there
+/// (docs/systems/kuadrant.md#accepted). The namespace goes too: the policy is put into its target's, and a reference with
+/// one is refused by kinds that have no such field.
+fn keep_targets(spec: &mut Map<String, Value>, targets: &[&SyncedTarget<'_>]) {
+    if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
+        reference.remove("namespace");
+    }
+    if let Some(Value::Array(references)) = spec.get_mut("targetRefs") {
+        let mut index = 0_usize;
+        references.retain(|_| {
+            let pointer = format!("/spec/targetRefs/{index}");
+            index = index.saturating_add(1);
+            targets.iter().any(|target| target.pointer == pointer)
+        });
+        for reference in references.iter_mut().filter_map(Value::as_object_mut) {
+            reference.remove("namespace");
+        }
+    }
+}

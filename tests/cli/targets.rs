@@ -1,0 +1,272 @@
+//! What becomes of each target of a policy: shipped with it, or said once why not; and errors in policies of others.
+
+use crate::scratch::{Run, Scratch};
+
+const OBJECTS: &str = r#"---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: more, namespace: gateways}
+spec: {parentRef: {name: prod-web}, listeners: [{name: extra, port: 8443, protocol: HTTPS}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: istio}
+spec: {controllerName: istio.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: theirs, namespace: others}
+spec: {gatewayClassName: istio, listeners: [{name: a, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: stays, namespace: gateways}
+spec: {parentRefs: [{name: prod-web}], rules: [{name: all, backendRefs: [{name: cart, port: 80}]}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: theirs, namespace: others}
+spec: {parentRefs: [{name: theirs}], rules: [{backendRefs: [{name: theirs, port: 80}]}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: loose, namespace: gateways}
+spec: {parentRefs: [{name: nowhere}], rules: [{backendRefs: [{name: loose, port: 80}]}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key, namespace: gateways}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: mesh, namespace: gateways}
+spec: {ports: [{name: http, port: 80}]}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: empty}
+"#;
+
+const GATEWAY_API: &str = "gateway.networking.k8s.io";
+
+/// A hub with something of every kind that a policy can target.
+fn hub() -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/gateway.yaml",
+        "  listeners:",
+        "  allowedListeners: {namespaces: {from: All}}\n  listeners:",
+    );
+    scratch.add_colors(OBJECTS);
+    scratch
+}
+
+/// A Color `<namespace>/p` with one target.
+fn color(namespace: &str, (group, kind, name): (&str, &str, &str)) -> String {
+    let (name, section) = name.split_once('#').unwrap_or((name, ""));
+    format!(
+        "apiVersion: c.io/v1\nkind: Color\nmetadata: {{name: p, namespace: {namespace}}}\nspec:\n  color: red\n  \
+         targetRefs: [{{group: {group:?}, kind: {kind}, name: {name}, sectionName: {section:?}}}]\n"
+    )
+}
+
+/// The codes of the findings at the policy, and whether a work holds it.
+fn outcome(namespace: &str, target: (&str, &str, &str)) -> (Vec<String>, bool, Run) {
+    let scratch = hub();
+    scratch.write("hub/policy.yaml", &color(namespace, target));
+    let run = scratch.run(&["render", "hub", "--output", "out", "--color", "never"]);
+    let codes = run
+        .stderr
+        .split("\n\n")
+        .filter(|finding| finding.contains("--> hub/policy.yaml"))
+        .filter_map(|finding| Some(finding.split_once('[')?.1.split_once(']')?.0.to_owned()))
+        .collect();
+    let shipped = scratch
+        .tree("out")
+        .iter()
+        .any(|(_, text)| text.contains("kind: Color"));
+    (codes, shipped, run)
+}
+
+#[test]
+fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
+    for (namespace, target, expected) in [
+        ("gateways", (GATEWAY_API, "Gateway", "prod-web"), None),
+        ("gateways", (GATEWAY_API, "Gateway", "prod-web#api"), None),
+        (
+            "gateways",
+            (GATEWAY_API, "Gateway", "prod-web#nope"),
+            Some("policy/target-not-found"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "Gateway", "nope"),
+            Some("policy/target-not-found"),
+        ),
+        (
+            "others",
+            (GATEWAY_API, "Gateway", "theirs"),
+            Some("policy/other-class"),
+        ),
+        (
+            "others",
+            (GATEWAY_API, "Gateway", "theirs#a"),
+            Some("policy/other-class"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "GatewayClass", "multicluster"),
+            Some("policy/not-synced"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "GatewayClass", "istio"),
+            Some("policy/other-class"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "ListenerSet", "more"),
+            Some("policy/not-synced"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "ListenerSet", "more#extra"),
+            Some("policy/not-synced"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "HTTPRoute", "stays"),
+            Some("policy/not-synced"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "HTTPRoute", "stays#all"),
+            Some("policy/not-synced"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "HTTPRoute", "loose"),
+            Some("policy/unreachable"),
+        ),
+        (
+            "gateways",
+            (GATEWAY_API, "HTTPRoute", "nope"),
+            Some("policy/target-not-found"),
+        ),
+        (
+            "others",
+            (GATEWAY_API, "HTTPRoute", "theirs"),
+            Some("policy/other-class"),
+        ),
+        (
+            "gateways",
+            ("", "Namespace", "gateways"),
+            Some("policy/not-synced"),
+        ),
+        ("others", ("", "Namespace", "others"), Some("policy/other-class")),
+        ("empty", ("", "Namespace", "empty"), Some("policy/unreachable")),
+        ("gateways", ("", "Service", "cart"), Some("policy/not-synced")),
+        ("others", ("", "Service", "theirs"), Some("policy/other-class")),
+        ("gateways", ("", "Service", "loose"), Some("policy/unreachable")),
+        ("gateways", ("", "Service", "mesh"), Some("policy/unreachable")),
+        ("gateways", ("", "Secret", "key"), Some("policy/unreachable")),
+        (
+            "gateways",
+            ("acme.io", "Backend", "queue"),
+            Some("policy/not-synced"),
+        ),
+    ] {
+        let (codes, shipped, run) = outcome(namespace, target);
+        let expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
+        assert_eq!(
+            (&codes, shipped),
+            (&expected, expected.is_empty()),
+            "{target:?}\n{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_target_that_only_its_controller_knows_is_named() {
+    let (_, _, run) = outcome("gateways", ("acme.io", "Backend", "queue"));
+    run.exits(0).says(
+        "Color gateways/p is not shipped with its target Backend.acme.io gateways/queue: nothing here tells which \
+         clusters that is on",
+    );
+}
+
+/// A RateLimitPolicy in `others` with these targets and settings.
+fn limit(target: &str, settings: &str) -> String {
+    format!(
+        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: broken, namespace: others}}\nspec:\n  \
+         {target}\n  {settings}\n"
+    )
+}
+
+const THEIRS: &str = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: theirs}";
+/// Settings that exclude each other.
+const EXCLUSIVE: &str = "defaults: {limits: {}}\n  overrides: {limits: {}}";
+
+#[test]
+fn an_error_in_a_policy_of_another_class_only_is_a_warning() {
+    let good = "limits: {}";
+    for (code, target, settings) in [
+        ("policy/invalid", THEIRS, EXCLUSIVE),
+        (
+            "policy/invalid",
+            "targetRef: {group: gateway.networking.k8s.io, kind: GatewayClass, name: istio}",
+            good,
+        ),
+        (
+            "policy/target-not-found",
+            &format!("{}, sectionName: nope}}", THEIRS.trim_end_matches('}')),
+            good,
+        ),
+    ] {
+        let scratch = hub();
+        scratch.write("hub/policy.yaml", &limit(target, settings));
+        let run = scratch.run(&["render", "hub", "--output", "out", "--color", "never"]);
+        run.exits(0)
+            .says(&format!("warning[{code}]"))
+            .says("it is left alone: only Gateways of other classes lead to what it targets");
+        assert!(scratch.exists("out/eu-1"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn an_error_in_a_policy_that_may_be_ours_stops_the_run() {
+    for (what, target) in [
+        (
+            "ours",
+            "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, namespace: gateways, name: prod-web}",
+        ),
+        (
+            "not in the input",
+            "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: nope}",
+        ),
+        (
+            "of a kind that nobody knows",
+            "targetRef: {group: acme.io, kind: Backend, name: queue}",
+        ),
+        (
+            "broken beside one of theirs",
+            "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: theirs}, {name: x}]",
+        ),
+    ] {
+        let scratch = hub();
+        scratch.write("hub/policy.yaml", &limit(target, EXCLUSIVE));
+        let run = scratch.run(&["render", "hub", "--output", "out", "--color", "never"]);
+        assert_eq!(run.status, 3, "{what}\n{}", run.stderr);
+        assert!(!scratch.exists("out"), "{what}");
+    }
+    // A Gateway whose class is not in the input may be ours.
+    let scratch = hub();
+    scratch.edit(
+        "hub/colors.yaml",
+        "gatewayClassName: istio",
+        "gatewayClassName: unknown",
+    );
+    scratch.write("hub/policy.yaml", &limit(THEIRS, EXCLUSIVE));
+    scratch.run(&["render", "hub", "--output", "out"]).exits(3);
+}

@@ -1,0 +1,244 @@
+//! What is said is what is shipped: generated hubs, and those that once broke the rule.
+//!
+//! For each hub and cluster, what `policies --cluster` says is compared with what `policies` says of an input that is
+//! nothing but what the cluster receives and what lives there, with several creation times for what arrives.
+//!
+//! `SPOKEWRIGHT_HUBS=10000 cargo test --release --test promise -- --nocapture` tries more hubs; `SPOKEWRIGHT_SEED`
+//! begins elsewhere, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each failure into a directory.
+
+mod compare;
+mod hubs;
+mod kinds;
+mod spokes;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use compare::{Breach, Counts, REFUSALS, Verdict, judge};
+use spokes::{Input, Texts};
+
+/// How many hubs a run of all tests tries.
+const HUBS: usize = 300;
+const SEED: u64 = 1;
+/// Failures that are shrunk and shown; the others are counted.
+const SHOWN: usize = 20;
+/// Steps that shrinking one hub may take.
+const SHRINKING: usize = 1000;
+
+#[test]
+fn what_is_said_of_generated_hubs_is_what_is_shipped() {
+    let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(HUBS);
+    let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
+    let next = AtomicUsize::new(0);
+    let tally = Mutex::new(Tally::default());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let position = next.fetch_add(1, Ordering::Relaxed);
+                    if position >= hubs {
+                        break;
+                    }
+                    attempt(seed, position, &tally);
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().expect("no panic");
+    println!("{tally}, seed {seed}");
+    if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
+        for (position, (input, wrong)) in &tally.shown {
+            write(
+                &Path::new(&directory).join(format!("hub-{position}")),
+                input,
+                &wrong.text,
+            );
+        }
+    }
+    let shown: Vec<String> = tally
+        .shown
+        .iter()
+        .map(|(position, (input, wrong))| {
+            format!("hub {position}: {}\n{}\n{}", wrong.sort, wrong.text, shown(input))
+        })
+        .collect();
+    assert!(
+        tally.failures == 0,
+        "{}\n{tally}, seed {seed}",
+        shown.join("\n\n")
+    );
+}
+
+#[test]
+fn what_is_said_of_hubs_that_once_broke_the_rule_is_what_is_shipped() {
+    let wrong = breaches("promise");
+    assert!(wrong.is_empty(), "{} fixtures\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Those with errors on purpose have nothing to ship.
+#[test]
+fn what_is_said_of_hubs_for_the_commands_is_what_is_shipped() {
+    let mut wrong = breaches("said-and-shipped");
+    wrong.retain(|wrong| !wrong.contains("the hub has errors:"));
+    assert!(wrong.is_empty(), "{} fixtures\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is wrong with each hub in a directory of fixtures, rendered as works and as sets.
+fn breaches(directory: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(directory);
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(&root).expect("fixtures") {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let mut texts = Texts::new();
+        read(&path, &path, &mut texts);
+        for replica_sets in [false, true] {
+            let texts = texts.clone();
+            if let Verdict::Broken(breach) = judge(&Input { texts, replica_sets }) {
+                wrong.push(format!("{name}: {}\n{}", breach.sort, breach.text));
+                break;
+            }
+        }
+    }
+    wrong.sort();
+    wrong
+}
+
+/// Generates one hub and judges it; a failure is shrunk.
+fn attempt(seed: u64, position: usize, tally: &Mutex<Tally>) {
+    let mut bytes = [0_u8; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[8..16].copy_from_slice(&(position as u64).to_le_bytes());
+    let generator = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), generator);
+    let mut tree = hubs::hubs().new_tree(&mut runner).expect("a hub");
+    let input = tree.current().input();
+    let mut wrong = match judge(&input) {
+        Verdict::Kept(counts) => return tally.lock().expect("no panic").kept(counts),
+        Verdict::Refused(code) => return tally.lock().expect("no panic").refused(code),
+        Verdict::Broken(wrong) => wrong,
+    };
+    {
+        let mut tally = tally.lock().expect("no panic");
+        tally.hubs += 1;
+        tally.failures += 1;
+        if tally.failures > SHOWN {
+            return;
+        }
+    }
+    let mut smallest = input;
+    for _ in 0..SHRINKING {
+        let is_smaller = match judge(&tree.current().input()) {
+            // Towards the same breach, or all would shrink to the simplest one.
+            Verdict::Broken(smaller) if smaller.sort == wrong.sort => {
+                wrong = smaller;
+                smallest = tree.current().input();
+                tree.simplify()
+            }
+            _ => tree.complicate(),
+        };
+        if !is_smaller {
+            break;
+        }
+    }
+    let mut tally = tally.lock().expect("no panic");
+    tally.shown.insert(position, (smallest, wrong));
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    hubs: usize,
+    counts: Counts,
+    refused: BTreeMap<String, usize>,
+    failures: usize,
+    shown: BTreeMap<usize, (Input, Breach)>,
+}
+
+impl Tally {
+    fn kept(&mut self, counts: Counts) {
+        self.hubs += 1;
+        self.counts.clusters += counts.clusters;
+        self.counts.evaluations += counts.evaluations;
+        self.counts.paths += counts.paths;
+    }
+
+    fn refused(&mut self, code: String) {
+        self.hubs += 1;
+        *self.refused.entry(code).or_default() += 1;
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Counts {
+            clusters,
+            evaluations,
+            paths,
+        } = self.counts;
+        write!(
+            formatter,
+            "{} hubs, {clusters} clusters, {evaluations} evaluations, {paths} paths compared",
+            self.hubs
+        )?;
+        for code in REFUSALS {
+            let count = self.refused.get(code).unwrap_or(&0);
+            write!(formatter, ", {count} refused with {code}")?;
+        }
+        write!(formatter, ", {} failures", self.failures)
+    }
+}
+
+fn number(variable: &str) -> Option<usize> {
+    let text = std::env::var(variable).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable} is no number: {text}")),
+    )
+}
+
+fn shown(input: &Input) -> String {
+    let files = input
+        .texts
+        .iter()
+        .filter(|(path, _)| !path.ends_with("placements.yaml"));
+    files.map(|(path, text)| format!("# {path}\n{text}")).collect()
+}
+
+fn read(root: &Path, directory: &Path, texts: &mut Texts) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            read(root, &path, texts);
+        } else {
+            let relative = path.strip_prefix(root).expect("below the root");
+            let relative = relative.to_str().expect("text").replace('\\', "/");
+            texts.insert(relative, fs::read_to_string(&path).expect("text"));
+        }
+    }
+}
+
+fn write(root: &Path, input: &Input, wrong: &str) {
+    for (path, text) in input
+        .texts
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .chain([("wrong.txt", wrong)])
+    {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+}

@@ -1,0 +1,420 @@
+//! What a cluster holds after a render: what its works carry, beside what lives there.
+//!
+//! Owns: inputs that are no files, rendering one, and [`Spoke`], the objects of one cluster with the hub objects that they
+//! were made from. Flows in: files of a hub. Flows out: spokes, and what `policies` says of hub and spoke.
+//! Must not know: how hubs are made, what has to be equal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+use spokewright::diagnostic::{Findings, Human};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Request, load_from};
+use spokewright::render::{ManifestSummary, WorkKind};
+use spokewright::report::PolicyReport;
+use spokewright::source::{FileTree, Files, TreeEntry, TreeError};
+use spokewright::{Object, Origin};
+
+/// Texts by path: `hub/...`, `spokes/<cluster>/...`, `spokewright.yaml`.
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// An input and what carries its works.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Input {
+    pub(crate) texts: Texts,
+    pub(crate) replica_sets: bool,
+}
+
+/// A rendered hub.
+pub(crate) struct Hub {
+    loaded: Loaded,
+    pub(crate) spokes: Vec<Spoke>,
+}
+
+/// Why a hub has no spokes.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Errors with these codes only.
+    Codes(BTreeSet<String>),
+    /// A work of the plan makes no sense.
+    Broken(String),
+}
+
+/// One cluster.
+#[derive(Debug)]
+pub(crate) struct Spoke {
+    pub(crate) cluster: String,
+    /// What arrives, each with the locators of the hub objects that it was made from.
+    pub(crate) arriving: Vec<(Value, BTreeSet<String>)>,
+    /// What lives there already.
+    pub(crate) local: Vec<Value>,
+    /// What of the hub concerns the cluster, as its authors wrote it.
+    meant: Vec<Value>,
+    /// Definitions and configuration, which hold on hub and spoke.
+    known: Texts,
+}
+
+/// Creation times, one for each object of a cluster.
+pub(crate) type Times = Vec<String>;
+
+/// What `policies` says of a set of objects.
+#[derive(Debug)]
+pub(crate) struct Evaluated {
+    /// `policies -o json`.
+    pub(crate) report: Value,
+    /// Errors, as they are printed.
+    pub(crate) errors: String,
+}
+
+impl Hub {
+    /// Renders an input; the findings as text where it is refused.
+    pub(crate) fn render(input: &Input) -> Result<Self, (Refusal, String)> {
+        let loaded = load(&input.texts, input.replica_sets);
+        let mut findings = Findings::new();
+        let rendered = Analysis::new(&loaded, &mut findings).render(EmptyResult::Allowed, &mut findings);
+        loaded.finish(&mut findings);
+        let said = Human::default().render(&findings, &loaded.sources);
+        if findings.has_errors() {
+            let codes = findings.only(spokewright::diagnostic::Severity::Error);
+            let codes = codes.iter().map(|finding| finding.code.name().to_owned());
+            return Err((Refusal::Codes(codes.collect()), said));
+        }
+        let origins = Origins::of(&loaded);
+        let mut manifests: BTreeMap<String, Vec<(Value, BTreeSet<String>)>> = BTreeMap::new();
+        match &rendered.plan.replica_sets {
+            Some(sets) => {
+                for set in sets {
+                    let carried = carried(&set.text, "/spec/manifestWorkTemplate", &set.manifests, &origins);
+                    for cluster in &set.clusters {
+                        manifests
+                            .entry(cluster.clone())
+                            .or_default()
+                            .extend(carried.clone());
+                    }
+                }
+            }
+            None => {
+                for (cluster, works) in &rendered.plan.clusters {
+                    for work in works.iter().map(|id| rendered.plan.works.get(*id)) {
+                        let (before, after) = work.text.halves();
+                        let text = format!("{before}{cluster}{after}");
+                        let carried = carried(&text, "/spec", &work.manifests, &origins);
+                        manifests.entry(cluster.clone()).or_default().extend(carried);
+                    }
+                }
+            }
+        }
+        for cluster in loaded.hub.spokes.keys() {
+            manifests.entry(cluster.clone()).or_default();
+        }
+        let known = known(&loaded, &input.texts);
+        let mut spokes = Vec::new();
+        for (cluster, arriving) in manifests {
+            let local = loaded.hub.spokes.get(&cluster);
+            let local = local.into_iter().flat_map(|objects| objects.iter());
+            let local: Vec<Value> = local.map(|object| object.value.clone()).collect();
+            spokes.push(Spoke {
+                meant: meant(&loaded, &arriving, &local),
+                local,
+                arriving: once(arriving).map_err(|wrong| (Refusal::Broken(wrong), said.clone()))?,
+                cluster,
+                known: known.clone(),
+            });
+        }
+        Ok(Self { loaded, spokes })
+    }
+
+    /// `policies --cluster`: what is said to hold.
+    pub(crate) fn promise(&self, cluster: &str) -> Evaluated {
+        evaluate(&self.loaded, Some(cluster))
+    }
+}
+
+impl Spoke {
+    /// `policies` on what the cluster holds; the times are those of what arrives, then of what lives there.
+    pub(crate) fn evaluate(&self, times: &Times) -> Evaluated {
+        let arriving = self.arriving.iter().map(|(value, _)| value);
+        let created = |(value, time): (&Value, &String)| {
+            let mut value = value.clone();
+            value["metadata"]["creationTimestamp"] = json!(time);
+            value
+        };
+        let items = arriving.chain(&self.local).zip(times).map(created).collect();
+        self.evaluate_objects(items)
+    }
+
+    /// `policies` on what of the hub concerns the cluster: what its authors meant, but for what lives there.
+    pub(crate) fn meant(&self) -> Evaluated {
+        self.evaluate_objects(self.meant.clone())
+    }
+
+    /// Nobody's class is ours in such an input, so that nothing in it is synced anywhere.
+    fn evaluate_objects(&self, items: Vec<Value>) -> Evaluated {
+        let mut texts = self.known.clone();
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+        texts.insert("hub/cluster.json".to_owned(), list.to_string());
+        evaluate(&load(&texts, false), None)
+    }
+}
+
+/// The Gateways and routes that arrive, every policy of a kind that is synced, whatever becomes of it, and the routes that
+/// live there, as if they stood on the hub.
+fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value]) -> Vec<Value> {
+    let arrived: BTreeSet<&String> = arriving.iter().flat_map(|(_, origins)| origins).collect();
+    let mut synced: BTreeSet<(String, String)> = BTreeSet::new();
+    for object in &loaded.hub.objects {
+        let Some(params) = object.value.pointer("/data/params").and_then(Value::as_str) else {
+            continue;
+        };
+        let params = kube_yaml::read_document(params, &kube_yaml::Limits::default()).expect("parameters");
+        let policies = params["policiesToSync"].as_array().into_iter().flatten();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        synced.extend(policies.map(|entry| (text(&entry["group"]), text(&entry["resource"]))));
+    }
+    let concerns = |object: &&Object| {
+        let group = object.api_version.group.as_str();
+        let is_route = object.value.pointer("/spec/parentRefs").is_some();
+        if object.kind == "Gateway" || is_route {
+            return arrived.contains(&object.identity().locator());
+        }
+        let plural = format!("{}ies", object.kind.trim_end_matches('y').to_lowercase());
+        let is_synced = synced.contains(&(group.to_owned(), plural));
+        // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
+        let is_usual = || {
+            references(&object.value)
+                .iter()
+                .any(is_usual_target)
+        };
+        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
+            || is_synced && (is_usual() || arrived.contains(&object.identity().locator()))
+    };
+    let local_routes = local
+        .iter()
+        .filter(|value| value.pointer("/spec/parentRefs").is_some());
+    let local_routes = local_routes.map(|route| {
+        let mut route = route.clone();
+        for parent in route["spec"]["parentRefs"].as_array_mut().into_iter().flatten() {
+            let namespace = parent["namespace"].as_str().unwrap_or_default();
+            parent["namespace"] = json!(namespace.trim_start_matches("kuadrant-"));
+        }
+        route
+    });
+    let objects = loaded.hub.objects.iter().filter(concerns);
+    let objects = objects.map(|object| object.value.clone());
+    objects.chain(local_routes).collect()
+}
+
+fn is_usual_target(reference: &Value) -> bool {
+    let kind = reference["kind"].as_str().unwrap_or_default();
+    kind == "Gateway" || kind.ends_with("Route")
+}
+
+/// The target references of a policy.
+pub(crate) fn references(policy: &Value) -> Vec<Value> {
+    let one = policy["spec"].get("targetRef").cloned();
+    let several = policy["spec"]
+        .get("targetRefs")
+        .and_then(Value::as_array)
+        .cloned();
+    one.into_iter().chain(several.into_iter().flatten()).collect()
+}
+
+/// What lives under a name arrives once, however many works carry it.
+fn once(arriving: Vec<(Value, BTreeSet<String>)>) -> Result<Vec<(Value, BTreeSet<String>)>, String> {
+    let mut by_locator: BTreeMap<String, (Value, BTreeSet<String>)> = BTreeMap::new();
+    for (value, origins) in arriving {
+        if value["apiVersion"]
+            .as_str()
+            .is_some_and(|version| version.starts_with("rbac."))
+        {
+            continue;
+        }
+        let locator = locator(&value);
+        match by_locator.get(&locator) {
+            Some((known, _)) if *known != value && value["kind"] != "Namespace" => {
+                return Err(format!("two works carry {locator}:\n{known}\n{value}"));
+            }
+            _ => by_locator.insert(locator, (value, origins)),
+        };
+    }
+    Ok(by_locator.into_values().collect())
+}
+
+/// The manifests in the text of a work, with what they were made from.
+fn carried(
+    text: &str,
+    at: &str,
+    manifests: &[ManifestSummary],
+    origins: &Origins,
+) -> Vec<(Value, BTreeSet<String>)> {
+    let work = kube_yaml::read_document(text, &kube_yaml::Limits::default()).expect("a work is YAML");
+    let carried = work.pointer(&format!("{at}/workload/manifests"));
+    let carried = carried.and_then(Value::as_array).expect("manifests");
+    assert_eq!(carried.len(), manifests.len());
+    carried
+        .iter()
+        .zip(manifests)
+        .map(|(value, summary)| {
+            let of = summary.origins.iter().map(|origin| origins.locator(origin));
+            (value.clone(), of.collect())
+        })
+        .collect()
+}
+
+/// `<kind>.<group>:<namespace>/<name>`, as reports write it.
+pub(crate) fn locator(value: &Value) -> String {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let kind = text("/kind").to_lowercase();
+    let (group, _) = text("/apiVersion").split_once('/').unwrap_or_default();
+    let dot = if group.is_empty() { "" } else { "." };
+    let namespace = text("/metadata/namespace");
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    format!("{kind}{dot}{group}:{namespace}{slash}{}", text("/metadata/name"))
+}
+
+/// The hub's objects by where they stand.
+struct Origins(Vec<(Origin, String)>);
+
+impl Origins {
+    fn of(loaded: &Loaded) -> Self {
+        let all = loaded.hub.objects.iter();
+        Self(
+            all.map(|object: &Object| (object.origin.clone(), object.identity().locator()))
+                .collect(),
+        )
+    }
+
+    fn locator(&self, origin: &Origin) -> String {
+        let found = self.0.iter().find(|(known, _)| known == origin);
+        found
+            .map(|(_, locator)| locator.clone())
+            .expect("an object of the hub")
+    }
+}
+
+/// Definitions of the hub and its configuration.
+fn known(loaded: &Loaded, texts: &Texts) -> Texts {
+    let mut known = Texts::new();
+    if let Some(configuration) = texts.get("spokewright.yaml") {
+        known.insert("spokewright.yaml".to_owned(), configuration.clone());
+    }
+    let definitions = loaded.hub.objects.iter();
+    let definitions = definitions.filter(|object| object.kind == "CustomResourceDefinition");
+    for (position, definition) in definitions.enumerate() {
+        // Of a kind without it a class says that it is one of policies, and clusters have no such class.
+        let mut definition = definition.value.clone();
+        if let Some(labels) = definition["metadata"]
+            .as_object_mut()
+            .map(|metadata| metadata.entry("labels"))
+        {
+            let labels = labels.or_insert_with(|| json!({}));
+            labels
+                .as_object_mut()
+                .map(|labels| labels.entry(LABEL).or_insert_with(|| json!("Inherited")));
+        }
+        known.insert(format!("hub/crd-{position}.json"), definition.to_string());
+    }
+    known
+}
+
+fn load(texts: &Texts, replica_sets: bool) -> Loaded {
+    let request = Request {
+        paths: vec![PathBuf::from(ROOT)],
+        work_kind: if replica_sets {
+            WorkKind::ReplicaSet
+        } else {
+            WorkKind::ManifestWork
+        },
+        ..Request::default()
+    };
+    load_from(&request, Files::Tree(&Memory(texts)))
+}
+
+fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
+    let mut findings = Findings::new();
+    let analysis = Analysis::of_policies(loaded, cluster, &mut findings);
+    let report = PolicyReport::of(&analysis.policies(&analysis.spokes(), &mut findings));
+    let report = serde_json::to_value(report).expect("JSON");
+    loaded.finish(&mut findings);
+    let errors = findings.only(spokewright::diagnostic::Severity::Error);
+    Evaluated {
+        report,
+        errors: Human::default().render(&errors, &loaded.sources),
+    }
+}
+
+const ROOT: &str = "input";
+const LABEL: &str = "gateway.networking.k8s.io/policy";
+
+/// Texts as a tree of files.
+struct Memory<'a>(&'a Texts);
+
+impl Memory<'_> {
+    fn below(path: &Path) -> Option<&Path> {
+        path.strip_prefix(ROOT).ok()
+    }
+}
+
+impl FileTree for Memory<'_> {
+    fn root(&self) -> &Path {
+        Path::new("/")
+    }
+
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
+    fn instead(&self) -> &'static str {
+        "look elsewhere"
+    }
+
+    fn locate(&self, path: &Path) -> Option<PathBuf> {
+        let parts = path.components().filter(|part| *part != Component::CurDir);
+        Some(parts.collect())
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
+        let Some(directory) = Self::below(directory) else {
+            return Ok(Vec::new());
+        };
+        let mut entries = BTreeMap::new();
+        for path in self.0.keys() {
+            let Ok(rest) = Path::new(path).strip_prefix(directory) else {
+                continue;
+            };
+            let mut parts = rest.components();
+            if let Some(first) = parts.next() {
+                let entry = if parts.next().is_some() {
+                    TreeEntry::Directory
+                } else {
+                    TreeEntry::File
+                };
+                entries.insert(first.as_os_str().to_owned(), entry);
+            }
+        }
+        Ok(entries.into_iter().collect())
+    }
+
+    fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
+        let Some(path) = Self::below(path) else {
+            return Ok(None);
+        };
+        let is_file = path.to_str().is_some_and(|path| self.0.contains_key(path));
+        let is_directory = || self.0.keys().any(|known| Path::new(known).starts_with(path));
+        Ok(if is_file {
+            Some(TreeEntry::File)
+        } else {
+            is_directory().then_some(TreeEntry::Directory)
+        })
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
+        let text = Self::below(path).and_then(|path| self.0.get(path.to_str()?));
+        text.map(|text| text.clone().into_bytes())
+            .ok_or_else(|| TreeError {
+                reason: "there is no such file".to_owned(),
+                help: String::new(),
+            })
+    }
+}
