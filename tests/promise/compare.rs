@@ -55,11 +55,11 @@ pub(crate) fn judge(input: &Input) -> Verdict {
     let hub = match Hub::render(input) {
         Ok(hub) => hub,
         Err((Refusal::Codes(codes), said)) => {
-            return match codes.iter().next() {
-                Some(code) if codes.len() == 1 && REFUSALS.contains(&code.as_str()) => {
-                    Verdict::Refused(code.clone())
-                }
-                _ => {
+            let refused = codes.iter().all(|code| REFUSALS.contains(&code.as_str()));
+            // One that has several is counted by the first.
+            return match codes.iter().next().filter(|_| refused) {
+                Some(code) => Verdict::Refused(code.clone()),
+                None => {
                     let codes: Vec<String> = codes.into_iter().collect();
                     Verdict::Broken(Breach::new(
                         &codes.join(", "),

@@ -259,6 +259,15 @@ fn overrides_that_merge_join_those_that_hold_as_a_whole() {
 }
 
 #[test]
+fn overrides_that_hold_as_a_whole_decide_what_newer_policies_leave_open() {
+    let text = limit("a", GW, X) + &limit("b", GW, K) + &limit("c", GW, "limits: {l: {}}");
+    assert_eq!(
+        specs(&text),
+        [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
+    );
+}
+
+#[test]
 fn overrides_that_merge_become_one_policy_of_the_oldest_that_has_any() {
     let merging = |limits: &str| format!("overrides: {{strategy: merge, limits: {{{limits}}}}}");
     assert_eq!(
