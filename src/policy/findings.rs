@@ -56,8 +56,14 @@ pub(crate) fn outcomes(
         }
         let fates = fates.of(&policy.locator());
         let outcome = |everywhere: &Everywhere<'_>| {
-            let outcomes: BTreeSet<Outcome> = everywhere.fates.iter().map(|fate| fate.total().outcome()).collect();
-            (outcomes.len() == 1).then(|| outcomes.into_iter().next()).flatten()
+            let outcomes: BTreeSet<Outcome> = everywhere
+                .fates
+                .iter()
+                .map(|fate| fate.total().outcome())
+                .collect();
+            (outcomes.len() == 1)
+                .then(|| outcomes.into_iter().next())
+                .flatten()
         };
         match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
             Some((everywhere, Outcome::Overridden)) => {
@@ -126,7 +132,9 @@ fn wholly_overridden(
     let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
     let elsewhere = total.by.values().any(|winner| {
         let known = attachments.find(&winner.object.identity());
-        let nodes = known.filter(|_| !winner.local).map(|winner| attachments.policy(winner).nodes());
+        let nodes = known
+            .filter(|_| !winner.local)
+            .map(|winner| attachments.policy(winner).nodes());
         // What lives on a cluster is told when it takes the place of something.
         nodes.is_some_and(|nodes| !nodes.iter().any(|node| own.contains(node)))
     });

@@ -52,7 +52,9 @@ impl PolicyView<'_> {
                         identity.group_kind.kind.clone(),
                         identity.group_kind.group.clone(),
                     );
-                    let (_, target) = targets.entry(key).or_insert_with(|| (identity, Target::default()));
+                    let (_, target) = targets
+                        .entry(key)
+                        .or_insert_with(|| (identity, Target::default()));
                     let locators = seen.attachments.topology.path_locators(&path.path);
                     target.add(result, locators, seen.clusters);
                 }
@@ -75,7 +77,9 @@ impl PolicyView<'_> {
         let attachments = seen.attachments;
         let profile = &attachments.kinds.get(kind).profile;
         let authors: BTreeSet<AuthoredId> = effective.sources(attachments);
-        let objects = authors.into_iter().map(|author| attachments.authored(author).object);
+        let objects = authors
+            .into_iter()
+            .map(|author| attachments.authored(author).object);
         let gateway = attachments.topology.gateways.get(path.gateway).known_as();
         let on_hub = self.hub.topology.find(&gateway.identity()).into_iter();
         let controller = on_hub
@@ -153,7 +157,9 @@ impl Target {
             .results
             .iter()
             .map(|(result, ..)| {
-                let same = |(other, ..): &&(Result, _, _)| (&other.group, &other.kind) == (&result.group, &result.kind);
+                let same = |(other, ..): &&(Result, _, _)| {
+                    (&other.group, &other.kind) == (&result.group, &result.kind)
+                };
                 self.results.iter().filter(same).count()
             })
             .collect();

@@ -368,11 +368,14 @@ impl Names {
         route.is_some_and(|route| !self.routes.contains(route))
     }
 
-    /// Whether a local policy of this kind is on a path.
+    /// Whether a local policy of this kind is on a path, or on a Namespace of it.
     fn is_inhabited(&self, kind: &str, path: &[String]) -> bool {
         let kind = kind.split('.').next().unwrap_or_default();
-        let mut nodes = path.iter();
-        nodes.any(|node| self.inhabited.contains_key(&(kind.to_owned(), node.clone())))
+        let mut targets = self.inhabited.keys().filter(|(of, _)| of == kind);
+        targets.any(|(_, target)| match target.strip_prefix("namespace:") {
+            Some(namespace) => path.iter().any(|node| node.contains(&format!(":{namespace}/"))),
+            None => path.contains(target),
+        })
     }
 }
 
