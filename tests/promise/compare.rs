@@ -47,7 +47,7 @@ pub(crate) struct Counts {
 }
 
 /// Codes of errors by which a hub may be refused.
-pub(crate) const REFUSALS: [&str; 3] = ["policy/undecided", "placement/not-uniform", "policy/same-target"];
+const REFUSALS: [&str; 3] = ["policy/undecided", "placement/not-uniform", "policy/same-target"];
 
 /// Compares what `policies --cluster` says of each cluster with what holds there, whatever the times at which things
 /// arrive.
@@ -55,17 +55,15 @@ pub(crate) fn judge(input: &Input) -> Verdict {
     let hub = match Hub::render(input) {
         Ok(hub) => hub,
         Err((Refusal::Codes(codes), said)) => {
-            return match codes.iter().next() {
-                Some(code) if codes.len() == 1 && REFUSALS.contains(&code.as_str()) => {
-                    Verdict::Refused(code.clone())
-                }
-                _ => {
-                    let codes: Vec<String> = codes.into_iter().collect();
-                    Verdict::Broken(Breach::new(
-                        &codes.join(", "),
-                        format!("the hub has errors:\n{said}"),
-                    ))
-                }
+            let is_refused = codes.iter().all(|code| REFUSALS.contains(&code.as_str()));
+            let codes: Vec<String> = codes.into_iter().collect();
+            return if is_refused {
+                Verdict::Refused(codes.join(" and "))
+            } else {
+                Verdict::Broken(Breach::new(
+                    &codes.join(", "),
+                    format!("the hub has errors:\n{said}"),
+                ))
             };
         }
         Err((Refusal::Broken(wrong), _)) => return Verdict::Broken(Breach::new("works", wrong)),
