@@ -11,9 +11,9 @@ mod render_report;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
-mod effective_policy;
 mod policies;
 mod policy_view;
+mod effective_policy;
 
 mod explain;
 mod explain_text;
@@ -47,7 +47,7 @@ pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
-pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
+pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
 pub use status::{
     Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
     WorkState,

@@ -77,6 +77,7 @@ impl Profiles {
     }
 
     /// All of them, sorted by kind.
+    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
         self.by_kind.values().flatten()
     }
