@@ -117,7 +117,12 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn without(&self, policy: &Object) -> Self {
         let placed = Arc::clone(&self.placed);
-        Self::of(placed, self.cluster, Some(policy.identity()), &mut Findings::new())
+        Self::of(
+            placed,
+            self.cluster,
+            Some(policy.identity()),
+            &mut Findings::new(),
+        )
     }
 
     fn of(

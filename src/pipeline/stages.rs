@@ -118,13 +118,7 @@ fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) ->
     let attached = &analysis.attached;
     let hub = &loaded.hub;
     analysis.report_not_synced(findings);
-    report_other_versions(
-        &attached.attachments,
-        &attached.kinds,
-        hub,
-        ours,
-        findings,
-    );
+    report_other_versions(&attached.attachments, &attached.kinds, hub, ours, findings);
     attached.routes.report_loose(ours, clusters, findings);
     let namespace_labels = check_admission(
         &attached.routes,

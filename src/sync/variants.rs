@@ -151,8 +151,15 @@ fn copies(
             let value = match synced.role {
                 Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
                 Role::Route => {
-                    let parents = targets.iter().filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
-                    downstream_route(content, (&name, &downstream), &parents.collect::<Vec<_>>(), gateways)
+                    let parents = targets
+                        .iter()
+                        .filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
+                    downstream_route(
+                        content,
+                        (&name, &downstream),
+                        &parents.collect::<Vec<_>>(),
+                        gateways,
+                    )
                 }
             };
             Copy {

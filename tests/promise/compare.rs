@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, locator, references};
+use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, is_policy, locator, references};
 
 /// What became of a hub.
 #[derive(Debug)]
@@ -164,11 +164,6 @@ fn draws(spoke: &Spoke) -> Vec<(&'static str, Times)> {
     draws
 }
 
-fn is_policy(value: &Value) -> bool {
-    let is_route = value["spec"].get("parentRefs").is_some();
-    !is_route && !matches!(value["kind"].as_str(), Some("Gateway" | "Namespace" | "Secret"))
-}
-
 /// When policies arrive.
 #[derive(Debug, Clone, Copy)]
 enum Draw {
@@ -245,8 +240,15 @@ impl Names {
         }
         for policy in &spoke.local {
             let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
-            for reference in references(policy) {
-                let node = names.node(&target(namespace, &reference));
+            let mut targets: Vec<String> = references(policy)
+                .iter()
+                .map(|reference| target(namespace, reference))
+                .collect();
+            if targets.is_empty() && is_policy(policy) {
+                targets.push(format!("namespace:{namespace}"));
+            }
+            for node in targets {
+                let node = names.node(&node);
                 let kind = policy["kind"].as_str().unwrap_or_default();
                 let there = names.inhabited.entry((kind.to_owned(), node)).or_default();
                 there.insert(locator(policy));
