@@ -16,7 +16,8 @@ use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::{PolicyView, placements_not_found};
 use crate::sync::{
-    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced, report_other_versions,
+    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced,
+    report_other_versions,
 };
 use apimachinery::Identity;
 
@@ -117,7 +118,12 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn without(&self, policy: &Object) -> Self {
         let placed = Arc::clone(&self.placed);
-        Self::of(placed, self.cluster, Some(policy.identity()), &mut Findings::new())
+        Self::of(
+            placed,
+            self.cluster,
+            Some(policy.identity()),
+            &mut Findings::new(),
+        )
     }
 
     fn of(

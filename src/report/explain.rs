@@ -46,7 +46,11 @@ pub fn explain(
         clusters: explainer.clusters(&locator, policy, identity),
         shipped_to: explainer.shipped_to(identity),
         assumed: explainer.is_assumed(identity),
-        attached: if policy { Vec::new() } else { explainer.attached(identity) },
+        attached: if policy {
+            Vec::new()
+        } else {
+            explainer.attached(identity)
+        },
         policy: policy.then(|| explainer.policy(&locator, without)),
         effective: if policy {
             explainer.effective_of_policy(&locator)
@@ -181,9 +185,8 @@ impl<'e> Explainer<'e, '_> {
                     let through = seen.effective.through(seen.attachments, node).into_iter();
                     let kind = hub.policy(id).kind;
                     let same = hub.kinds.get(kind).profile.group_kind();
-                    let through = through.filter(|(kind, _)| {
-                        seen.attachments.kinds.get(*kind).profile.group_kind() == same
-                    });
+                    let through = through
+                        .filter(|(kind, _)| seen.attachments.kinds.get(*kind).profile.group_kind() == same);
                     on.extend(through.map(|(kind, path)| (seen, kind, path)));
                 }
             }
@@ -351,7 +354,9 @@ impl<'e> Explainer<'e, '_> {
                     })
                 })
                 .collect(),
-            if_deleted: without.map(|without| if_deleted(view, without)).unwrap_or_default(),
+            if_deleted: without
+                .map(|without| if_deleted(view, without))
+                .unwrap_or_default(),
         }
     }
 }

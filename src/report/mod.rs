@@ -11,9 +11,9 @@ mod render_report;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
+mod effective_policy;
 mod policies;
 mod policy_view;
-mod effective_policy;
 
 mod explain;
 mod explain_text;
