@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
 use spokewright::output;
-use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,

@@ -37,7 +37,7 @@ pub mod diff;
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
+    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
     ReachPart, SettingIfDeleted, Winner, explain,
 };
 pub use explain_text::{explanation_text, policies_text};

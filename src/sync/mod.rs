@@ -54,6 +54,6 @@ pub(crate) use synced_kinds::SyncedKinds;
 pub(crate) use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};
 pub(crate) use gateway::PlacedGateway;
 pub(crate) use metadata::{set_metadata, shipped};
-pub use spokes::Spoke;
+pub(crate) use spokes::Spoke;
 pub(crate) use spokes::Spokes;
 pub(crate) use variants::{Variant, Variants};
