@@ -1,0 +1,1 @@
+//! What is on each cluster, and which clusters are alike.
