@@ -200,7 +200,9 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
         let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
-        let effective = EffectiveSettings::new(&analysis.policies(&mut findings), |_| true);
+        let spokes = analysis.spokes();
+        let effective = EffectiveSettings::new(&analysis.policies(&spokes, &mut findings), |_| true);
+        drop(spokes);
         drop(analysis);
         (loaded, rendered, effective)
     };

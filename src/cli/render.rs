@@ -13,7 +13,7 @@ use spokewright::diagnostic::{Code, Findings, Severity, counted};
 use spokewright::output::{self, ChangeKind, Options, Summary};
 use spokewright::pipeline::{self, Analysis, Rendered, Request};
 use spokewright::render::{Layout, Shard};
-use spokewright::report::RenderReport;
+use spokewright::report::{RenderReport, kept_by_local_policies};
 
 use super::next;
 use super::options::{ReadOptions, WorkKindOption, empty_result};
@@ -142,6 +142,9 @@ impl Render {
             return Ok(Status::of(&findings));
         }
         show::findings(&findings, sources, self.options.speech);
+        if let Some(line) = kept_by_local_policies(&rendered.withheld) {
+            self.say(&line);
+        }
         let layout = rendered.layout(&loaded);
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());

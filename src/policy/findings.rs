@@ -13,6 +13,7 @@ use super::declared_target::{Declared, Target};
 use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
+use super::precedence::Rule;
 use super::profile::StatusShape;
 use super::status::{MAX_ANCESTORS, accepted};
 use crate::diagnostic::{Code, Finding, Findings, Place};
@@ -125,9 +126,11 @@ fn wholly_overridden(
     }
     let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
     let elsewhere = total.by.values().any(|winner| {
+        if winner.local {
+            return winner.rules.iter().any(|rule| *rule != Rule::SpokeLocal);
+        }
         let known = attachments.find(&winner.object.identity());
-        let nodes = known.filter(|_| !winner.local).map(|winner| attachments.policy(winner).nodes());
-        // What lives on a cluster is told when it takes the place of something.
+        let nodes = known.map(|winner| attachments.policy(winner).nodes());
         nodes.is_some_and(|nodes| !nodes.iter().any(|node| own.contains(node)))
     });
     // Policies with one target are already reported as such.

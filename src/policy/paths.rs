@@ -134,13 +134,16 @@ impl<'l> Walk<'l, '_> {
     }
 
     /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well live
-    /// where nobody looked.
+    /// where nobody looked. A route that is only taken to be there is no reason to leave that out.
     fn listeners_without_routes(&mut self, head: &[Stop<'l>], listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>) {
         if self.ends(Level::Gateway) || self.ends(Level::Listener) {
             return;
         }
         let topology = self.topology;
-        let concerns = |route: RouteId| self.profile.concerns_route(&topology.routes.get(route).object.kind);
+        let concerns = |route: RouteId| {
+            let route = topology.routes.get(route);
+            !route.assumed && self.profile.concerns_route(&route.object.kind)
+        };
         let attached = self.gateway.attached.iter();
         let taken: BTreeSet<ListenerId> = attached
             .filter(|(_, route)| concerns(*route))

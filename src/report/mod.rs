@@ -47,7 +47,7 @@ pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
-pub use render_report::{RenderReport, SourceLine, WithheldPolicy};
+pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
 pub use status::{
     Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
     WorkState,

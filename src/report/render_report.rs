@@ -3,12 +3,14 @@
 //! Owns: the document `RenderReport`. Flows in: a plan, statuses, findings. Flows out: serializable data with
 //! places. Must not know: how a work is made, or where the report goes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
 use super::status::ObjectStatus;
-use crate::diagnostic::{API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part};
+use crate::diagnostic::{
+    API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part, and_more, counted, first_names,
+};
 use crate::object::Origin;
 use crate::policy::Attachments;
 use crate::render::{ManifestSummary, Plan, ReplicaSet};
@@ -126,6 +128,45 @@ impl WithheldPolicy {
             because: withheld.rule.because(),
         }
     }
+}
+
+/// So many policies that give way are named in one line; the rest is counted.
+const MOST_NAMED: usize = 3;
+
+/// One line about the policies that are kept from clusters by what lives there; `None` where there is none.
+#[must_use]
+pub fn kept_by_local_policies(withheld: &[WithheldPolicy]) -> Option<String> {
+    let mut pairs: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for entry in withheld {
+        if let Some(cluster) = &entry.cluster {
+            let pair = (key_of(&entry.policy), key_of(&entry.winner));
+            pairs.entry(pair).or_default().insert(cluster);
+        }
+    }
+    let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| *policy).collect();
+    let verb = match policies.len() {
+        0 => return None,
+        1 => "gives",
+        _ => "give",
+    };
+    let named = pairs.iter().take(MOST_NAMED).map(|((policy, winner), clusters)| {
+        let clusters: Vec<&str> = clusters.iter().copied().collect();
+        format!("{policy} to {winner} on {}", first_names(&clusters, MOST_NAMED))
+    });
+    let mut named: Vec<String> = named.collect();
+    if let Some(more) = and_more(pairs.len().saturating_sub(MOST_NAMED), "") {
+        named.push(format!("{more} (`--report FILE` lists all)"));
+    }
+    Some(format!(
+        "{} {verb} way to what lives on a cluster: {}",
+        counted(policies.len(), "policy"),
+        named.join("; ")
+    ))
+}
+
+/// `namespace/name` of a locator.
+fn key_of(locator: &str) -> &str {
+    locator.split_once(':').map_or(locator, |(_, key)| key)
 }
 
 impl<'a> RenderReport<'a> {

@@ -87,36 +87,43 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
     Arc::unwrap_or_clone(merged)
 }
 
-/// Challengers that tell functions of policies apart: merging looks at whether the challenger is empty, and at each setting
-/// that some policy makes; at fields, also at what stands above, below and beside them.
+/// Challengers that tell functions of policies apart. Merging looks at whether the challenger is empty and, setting by
+/// setting, at whether it makes it; at fields, also at what stands above, below and beside them.
 fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     let layers = entries.iter().flat_map(|entry| entry.layers.iter());
     let leaves = layers.flat_map(|layer| layer.content.iter());
     let keys: BTreeMap<&str, bool> = leaves.map(|(key, leaf)| (key.as_ref(), leaf.essential)).collect();
     let mut probes = vec![Content::new(), content([(FOREIGN, true)])];
     if matches!(profile.unit, MergeUnit::Rules(_)) {
+        let weightless = keys.iter().filter(|(_, essential)| !**essential);
         probes.push(content([(FOREIGN, false)]));
-        for (key, essential) in &keys {
-            probes.push(content([(*key, *essential)]));
-            probes.push(content([(*key, *essential), (FOREIGN, true)]));
-        }
-        probes.push(content(keys));
+        probes.push(content(weightless.map(|(key, _)| (*key, false))));
+        probes.push(content(keys.into_iter().chain([(FOREIGN, true)])));
         return probes;
     }
-    let mut fields: BTreeSet<String> = BTreeSet::new();
+    let mut fields: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for key in keys.keys() {
         let ends = key
             .match_indices('/')
             .skip(1)
             .map(|(at, _)| at)
             .chain([key.len()]);
+        let top = ends.clone().find_map(|at| key.get(..at)).unwrap_or(key);
+        let there = fields.entry(top).or_default();
         for above in ends.filter_map(|at| key.get(..at)) {
-            fields.insert(above.to_owned());
-            fields.insert(format!("{above}{FOREIGN}"));
+            there.insert(above.to_owned());
+            there.insert(format!("{above}{FOREIGN}"));
         }
     }
-    probes.extend(fields.iter().map(|field| content([(field.as_str(), true)])));
-    probes
+    // Fields below different ones of the spec do not meet, so that one challenger probes one of each.
+    let mut fields: Vec<_> = fields.into_values().map(BTreeSet::into_iter).collect();
+    loop {
+        let next: Vec<String> = fields.iter_mut().filter_map(Iterator::next).collect();
+        if next.is_empty() {
+            return probes;
+        }
+        probes.push(content(next.iter().map(|field| (field.as_str(), true))));
+    }
 }
 
 /// Settings that no policy says so.

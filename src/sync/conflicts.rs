@@ -4,6 +4,8 @@
 //! Flows in: attachments, what becomes of one target, the local policies of a cluster. Flows out: findings.
 //! Must not know: works.
 
+use serde_json::Value;
+
 use super::any_order::{commute, holds_in_any_order};
 use super::beside_local::beside_local;
 use super::local_policies::{LocalPolicies, LocalPolicy};
@@ -188,12 +190,8 @@ fn local_pair(
     other: &LocalPolicy<'_>,
 ) -> Option<Finding> {
     let has_time = |local: &LocalPolicy<'_>| {
-        local
-            .object
-            .value
-            .pointer("/metadata/creationTimestamp")
-            .is_some()
-            || local.object.annotation(ORIGIN_CREATION).is_some()
+        let created = local.object.value.pointer("/metadata/creationTimestamp");
+        created.is_some_and(Value::is_string) || local.object.annotation(ORIGIN_CREATION).is_some()
     };
     if has_time(one) && has_time(other) {
         return None;

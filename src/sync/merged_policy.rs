@@ -155,6 +155,8 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
         let of = |entry: &'e Entry| entry.layers.iter().find(|layer| layer.side == *side);
         let oldest = entries.iter().find_map(of)?;
         let base = match of(name_giver) {
+            // Without a wrapper, settings that say nothing would not be there at all.
+            Some(own) if own.base == "/spec" && content.is_empty() => "/spec/defaults",
             Some(own) => own.base,
             // A strategy beside bare settings would count for overrides, too.
             None if oldest.base == "/spec" && *strategy != profile.strategy => "/spec/defaults",

@@ -34,7 +34,7 @@ fn explain_a_policy_says_its_reach_and_what_would_change_without_it() {
     run.exits(0);
     for text in [
         "Enforced=True (Enforced)",
-        "reaches 3 clusters, 1 Gateway, 1 listener, 1 route",
+        "reaches 2 clusters, 1 Gateway, 1 listener, 1 route",
         "on eu-1: RateLimitPolicy is overridden by [kuadrant-shop/maintenance]",
         "If it were deleted",
         "per-client: nothing -> ",

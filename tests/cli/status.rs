@@ -238,7 +238,7 @@ fn yaml_is_an_effective_policy_for_each_target() {
     );
     let gateway = documents
         .iter()
-        .find(|document| document["metadata"] == json!({"name": "payments", "namespace": "payments"}))
+        .find(|document| document["metadata"] == json!({"name": "gateway-payments", "namespace": "payments"}))
         .expect("the Gateway's");
     let policies = gateway["policies"].as_array().expect("policies");
     assert_eq!(policies[0]["controllerName"], "kuadrant.io/mgc-gw-controller");

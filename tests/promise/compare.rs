@@ -87,8 +87,12 @@ pub(crate) fn judge(input: &Input) -> Verdict {
             let text = format!("on {}:\n{text}", spoke.cluster);
             return Verdict::Broken(Breach::new(&format!("{sort}, from what was meant"), text));
         }
-        let mut breaches = Vec::new();
         let draws = draws(spoke);
+        if let Some(text) = names.taken_from_locals(spoke, &draws[0].1, &promise) {
+            let text = format!("on {}:\n{text}", spoke.cluster);
+            return Verdict::Broken(Breach::new("a local setting is taken away", text));
+        }
+        let mut breaches = Vec::new();
         for (words, times) in &draws {
             let evaluated = spoke.evaluate(times);
             let when = format!("on {}, where {words}", spoke.cluster);
@@ -163,11 +167,8 @@ fn draws(spoke: &Spoke) -> Vec<(&'static str, Times)> {
 }
 
 fn is_policy(value: &Value) -> bool {
-    let spec = &value["spec"];
-    spec.get("targetRef")
-        .or(spec.get("targetRefs"))
-        .or(spec.get("action"))
-        .is_some()
+    let is_route = value["spec"].get("parentRefs").is_some();
+    !is_route && !matches!(value["kind"].as_str(), Some("Gateway" | "Namespace" | "Secret"))
 }
 
 /// When policies arrive.
@@ -221,8 +222,8 @@ pub(crate) struct Names {
     namespaces: BTreeSet<String>,
     /// Routes that arrive or live there.
     routes: BTreeSet<String>,
-    /// What local policies target, sections and all, by their kind.
-    inhabited: BTreeSet<(String, String)>,
+    /// What local policies target, sections and all, by their kind; with their locators.
+    inhabited: BTreeMap<(String, String), BTreeSet<String>>,
 }
 
 const GATEWAY: &str = "gateway.gateway.networking.k8s.io:";
@@ -247,18 +248,10 @@ impl Names {
         for policy in &spoke.local {
             let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
             for reference in references(policy) {
-                let text = |field: &str| reference[field].as_str().unwrap_or_default();
-                let mut node = format!(
-                    "{}.{}:{namespace}/{}",
-                    text("kind").to_lowercase(),
-                    text("group"),
-                    text("name")
-                );
-                if let Some(section) = reference["sectionName"].as_str() {
-                    node = format!("{node}#{section}");
-                }
+                let node = names.node(&target(namespace, &reference));
                 let kind = policy["kind"].as_str().unwrap_or_default();
-                names.inhabited.insert((kind.to_owned(), names.node(&node)));
+                let there = names.inhabited.entry((kind.to_owned(), node)).or_default();
+                there.insert(locator(policy));
             }
         }
         names
@@ -305,6 +298,8 @@ struct Entry {
     spec: Value,
     /// For each policy: the hub objects it was made from.
     sources: BTreeSet<BTreeSet<String>>,
+    /// By rule or pointer: the value, and the policy that it comes from.
+    settings: BTreeMap<String, (Value, String)>,
 }
 
 fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
@@ -337,7 +332,21 @@ fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
             format!("{}.{}", text("kind"), text("group")),
             path.into_iter().skip(1).collect(),
         );
+        let from = |field: &str| entry[field].as_object().into_iter().flatten();
+        let of_rules = from("ruleSources").map(|(rule, source)| (rule, entry["rules"].get(rule), source));
+        let of_fields = from("sources").map(|(at, source)| (at, entry["spec"].pointer(at), source));
+        let settings = if entry.get("ruleSources").is_some() {
+            of_rules.collect()
+        } else {
+            of_fields.collect::<Vec<_>>()
+        };
+        let settings = settings.into_iter().map(|(at, value, source)| {
+            let source = source.as_str().unwrap_or_default().to_owned();
+            (at.clone(), (value.cloned().unwrap_or_default(), source))
+        });
+        let settings = settings.collect();
         let entry = Entry {
+            settings,
             rules,
             spec: entry.get("spec").cloned().unwrap_or_default(),
             sources: sources.iter().map(|source| names.policy(source)).collect(),
@@ -363,7 +372,52 @@ impl Names {
     fn is_inhabited(&self, kind: &str, path: &[String]) -> bool {
         let kind = kind.split('.').next().unwrap_or_default();
         let mut nodes = path.iter();
-        nodes.any(|node| self.inhabited.contains(&(kind.to_owned(), node.clone())))
+        nodes.any(|node| self.inhabited.contains_key(&(kind.to_owned(), node.clone())))
+    }
+}
+
+impl Names {
+    /// What local policies would set without the synced ones on the same target, and do not set beside them.
+    fn taken_from_locals(
+        &self,
+        spoke: &Spoke,
+        times: &Times,
+        promise: &BTreeMap<Key, Entry>,
+    ) -> Option<String> {
+        for (inhabited, locals) in &self.inhabited {
+            let alone = spoke.evaluate_where(times, |policy, reference| {
+                let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
+                let kind = policy["kind"].as_str().unwrap_or_default();
+                *inhabited != (kind.to_owned(), self.node(&target(namespace, reference)))
+            });
+            let taken = in_the_paths_of(&entries(&alone, self), promise)
+                .into_iter()
+                .filter(|(key, _)| !self.is_elsewhere(&key.1))
+                .find_map(|(key, entry)| {
+                    entry
+                        .taken_by(promise.get(&key), locals)
+                        .map(|taken| (key, taken))
+                });
+            if let Some(((kind, path), taken)) = taken {
+                return Some(format!("{kind} on {}\n  {taken}", path.join(" > ")));
+            }
+        }
+        None
+    }
+}
+
+/// The locator of a target on the cluster.
+fn target(namespace: &str, reference: &Value) -> String {
+    let text = |field: &str| reference[field].as_str().unwrap_or_default();
+    let (kind, group, name) = (text("kind").to_lowercase(), text("group"), text("name"));
+    let dot = if group.is_empty() { "" } else { "." };
+    let namespace = match text("kind") {
+        "Namespace" | "GatewayClass" => String::new(),
+        _ => format!("{namespace}/"),
+    };
+    match reference["sectionName"].as_str() {
+        Some(section) => format!("{kind}{dot}{group}:{namespace}{name}#{section}"),
+        None => format!("{kind}{dot}{group}:{namespace}{name}"),
     }
 }
 
@@ -435,6 +489,19 @@ fn shown(entry: Option<&Entry>) -> String {
 }
 
 impl Entry {
+    /// A setting of one of these policies that another entry has not.
+    fn taken_by(&self, said: Option<&Self>, locals: &BTreeSet<String>) -> Option<String> {
+        let settings = self
+            .settings
+            .iter()
+            .filter(|(_, (_, source))| locals.contains(source));
+        settings.into_iter().find_map(|(at, (value, source))| {
+            let said = said.and_then(|said| said.settings.get(at));
+            let is_kept = said.is_some_and(|(found, _)| found == value);
+            (!is_kept).then(|| format!("{at} of {source}: {value}\n  said: {said:?}"))
+        })
+    }
+
     fn says_the_same(&self, other: &Self) -> bool {
         self.rules == other.rules && self.spec == other.spec && same_sources(&self.sources, &other.sources)
     }

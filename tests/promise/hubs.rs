@@ -4,11 +4,13 @@
 //! modulo what there is to choose from, so that every hub makes sense and each number shrinks by itself.
 //! Flows in: random numbers. Flows out: inputs. Must not know: what holds on a cluster.
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::kinds::{FAMILIES, Kind};
+use super::kinds::{FAMILIES, Kind, TARGETS};
 use super::spokes::{Input, Texts};
 
 /// A hub in short.
@@ -86,6 +88,7 @@ const PLACEMENTS: [(&str, &[&str]); 3] = [
 const HOMES: [Option<&str>; 3] = [None, Some("eu-1"), Some("us-1")];
 const LISTENERS: [&str; 2] = ["api", "web"];
 const CLASS: &str = "multicluster";
+const BACKEND: &str = "shop";
 const GROUP: &str = "gateway.networking.k8s.io";
 
 /// The shapes of hubs: usually one Gateway, two listeners, two routes, up to three policies and two local ones.
@@ -265,7 +268,7 @@ impl Hub {
         }
     }
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [&'static Kind] {
         FAMILIES[self.family % FAMILIES.len()]
     }
 
@@ -415,7 +418,7 @@ impl Hub {
             json!({
                 "name": format!("rule-{number}"),
                 "matches": [{"path": {"type": "PathPrefix", "value": format!("/{number}")}}],
-                "backendRefs": [{"name": "shop", "port": 8080}],
+                "backendRefs": [{"name": BACKEND, "port": 8080}],
             })
         };
         Some(json!({
@@ -426,7 +429,7 @@ impl Hub {
     }
 
     /// What a policy of a kind may target on the hub, or on a cluster.
-    fn targets(&self, kind: Kind, cluster: Option<&str>) -> Vec<Target> {
+    fn targets(&self, kind: &Kind, cluster: Option<&str>) -> Vec<Target> {
         let mut targets = Vec::new();
         let mut add = |kind: &'static str, namespace: &str, name: String, sections: Vec<String>| {
             let sections = sections.into_iter().map(Some);
@@ -437,6 +440,7 @@ impl Hub {
                 section,
             }));
         };
+        let mut namespaces = BTreeSet::new();
         for at in 0..self.gateways.len() {
             let namespace = self.gateway_namespace(at);
             let namespace = match cluster {
@@ -444,29 +448,40 @@ impl Hub {
                 Some(_) => format!("kuadrant-{namespace}"),
                 None => namespace.to_owned(),
             };
-            let sections = if kind.has_sections() {
-                LISTENERS.iter().map(|name| (*name).to_owned()).collect()
-            } else {
-                Vec::new()
-            };
-            add("Gateway", &namespace, gateway_name(at), sections);
+            let sections = LISTENERS.iter().map(|name| (*name).to_owned());
+            add("Gateway", &namespace, gateway_name(at), sections.collect());
+            namespaces.insert(namespace);
         }
+        let mut services = BTreeSet::new();
         for at in 0..self.routes.len() {
             let home = self.home(at);
             let is_there = match cluster {
                 None => home.is_none(),
                 Some(cluster) => home == Some(cluster) || (home.is_none() && self.is_shipped(at, cluster)),
             };
-            if kind.targets_routes() && is_there && self.route(at).is_some() {
+            if is_there && self.route(at).is_some() {
                 let rules = 1..=self.routes[at].rules;
-                let sections = if kind.has_sections() {
-                    rules.map(|rule| format!("rule-{rule}")).collect()
-                } else {
-                    Vec::new()
-                };
-                add("HTTPRoute", self.route_namespace(at), route_name(at), sections);
+                let sections = rules.map(|rule| format!("rule-{rule}"));
+                add(
+                    "HTTPRoute",
+                    self.route_namespace(at),
+                    route_name(at),
+                    sections.collect(),
+                );
+                services.insert(self.route_namespace(at));
             }
         }
+        for namespace in &services {
+            add("Service", namespace, BACKEND.to_owned(), Vec::new());
+            namespaces.insert((*namespace).to_owned());
+        }
+        for namespace in namespaces {
+            add("Namespace", &namespace, namespace.clone(), Vec::new());
+        }
+        if cluster.is_none() {
+            add("GatewayClass", "gateways", CLASS.to_owned(), Vec::new());
+        }
+        targets.retain(|target| kind.may_target(target.kind) && (kind.sections || target.section.is_none()));
         targets
     }
 
@@ -483,13 +498,13 @@ impl Hub {
         let target = all.get(policy.target % all.len().max(1))?;
         let mut targets = vec![target];
         if let Some(second) = policy.second.and_then(|second| all.get(second % all.len()))
-            && kind.has_several_targets()
+            && kind.several
             && second.namespace == target.namespace
             && (&second.kind, &second.name) != (&target.kind, &target.name)
         {
             targets.push(second);
         }
-        let is_elsewhere = policy.elsewhere && kind.crosses_namespaces();
+        let is_elsewhere = policy.elsewhere && !matches!(target.kind, "Namespace" | "GatewayClass");
         let namespace = if is_elsewhere {
             "platform"
         } else {
@@ -507,10 +522,13 @@ impl Hub {
         let grant = is_elsewhere.then(|| {
             json!({
                 "apiVersion": "gateway.networking.k8s.io/v1beta1", "kind": "ReferenceGrant",
-                "metadata": {"name": format!("{}-{}", kind.name().to_lowercase(), target.kind.to_lowercase()), "namespace": target.namespace},
+                "metadata": {"name": format!("{}-{}", kind.name.to_lowercase(), target.kind.to_lowercase()), "namespace": target.namespace},
                 "spec": {
-                    "from": [{"group": kind.group(), "kind": kind.name(), "namespace": "platform"}],
-                    "to": [{"group": GROUP, "kind": "Gateway"}, {"group": GROUP, "kind": "HTTPRoute"}],
+                    "from": [{"group": kind.group, "kind": kind.name, "namespace": "platform"}],
+                    "to": [
+                        {"group": GROUP, "kind": "Gateway"}, {"group": GROUP, "kind": "HTTPRoute"},
+                        {"group": "", "kind": "Service"},
+                    ],
                 },
             })
         });
@@ -564,7 +582,9 @@ fn metadata(name: &str, namespace: &str, created: Option<u8>) -> Value {
 }
 
 fn reference(target: &Target, with_namespace: bool) -> Value {
-    let mut reference = json!({"group": GROUP, "kind": target.kind, "name": target.name});
+    let group = TARGETS.iter().find(|(_, _, kind)| *kind == target.kind);
+    let group = group.map_or(GROUP, |(_, group, _)| *group);
+    let mut reference = json!({"group": group, "kind": target.kind, "name": target.name});
     if with_namespace {
         reference["namespace"] = json!(target.namespace);
     }

@@ -1,239 +1,282 @@
 //! Policy kinds that hubs are generated with: what may be targeted, and specs in every form.
 //!
-//! Owns: [`Kind`]. Flows in: which settings a policy has, as bits. Flows out: policies without metadata; the CRDs of kinds
-//! that only their label tells. Must not know: hubs.
+//! Owns: [`Kind`] and the table of them. Flows in: which settings a policy has, as bits. Flows out: policies without
+//! metadata; the CRDs of kinds that only their label tells. Must not know: hubs.
 
 use serde_json::{Map, Value, json};
 
+use Form::{Adding, Auth, Color, EnvoyGateway, Flat, InDefault, Limits, Plain};
+
 /// A policy kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    RateLimit,
-    Auth,
-    Tls,
-    Dns,
-    /// Envoy Gateway's SecurityPolicy.
-    Security,
-    /// Envoy Gateway's BackendTrafficPolicy.
-    BackendTraffic,
-    /// NGINX Gateway Fabric's ClientSettingsPolicy.
-    ClientSettings,
-    /// Istio's AuthorizationPolicy.
-    Authorization,
-    /// A kind with the label `Inherited`.
-    Color,
-    /// A kind with the label `Direct`.
-    Shade,
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) group: &'static str,
+    version: &'static str,
+    pub(crate) name: &'static str,
+    /// What may be targeted: letters of [`TARGETS`].
+    targets: &'static str,
+    /// Whether listeners, rules and ports may be named.
+    pub(crate) sections: bool,
+    /// Whether targets stand in a list.
+    pub(crate) several: bool,
+    form: Form,
+    /// The label of its CRD, of kinds that nothing else tells.
+    label: Option<&'static str>,
 }
 
-/// The kinds of a hub. Kinds never meet, so that most hubs have one.
-pub(crate) const FAMILIES: &[&[Kind]] = &[
-    &[Kind::RateLimit],
-    &[Kind::RateLimit],
-    &[Kind::Auth],
-    &[Kind::RateLimit, Kind::Auth],
-    &[Kind::Tls],
-    &[Kind::Dns],
-    &[Kind::Security],
-    &[Kind::BackendTraffic],
-    &[Kind::ClientSettings],
-    &[Kind::Authorization],
-    &[Kind::Color],
-    &[Kind::Color],
-    &[Kind::Shade],
-    &[Kind::RateLimit, Kind::Tls, Kind::Color],
+/// Letters of what may be targeted, with their kinds.
+pub(crate) const TARGETS: [(char, &str, &str); 5] = [
+    ('G', GROUP, "Gateway"),
+    ('R', GROUP, "HTTPRoute"),
+    ('S', "", "Service"),
+    ('N', "", "Namespace"),
+    ('C', GROUP, "GatewayClass"),
+];
+const GROUP: &str = "gateway.networking.k8s.io";
+
+/// What a spec looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Kuadrant's named limits: bare, in `defaults` or in `overrides`.
+    Limits,
+    /// Kuadrant's named rules.
+    Auth,
+    /// Fields that are taken as a whole, or each by itself.
+    Flat,
+    /// The same with `mergeType`.
+    EnvoyGateway,
+    /// Below `default`.
+    InDefault,
+    /// Istio: policies add up.
+    Adding,
+    /// Any wrappers, side by side, and a strategy.
+    Color,
+    /// Always all of its settings.
+    Plain,
+}
+
+const fn kind(
+    group: &'static str,
+    version: &'static str,
+    name: &'static str,
+    targets: &'static str,
+    (sections, several): (bool, bool),
+    form: Form,
+) -> Kind {
+    Kind {
+        group,
+        version,
+        name,
+        targets,
+        sections,
+        several,
+        form,
+        label: None,
+    }
+}
+
+const KUADRANT: &str = "kuadrant.io";
+const ENVOY: &str = "gateway.envoyproxy.io";
+const NGINX: &str = "gateway.nginx.org";
+const GKE: &str = "networking.gke.io";
+const KGATEWAY: &str = "gateway.kgateway.dev";
+const ISTIO: &str = "security.istio.io";
+
+/// Whether sections may be named, and whether targets stand in a list.
+const BOTH: (bool, bool) = (true, true);
+const SECTIONS: (bool, bool) = (true, false);
+const LIST: (bool, bool) = (false, true);
+const NEITHER: (bool, bool) = (false, false);
+
+static RATE_LIMIT: Kind = kind(KUADRANT, "v1", "RateLimitPolicy", "GR", SECTIONS, Limits);
+static AUTH: Kind = kind(KUADRANT, "v1", "AuthPolicy", "GR", SECTIONS, Auth);
+static TOKEN: Kind = kind(
+    KUADRANT,
+    "v1alpha1",
+    "TokenRateLimitPolicy",
+    "GR",
+    SECTIONS,
+    Limits,
+);
+static TLS: Kind = kind(KUADRANT, "v1", "TLSPolicy", "G", SECTIONS, Plain);
+static DNS: Kind = kind(KUADRANT, "v1", "DNSPolicy", "G", SECTIONS, Plain);
+static OIDC: Kind = kind(
+    "extensions.kuadrant.io",
+    "v1alpha1",
+    "OIDCPolicy",
+    "GR",
+    SECTIONS,
+    Plain,
+);
+static SECURITY: Kind = kind(ENVOY, "v1alpha1", "SecurityPolicy", "GR", BOTH, EnvoyGateway);
+static BACKEND_TRAFFIC: Kind = kind(
+    ENVOY,
+    "v1alpha1",
+    "BackendTrafficPolicy",
+    "GR",
+    BOTH,
+    EnvoyGateway,
+);
+static CLIENT_TRAFFIC: Kind = kind(ENVOY, "v1alpha1", "ClientTrafficPolicy", "G", BOTH, EnvoyGateway);
+static EXTENSION: Kind = kind(
+    ENVOY,
+    "v1alpha1",
+    "EnvoyExtensionPolicy",
+    "GR",
+    BOTH,
+    EnvoyGateway,
+);
+static PATCH: Kind = kind(ENVOY, "v1alpha1", "EnvoyPatchPolicy", "GC", NEITHER, Adding);
+static CLIENT_SETTINGS: Kind = kind(NGINX, "v1alpha1", "ClientSettingsPolicy", "GR", NEITHER, Flat);
+static PROXY_SETTINGS: Kind = kind(NGINX, "v1alpha1", "ProxySettingsPolicy", "GR", LIST, Flat);
+static SNIPPETS: Kind = kind(NGINX, "v1alpha1", "SnippetsPolicy", "GR", LIST, Plain);
+static UPSTREAM: Kind = kind(NGINX, "v1alpha1", "UpstreamSettingsPolicy", "S", LIST, Flat);
+static GCP_GATEWAY: Kind = kind(GKE, "v1", "GCPGatewayPolicy", "G", NEITHER, InDefault);
+static GCP_BACKEND: Kind = kind(GKE, "v1", "GCPBackendPolicy", "S", NEITHER, InDefault);
+static TRAFFIC: Kind = kind(KGATEWAY, "v1alpha1", "TrafficPolicy", "GR", BOTH, Flat);
+static LISTENER: Kind = kind(KGATEWAY, "v1alpha1", "HTTPListenerPolicy", "G", BOTH, Flat);
+static AUTHORIZATION: Kind = kind(ISTIO, "v1", "AuthorizationPolicy", "GSC", LIST, Adding);
+static REQUEST: Kind = kind(ISTIO, "v1", "RequestAuthentication", "GS", LIST, Adding);
+static BACKEND_TLS: Kind = kind(GROUP, "v1", "BackendTLSPolicy", "S", BOTH, Plain);
+static COLOR: Kind = Kind {
+    label: Some("Inherited"),
+    ..kind("paint.example.com", "v1", "ColorPolicy", "GRSNC", BOTH, Color)
+};
+static SHADE: Kind = Kind {
+    label: Some("Direct"),
+    ..kind("paint.example.com", "v1", "ShadePolicy", "GRSN", BOTH, Flat)
+};
+
+/// The kinds of a hub. Kinds never meet, so that most hubs have one; those that merge come often.
+pub(crate) static FAMILIES: [&[&Kind]; 32] = [
+    &[&RATE_LIMIT],
+    &[&RATE_LIMIT],
+    &[&RATE_LIMIT],
+    &[&AUTH],
+    &[&AUTH],
+    &[&RATE_LIMIT, &AUTH],
+    &[&TLS],
+    &[&DNS],
+    &[&SECURITY],
+    &[&BACKEND_TRAFFIC],
+    &[&CLIENT_SETTINGS],
+    &[&AUTHORIZATION],
+    &[&COLOR],
+    &[&COLOR],
+    &[&COLOR],
+    &[&SHADE],
+    &[&RATE_LIMIT, &TLS, &COLOR],
+    &[&TOKEN],
+    &[&OIDC],
+    &[&CLIENT_TRAFFIC],
+    &[&EXTENSION],
+    &[&PATCH],
+    &[&PROXY_SETTINGS],
+    &[&SNIPPETS],
+    &[&UPSTREAM],
+    &[&GCP_GATEWAY],
+    &[&GCP_BACKEND],
+    &[&TRAFFIC],
+    &[&LISTENER],
+    &[&REQUEST],
+    &[&BACKEND_TLS],
+    &[&AUTHORIZATION, &BACKEND_TLS],
 ];
 
 /// What a setting may be called.
 const KEYS: [&str; 3] = ["a", "b", "c"];
 
 impl Kind {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::RateLimit => "RateLimitPolicy",
-            Self::Auth => "AuthPolicy",
-            Self::Tls => "TLSPolicy",
-            Self::Dns => "DNSPolicy",
-            Self::Security => "SecurityPolicy",
-            Self::BackendTraffic => "BackendTrafficPolicy",
-            Self::ClientSettings => "ClientSettingsPolicy",
-            Self::Authorization => "AuthorizationPolicy",
-            Self::Color => "ColorPolicy",
-            Self::Shade => "ShadePolicy",
+    fn plural(&self) -> String {
+        let name = self.name.to_lowercase();
+        match name.strip_suffix('y') {
+            Some(stem) => format!("{stem}ies"),
+            None => format!("{name}s"),
         }
-    }
-
-    pub(crate) const fn group(self) -> &'static str {
-        match self {
-            Self::RateLimit | Self::Auth | Self::Tls | Self::Dns => "kuadrant.io",
-            Self::Security | Self::BackendTraffic => "gateway.envoyproxy.io",
-            Self::ClientSettings => "gateway.nginx.org",
-            Self::Authorization => "security.istio.io",
-            Self::Color | Self::Shade => "paint.example.com",
-        }
-    }
-
-    const fn version(self) -> &'static str {
-        match self {
-            Self::Security | Self::BackendTraffic | Self::ClientSettings => "v1alpha1",
-            _ => "v1",
-        }
-    }
-
-    fn plural(self) -> String {
-        format!("{}ies", self.name().trim_end_matches('y').to_lowercase())
     }
 
     /// The entry of `policiesToSync`.
-    pub(crate) fn resource(self) -> Value {
-        json!({"group": self.group(), "version": self.version(), "resource": self.plural()})
+    pub(crate) fn resource(&self) -> Value {
+        json!({"group": self.group, "version": self.version, "resource": self.plural()})
     }
 
-    pub(crate) const fn has_sections(self) -> bool {
-        !matches!(self, Self::ClientSettings | Self::Authorization)
-    }
-
-    pub(crate) const fn targets_routes(self) -> bool {
-        !matches!(self, Self::Tls | Self::Dns | Self::Authorization)
-    }
-
-    pub(crate) const fn has_several_targets(self) -> bool {
-        matches!(
-            self,
-            Self::Security | Self::BackendTraffic | Self::Authorization | Self::Color | Self::Shade
-        )
-    }
-
-    /// Whether a policy may stand in another namespace than its target.
-    pub(crate) const fn crosses_namespaces(self) -> bool {
-        true
+    /// Whether it may target a kind.
+    pub(crate) fn may_target(&self, kind: &str) -> bool {
+        let mut letters = TARGETS.iter().filter(|(_, _, known)| *known == kind);
+        letters.any(|(letter, ..)| self.targets.contains(*letter))
     }
 
     /// The CRD of a kind that nothing else tells.
-    pub(crate) fn definition(self) -> Option<Value> {
-        let class = match self {
-            Self::Color => "Inherited",
-            Self::Shade => "Direct",
-            _ => return None,
-        };
+    pub(crate) fn definition(&self) -> Option<Value> {
+        let class = self.label?;
         let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let mut spec = open.clone();
         spec["properties"] = json!({"targetRefs": {"type": "array", "items": open}});
         Some(json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {
-                "name": format!("{}.{}", self.plural(), self.group()),
+                "name": format!("{}.{}", self.plural(), self.group),
                 "labels": {"gateway.networking.k8s.io/policy": class},
             },
             "spec": {
-                "group": self.group(), "scope": "Namespaced",
+                "group": self.group, "scope": "Namespaced",
                 "names": {
-                    "kind": self.name(), "listKind": format!("{}List", self.name()),
-                    "plural": self.plural(), "singular": self.name().to_lowercase(),
+                    "kind": self.name, "listKind": format!("{}List", self.name),
+                    "plural": self.plural(), "singular": self.name.to_lowercase(),
                 },
                 "versions": [{
-                    "name": "v1", "served": true, "storage": true,
-                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}},
+                    "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": open}}},
                 }],
             },
         }))
     }
 
     /// A policy with the settings that `keys` has bits for, each with `value` in it, in one of the forms of the kind.
-    pub(crate) fn policy(self, form: usize, keys: u8, value: usize) -> Value {
+    pub(crate) fn policy(&self, form: usize, keys: u8, value: usize) -> Value {
         let keys: Vec<&str> = (0..KEYS.len())
             .filter(|bit| keys & (1 << bit) != 0)
             .map(|bit| KEYS[bit])
             .collect();
         json!({
-            "apiVersion": format!("{}/{}", self.group(), self.version()),
-            "kind": self.name(),
+            "apiVersion": format!("{}/{}", self.group, self.version),
+            "kind": self.name,
             "spec": self.spec(form, &keys, value),
         })
     }
 
-    fn spec(self, form: usize, keys: &[&str], value: usize) -> Value {
-        match self {
-            Self::RateLimit => {
+    fn spec(&self, form: usize, keys: &[&str], value: usize) -> Value {
+        match self.form {
+            Limits => {
                 let limits = each(keys, |_| json!({"rates": [{"limit": value, "window": "10s"}]}));
                 kuadrant(form, json!({"limits": limits}))
             }
-            Self::Auth => {
+            Auth => {
                 let rules = each(
                     keys,
                     |_| json!({"apiKey": {"selector": {"matchLabels": {"app": format!("v{value}")}}}}),
                 );
                 kuadrant(form, json!({"rules": {"authentication": rules}}))
             }
-            Self::Tls => {
-                json!({"issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": format!("v{value}")}})
-            }
-            Self::Dns => json!({"providerRefs": [{"name": format!("v{value}")}]}),
-            Self::Security => {
-                let mut spec = Map::new();
-                for key in keys {
-                    match *key {
-                        "a" => spec.insert("cors".to_owned(), json!({"maxAge": format!("{value}s")})),
-                        "b" => spec.insert(
-                            "basicAuth".to_owned(),
-                            json!({"users": {"name": format!("v{value}")}}),
-                        ),
-                        _ => spec.insert(
-                            "apiKeyAuth".to_owned(),
-                            json!({"sanitize": true, "forwardClientIDHeader": format!("v{value}")}),
-                        ),
-                    };
-                }
-                envoy_gateway(form, spec)
-            }
-            Self::BackendTraffic => {
-                let mut spec = Map::new();
-                for key in keys {
-                    match *key {
-                        "a" => spec.insert("retry".to_owned(), json!({"numRetries": value})),
-                        "b" => spec.insert(
-                            "timeout".to_owned(),
-                            json!({"tcp": {"connectTimeout": format!("{value}s")}}),
-                        ),
-                        _ => spec.insert(
-                            "timeout".to_owned(),
-                            json!({"http": {"requestTimeout": format!("{value}s")}}),
-                        ),
-                    };
-                }
-                envoy_gateway(form, spec)
-            }
-            Self::ClientSettings => {
-                let mut body = Map::new();
-                let mut spec = Map::new();
-                for key in keys {
-                    match *key {
-                        "a" => body.insert("maxSize".to_owned(), json!(format!("{value}m"))),
-                        "b" => body.insert("timeout".to_owned(), json!(format!("{value}s"))),
-                        _ => spec.insert("keepAlive".to_owned(), json!({"requests": value})),
-                    };
-                }
-                if !body.is_empty() {
-                    spec.insert("body".to_owned(), Value::Object(body));
+            Flat => Value::Object(fields(keys, value)),
+            EnvoyGateway => {
+                let mut spec = fields(keys, value);
+                if !form.is_multiple_of(3) {
+                    let kinds = ["StrategicMerge", "JSONMerge"];
+                    spec.insert("mergeType".to_owned(), json!(kinds[form % 2]));
                 }
                 Value::Object(spec)
             }
-            Self::Authorization => json!({
-                "action": if form.is_multiple_of(2) { "ALLOW" } else { "DENY" },
-                "rules": [{"to": [{"operation": {"paths": [format!("/v{value}")]}}]}],
-            }),
-            Self::Color => color(form, keys, value),
-            Self::Shade => settings(keys, value),
+            InDefault => json!({"default": fields(keys, value)}),
+            Adding => json!({"rules": [{"to": [{"operation": {"paths": [format!("/v{value}")]}}]}]}),
+            Color => color(form, keys, value),
+            Plain => json!({"reference": {"name": format!("v{value}")}}),
         }
     }
 
     /// Writes the target references of a policy.
-    pub(crate) fn point(self, policy: &mut Value, targets: &[Value]) {
-        let by_list = matches!(
-            self,
-            Self::Security | Self::BackendTraffic | Self::Authorization | Self::Color | Self::Shade
-        );
-        let (field, targets) = if by_list {
+    pub(crate) fn point(&self, policy: &mut Value, targets: &[Value]) {
+        let (field, targets) = if self.several {
             ("targetRefs", json!(targets))
         } else {
             ("targetRef", targets.first().cloned().unwrap_or_default())
@@ -263,14 +306,24 @@ fn kuadrant(form: usize, settings: Value) -> Value {
     json!({ wrapper: wrapped })
 }
 
-fn envoy_gateway(form: usize, mut spec: Map<String, Value>) -> Value {
-    if !form.is_multiple_of(3) {
-        spec.insert(
-            "mergeType".to_owned(),
-            json!(["StrategicMerge", "JSONMerge"][form % 2]),
-        );
+/// One field, and two that stand in one object.
+fn fields(keys: &[&str], value: usize) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut inner = Map::new();
+    for key in keys {
+        match *key {
+            "a" => {
+                fields.insert("retry".to_owned(), json!({"numRetries": value}));
+            }
+            key => {
+                inner.insert(key.to_owned(), json!(format!("{value}s")));
+            }
+        }
     }
-    Value::Object(spec)
+    if !inner.is_empty() {
+        fields.insert("timeout".to_owned(), Value::Object(inner));
+    }
+    fields
 }
 
 fn settings(keys: &[&str], value: usize) -> Value {

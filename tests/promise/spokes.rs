@@ -144,6 +144,26 @@ impl Spoke {
         self.evaluate_objects(items)
     }
 
+    /// The same, without the references of arriving policies that `keep` refuses; a policy without any stays away.
+    pub(crate) fn evaluate_where(&self, times: &Times, keep: impl Fn(&Value, &Value) -> bool) -> Evaluated {
+        let arriving = self.arriving.iter().filter_map(|(value, origins)| {
+            let all = references(value);
+            let kept: Vec<&Value> = all.iter().filter(|reference| keep(value, reference)).collect();
+            Some((with_references(value, &kept)?, origins.clone()))
+        });
+        let arriving: Vec<_> = arriving.collect();
+        let skip = self.arriving.len();
+        let times = times[..arriving.len()].iter().chain(&times[skip..]);
+        let rest = Self {
+            cluster: self.cluster.clone(),
+            local: self.local.clone(),
+            meant: Vec::new(),
+            known: self.known.clone(),
+            arriving,
+        };
+        rest.evaluate(&times.cloned().collect())
+    }
+
     /// `policies` on what of the hub concerns the cluster: what its authors meant, but for what lives there.
     pub(crate) fn meant(&self) -> Evaluated {
         self.evaluate_objects(self.meant.clone())
@@ -178,16 +198,13 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         if object.kind == "Gateway" || is_route {
             return arrived.contains(&object.identity().locator());
         }
-        let plural = format!("{}ies", object.kind.trim_end_matches('y').to_lowercase());
-        let is_synced = synced.contains(&(group.to_owned(), plural));
-        // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
-        let is_usual = || {
-            references(&object.value)
-                .iter()
-                .any(is_usual_target)
+        let lower = object.kind.to_lowercase();
+        let plural = match lower.strip_suffix('y') {
+            Some(stem) => format!("{stem}ies"),
+            None => format!("{lower}s"),
         };
-        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace")
-            || is_synced && (is_usual() || arrived.contains(&object.identity().locator()))
+        let is_synced = synced.contains(&(group.to_owned(), plural));
+        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace") || is_synced
     };
     let local_routes = local
         .iter()
@@ -201,13 +218,32 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         route
     });
     let objects = loaded.hub.objects.iter().filter(concerns);
-    let objects = objects.map(|object| object.value.clone());
+    let objects = objects.filter_map(|object| {
+        let all = references(&object.value);
+        let locator = object.identity().locator();
+        let copies = arriving.iter().filter(|(_, origins)| origins.contains(&locator));
+        let copied: Vec<Value> = copies.flat_map(|(copy, _)| references(copy)).collect();
+        // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
+        let is_shipped = |one: &&Value| {
+            let is_usual = one["kind"]
+                .as_str()
+                .is_some_and(|kind| kind == "Gateway" || kind.ends_with("Route"));
+            let mut copied = copied.iter();
+            is_usual || copied.any(|copied| copied["kind"] == one["kind"] && copied["name"] == one["name"])
+        };
+        with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>())
+    });
     objects.chain(local_routes).collect()
 }
 
-fn is_usual_target(reference: &Value) -> bool {
-    let kind = reference["kind"].as_str().unwrap_or_default();
-    kind == "Gateway" || kind.ends_with("Route")
+/// A policy with these of its references; none, no policy. What has no references stays as it is.
+fn with_references(policy: &Value, kept: &[&Value]) -> Option<Value> {
+    let all = references(policy).len();
+    let mut policy = policy.clone();
+    if kept.len() < all {
+        policy["spec"]["targetRefs"] = json!(kept);
+    }
+    (all == 0 || !kept.is_empty()).then_some(policy)
 }
 
 /// The target references of a policy.
@@ -334,7 +370,7 @@ fn load(texts: &Texts, replica_sets: bool) -> Loaded {
 fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let mut findings = Findings::new();
     let analysis = Analysis::of_policies(loaded, cluster, &mut findings);
-    let report = PolicyReport::of(&analysis.policies(&mut findings));
+    let report = PolicyReport::of(&analysis.policies(&analysis.spokes(), &mut findings));
     let report = serde_json::to_value(report).expect("JSON");
     loaded.finish(&mut findings);
     let errors = findings.only(spokewright::diagnostic::Severity::Error);

@@ -10,7 +10,7 @@ use super::super::policy_view::PolicyView;
 use super::{Graph, Layer, Link, State, Vertex};
 use crate::hub::Table;
 use crate::object::Object;
-use crate::policy::{Attachments, Everywhere, Outcome, Policy, PolicyId, StatusShape, accepted};
+use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, StatusShape, accepted};
 use crate::topology::{GatewayId, Node, RouteId};
 
 /// At most so many clusters are named where a policy loses to local ones.
@@ -289,10 +289,10 @@ impl Builder<'_, '_> {
                 reason => (State::Refused, format!("not accepted: {reason}")),
             };
         }
-        if self.is_unsynced(attachments.policy(id)) {
+        let everywhere = self.view.fates.of(locator);
+        if everywhere.is_none() && self.leads_to_clusters(attachments, id) {
             return (State::NotSynced, "not synced".to_owned());
         }
-        let everywhere = self.view.fates.of(locator);
         let common = everywhere.and_then(|everywhere| everywhere.common());
         let outcome = common.map_or(Outcome::NoPath, |(outcome, _)| outcome);
         let there = everywhere.map(losing).unwrap_or_default();
@@ -309,29 +309,15 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Whether it is on Gateways of ours, and their classes ask for its kind nowhere.
-    fn is_unsynced(&self, policy: &Policy<'_>) -> bool {
-        if self.view.cluster.is_some() {
-            return false;
-        }
-        let topology = &self.view.hub.topology;
-        let nodes = policy.nodes();
-        let mut asked = nodes.iter().filter_map(|node| match node {
-            Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
-                let gateway = topology.gateways_of(*node).first().copied()?;
-                let ours = self.view.kinds.gateway(Node::Gateway(gateway))?;
-                Some(self.view.kinds.syncs(ours, policy.kind))
-            }
-            Node::Route(route) | Node::Rule(route, _) => {
-                let gateways = self.view.routes.get(*route)?.gateways();
-                let mut gateways = gateways.into_iter();
-                Some(gateways.any(|gateway| self.view.kinds.syncs(gateway, policy.kind)))
-            }
-            // The hub reads those itself: nothing is synced.
-            _ => None,
-        });
-        let first = asked.next();
-        first == Some(false) && asked.all(|is_synced| !is_synced)
+    /// Whether a policy is on Gateways that go to clusters.
+    fn leads_to_clusters(&self, attachments: &Attachments<'_>, id: PolicyId) -> bool {
+        let topology = &attachments.topology;
+        let nodes = attachments.policy(id).nodes().into_iter();
+        let mut gateways = nodes.flat_map(|node| topology.gateways_of(node));
+        gateways.any(|gateway| {
+            let gateway = topology.gateways.get(gateway).known_as();
+            !self.view.clusters_of(&gateway.key()).is_empty()
+        })
     }
 
     /// Clusters, and which Gateways go there.
