@@ -651,7 +651,7 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
         let withheld: Vec<_> = synced
             .withheld
             .iter()
-            .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
+            .map(|one| (one.cluster, one.winner.name.as_str(), one.rule))
             .collect();
         assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
     });
