@@ -34,32 +34,34 @@ impl Composed {
         if profile.dictates == Dictates::Challenger && entries.len() > 1 {
             return None;
         }
-        let mut composed = Self::Depends {
+        let mut composed = Some(Self::Depends {
             defaults: Content::new(),
             overrides: Content::new(),
             fallback: None,
-        };
+        });
         for entry in entries.iter().rev() {
             for layer in entry.layers.iter() {
-                composed = composed.below(entry.policy, layer, &profile.unit)?;
+                composed = Self::below(composed, entry.policy, layer, &profile.unit);
             }
         }
-        Some(composed)
+        composed
     }
 
-    /// The same with the layer of an older policy over it.
-    fn below(self, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
+    /// The same with the layer of an older policy over it. What has no form has one again below atomic overrides, which
+    /// hold as a whole.
+    fn below(composed: Option<Self>, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
         let own = layer.content.as_ref();
         let over = |below: &Content, above: &Content| {
             let mut together = below.clone();
             patch(&mut together, above, unit);
             together
         };
-        Some(match (self, layer.strategy, layer.side) {
+        Some(match (composed, layer.strategy, layer.side) {
             (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
-            (Self::Always(settings), Strategy::Patch, Side::Defaults) => Self::Always(over(own, &settings)),
-            (Self::Always(settings), Strategy::Patch, Side::Overrides) => Self::Always(over(&settings, own)),
-            (Self::Always(settings), Strategy::None | Strategy::Atomic, Side::Defaults) => {
+            (None, ..) => return None,
+            (Some(Self::Always(settings)), Strategy::Patch, Side::Defaults) => Self::Always(over(own, &settings)),
+            (Some(Self::Always(settings)), Strategy::Patch, Side::Overrides) => Self::Always(over(&settings, own)),
+            (Some(Self::Always(settings)), Strategy::None | Strategy::Atomic, Side::Defaults) => {
                 Self::Always(if is_empty(&settings) {
                     own.clone()
                 } else {
@@ -67,11 +69,11 @@ impl Composed {
                 })
             }
             (
-                Self::Depends {
+                Some(Self::Depends {
                     defaults,
                     overrides,
                     fallback,
-                },
+                }),
                 Strategy::Patch,
                 side,
             ) => match side {
@@ -87,11 +89,11 @@ impl Composed {
                 },
             },
             (
-                Self::Depends {
+                Some(Self::Depends {
                     defaults,
                     overrides,
                     fallback,
-                },
+                }),
                 Strategy::None | Strategy::Atomic,
                 Side::Defaults,
             ) => {

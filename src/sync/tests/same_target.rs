@@ -217,6 +217,16 @@ fn a_default_below_overrides_that_hold_as_a_whole_becomes_one_of_them() {
 }
 
 #[test]
+fn atomic_overrides_hold_as_a_whole_over_policies_that_have_no_one_form_by_themselves() {
+    let nothing = "defaults: {limits: {m: {}}}";
+    let when = "overrides: {strategy: merge, when: [{predicate: x}]}";
+    assert_eq!(
+        specs(&(limit("a", GW, X) + &limit("b", GW, nothing) + &limit("c", GW, when))),
+        [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
+    );
+}
+
+#[test]
 fn overrides_that_merge_join_those_that_hold_as_a_whole() {
     let merging = "overrides: {strategy: merge, limits: {v: {}}}";
     assert_eq!(

@@ -167,7 +167,9 @@ fn a_route_that_is_not_synced_counts_where_its_gateway_goes_unless_the_cluster_h
         );
         assert!(routes(received, "c3").is_empty(), "their Gateway does not go there");
     });
-    let synced = hub(&syncing_routes(&text), &[]);
+    // The Gateway is in another namespace there, so its listeners must admit the routes.
+    let all = "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}";
+    let synced = hub(&syncing_routes(&text).replace("protocol: HTTP}", all), &[]);
     received(&synced, gateways, |received| {
         assert_eq!(
             routes(received, "c1"),
