@@ -66,6 +66,27 @@ fn the_index_lists_every_page_about_a_system() {
     }
 }
 
+/// `path::name` in a page of ours.
+#[test]
+fn a_test_that_a_page_names_exists() {
+    let mut missing = Vec::new();
+    for path in below(&root().join("docs")) {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let named = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter_map(|code| code.split_once(".rs::"));
+        for (file, name) in named {
+            let tests = fs::read_to_string(root().join(format!("{file}.rs"))).unwrap_or_default();
+            if !tests.contains(&format!("fn {name}(")) {
+                missing.push(format!("{}: {file}.rs::{name}", path.display()));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
 #[test]
 fn headings_become_anchors_as_on_github() {
     let text = "# The `plan`, *again*\n\n```console\n# not a heading\n```\n## A & B_c: [link](x.md) ##\n#hash\n### A\n### A\n";

@@ -61,6 +61,7 @@ codes! {
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
+    POLICY_KIND_NONCONFORMING "policy/kind-nonconforming" Warning "The CRD of a synced policy kind lacks what GEP-713 asks for"
     POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy is not shipped: nobody syncs its kind, or its target stays on the hub"
     POLICY_OTHER_CLASS "policy/other-class" Warning "A policy of a synced kind targets what only Gateways of other classes lead to"
     POLICY_OTHER_VERSION "policy/other-version" Error "A policy has another version than the one that its class syncs"

@@ -15,7 +15,9 @@ use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
-use crate::policy::{Ages, Attachments, EffectivePolicies, Fates, Options, Profiles, outcomes};
+use crate::policy::{
+    Ages, Attachments, EffectivePolicies, Fates, Options, Profiles, outcomes, report_nonconforming_kinds,
+};
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
@@ -90,6 +92,7 @@ pub(super) fn attach<'a>(
     let _attaching = loaded.progress.begin(Stage::Attaching);
     let hub = &loaded.hub;
     let teaching = Teaching::new(loaded, ours, without, findings);
+    report_nonconforming_kinds(hub, ours, &teaching.profiles, findings);
     let mut found = Findings::new();
     let (attachments, locals) = teaching.options(|options| {
         let sources = Sources::hub(&hub.objects);

@@ -23,6 +23,7 @@ mod declared_target;
 mod one_policy;
 mod options;
 
+mod conformance;
 mod kinds;
 mod local_wins;
 mod reading;
@@ -66,6 +67,7 @@ pub(crate) use affected::affecting;
 pub(crate) use attachment::Attachments;
 pub(crate) use composed::Composed;
 pub(crate) use condition::{Condition, Outcome, effect_of, nowhere};
+pub(crate) use conformance::report_nonconforming_kinds;
 pub(crate) use declared_target::{Declared, Target};
 pub(crate) use effective::{Effective, PathEffective};
 pub(crate) use effective_policies::EffectivePolicies;

@@ -215,7 +215,20 @@ impl<'a> Resolver<'_, 'a> {
             ..declared.clone()
         };
         let whole_exists = declared.section.is_some() && self.node(&whole, namespace).is_some();
+        // A Gateway takes no ListenerSet unless it says so (docs/systems/gateway-api.md#listenersets).
+        let is_refused_set = !whole_exists
+            && (declared.group.as_str(), declared.kind.as_str()) == (GROUP, "ListenerSet")
+            && self
+                .sources
+                .get(&Identity::new(
+                    GROUP,
+                    "ListenerSet",
+                    Some(namespace),
+                    &declared.name,
+                ))
+                .is_some();
         let (field, message) = match (&declared.section, whole_exists) {
+            _ if is_refused_set => ("name", format!("no Gateway takes {}", whole.describe(namespace))),
             (Some(section), true) => (
                 "sectionName",
                 format!(
@@ -259,6 +272,9 @@ impl<'a> Resolver<'_, 'a> {
         };
         self.findings
             .push(match sections.as_ref().filter(|names| !names.is_empty()) {
+                _ if is_refused_set => finding.help(
+                    "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
+                ),
                 _ if near.is_some() => finding.help(format!("did you mean `{}`?", near.unwrap_or_default())),
                 Some(names) => finding.help(format!("it has: {}", names.join(", "))),
                 None if of_gateway => finding.help("correct the name, or add the object"),

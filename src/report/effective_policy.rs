@@ -13,22 +13,32 @@ use super::policy_view::{PolicyView, Seen, joined};
 use super::predicted::reference;
 use crate::policy::{AuthoredId, Effective, KindId, Profile, TargetField, controller_name, wrapped};
 use crate::topology::{Node, Path};
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 
 /// The results on one target, in the order in which they were found.
 #[derive(Default)]
 struct Target {
-    results: Vec<(Result, Vec<Vec<String>>, Vec<String>)>,
+    results: Vec<Found>,
+}
+
+/// A result, and where it holds.
+struct Found {
+    result: Result,
+    paths: Vec<Vec<String>>,
+    /// Listeners, rules or ports of the target that the paths lead through; `None`: the whole.
+    sections: BTreeSet<Option<String>>,
+    clusters: Vec<String>,
 }
 
 /// What holds on some paths.
 #[derive(Debug, Clone, PartialEq)]
 struct Result {
-    kind: String,
-    group: String,
+    profile: Arc<Profile>,
     controller: String,
     objects: Vec<Value>,
+    /// The settings as a spec; of a kind that adds up, those of each policy by its locator.
     policy: Value,
+    adds_up: bool,
 }
 
 impl PolicyView<'_> {
@@ -40,11 +50,11 @@ impl PolicyView<'_> {
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
-                for node in whole_objects(&path.path) {
+                for (node, section) in targets_on(seen, kind, &path.path) {
                     let identity = seen.attachments.topology.identity(node);
                     let result = known
                         .entry((kind, Arc::as_ptr(&path.effective), node))
-                        .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path, &identity))
+                        .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path))
                         .clone();
                     let key = (
                         identity.namespace.clone().unwrap_or_default(),
@@ -54,7 +64,7 @@ impl PolicyView<'_> {
                     );
                     let (_, target) = targets.entry(key).or_insert_with(|| (identity, Target::default()));
                     let locators = seen.attachments.topology.path_locators(&path.path);
-                    target.add(result, locators, seen.clusters);
+                    target.add(result, locators, section, seen.clusters);
                 }
             }
         }
@@ -70,7 +80,6 @@ impl PolicyView<'_> {
         seen: Seen<'_>,
         (kind, effective): (KindId, &Effective),
         path: &Path,
-        target: &Identity,
     ) -> Result {
         let attachments = seen.attachments;
         let profile = &attachments.kinds.get(kind).profile;
@@ -82,8 +91,10 @@ impl PolicyView<'_> {
             Node::Gateway(gateway) => Some(controller_name(self.hub, gateway)),
             _ => None,
         });
-        let policy = match effective.spec(profile) {
-            Some(settings) => with_target(profile, wrapped(profile, settings), target),
+        let spec = effective.spec(profile);
+        let adds_up = spec.is_none();
+        let policy = match spec {
+            Some(settings) => wrapped(profile, settings),
             None => {
                 let each = effective.content.iter();
                 let each = each.map(|(key, leaf)| {
@@ -94,70 +105,72 @@ impl PolicyView<'_> {
             }
         };
         Result {
-            kind: profile.kind.clone(),
-            group: profile.group.clone(),
+            profile: Arc::clone(profile),
             controller: controller.unwrap_or_default(),
             objects: objects.map(reference).collect(),
             policy,
+            adds_up,
         }
     }
 }
 
-/// The settings with a reference to their target, in the field that the kind has.
-fn with_target(profile: &Profile, spec: Value, target: &Identity) -> Value {
-    let reference = json!({
-        "group": target.group_kind.group,
-        "kind": target.group_kind.kind,
-        "name": target.name,
-    });
-    let mut spec = match spec {
-        Value::Object(spec) => spec,
-        other => return other,
+/// The Gateway, route and backend of a path, each with the section that the path leads through, as far as the kind may
+/// target them: what has a name and a namespace of its own.
+fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<String>)> {
+    let topology = &seen.attachments.topology;
+    let profile = &seen.attachments.kinds.get(kind).profile;
+    let nodes = path.nodes();
+    let section_of = |whole: Node| {
+        let sections = topology.sections(whole);
+        let section = nodes.iter().find(|node| sections.contains(node))?;
+        topology.section(*section).map(str::to_owned)
     };
-    let fields = &profile.target_fields;
-    if fields.contains(&TargetField::TargetRefs) {
-        spec.insert(TargetField::TargetRefs.name().to_owned(), json!([reference]));
-    } else if fields.contains(&TargetField::TargetRef) {
-        spec.insert(TargetField::TargetRef.name().to_owned(), reference);
-    }
-    Value::Object(spec)
-}
-
-/// The Gateway, route and backend of a path: what has a name and a namespace of its own.
-fn whole_objects(path: &Path) -> impl Iterator<Item = Node> + use<> {
-    path.nodes()
-        .into_iter()
-        .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)))
+    let wholes = nodes
+        .iter()
+        .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)));
+    wholes
+        .filter_map(|node| {
+            let target = topology.identity(*node).group_kind;
+            let allowed = profile.allowed(&target.group, &target.kind)?;
+            Some((*node, section_of(*node).filter(|_| allowed.sections)))
+        })
+        .collect()
 }
 
 impl Target {
-    fn add(&mut self, result: Result, path: Vec<String>, clusters: &[String]) {
-        match self.results.iter_mut().find(|(known, ..)| *known == result) {
-            Some((_, paths, all)) => {
-                if !paths.contains(&path) {
-                    paths.push(path);
-                }
-                joined(all, clusters);
+    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &[String]) {
+        let known = self.results.iter().position(|known| known.result == result);
+        let position = known.unwrap_or_else(|| {
+            self.results.push(Found {
+                result,
+                paths: Vec::new(),
+                sections: BTreeSet::new(),
+                clusters: Vec::new(),
+            });
+            self.results.len().saturating_sub(1)
+        });
+        if let Some(found) = self.results.get_mut(position) {
+            if !found.paths.contains(&path) {
+                found.paths.push(path);
             }
-            None => self.results.push((result, vec![path], clusters.to_vec())),
+            found.sections.insert(section);
+            joined(&mut found.clusters, clusters);
         }
     }
 
     /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
     fn document(mut self, identity: &Identity, names: &mut BTreeSet<(String, String)>) -> Value {
-        self.results
-            .sort_by(|(a, ..), (b, ..)| (&a.group, &a.kind).cmp(&(&b.group, &b.kind)));
-        let counts: Vec<usize> = self
+        let kind_of = |found: &Found| found.result.profile.group_kind();
+        self.results.sort_by_key(kind_of);
+        let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
+        let policies: Vec<Value> = self
             .results
-            .iter()
-            .map(|(result, ..)| {
-                let same = |(other, ..): &&(Result, _, _)| (&other.group, &other.kind) == (&result.group, &result.kind);
-                self.results.iter().filter(same).count()
+            .into_iter()
+            .map(|found| {
+                let kind = kind_of(&found);
+                let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
+                found.entry(identity, alone)
             })
-            .collect();
-        let policies = self.results.into_iter().zip(counts);
-        let policies: Vec<Value> = policies
-            .map(|((result, paths, clusters), same)| entry(result, paths, clusters, same == 1))
             .collect();
         let kind = &identity.group_kind;
         let namespace = identity.namespace.clone().unwrap_or_default();
@@ -166,35 +179,74 @@ impl Target {
             name = format!("{name}.{}", kind.group);
             names.insert((namespace, name.clone()));
         }
-        let mut target = Map::new();
-        target.insert("group".to_owned(), json!(kind.group));
-        target.insert("kind".to_owned(), json!(kind.kind));
-        target.insert("name".to_owned(), json!(identity.name));
         json!({
             "apiVersion": "gateway.networking.k8s.io/v1alpha2",
             "kind": "EffectivePolicy",
             "metadata": {"name": name, "namespace": identity.namespace},
-            "targetRef": target,
+            "targetRef": reference_to(identity, None),
             "policies": policies,
         })
     }
 }
 
-fn entry(result: Result, paths: Vec<Vec<String>>, clusters: Vec<String>, alone: bool) -> Value {
-    let mut entry = Map::new();
-    entry.insert("controllerName".to_owned(), json!(result.controller));
-    entry.insert("objects".to_owned(), Value::Array(result.objects));
-    entry.insert(
-        "resultantPolicy".to_owned(),
-        json!({lower_first(&result.kind): result.policy}),
-    );
-    if !alone {
-        entry.insert("paths".to_owned(), json!(paths));
+impl Found {
+    fn entry(self, target: &Identity, alone: bool) -> Value {
+        let Result {
+            profile,
+            controller,
+            objects,
+            policy,
+            adds_up,
+        } = self.result;
+        let mut sections = self.sections.into_iter();
+        let section = match (sections.next(), sections.next()) {
+            (Some(only), None) => only,
+            _ => None,
+        };
+        let target = reference_to(target, section.as_deref());
+        let policy = match policy {
+            Value::Object(spec) if !adds_up => with_target(&profile, spec, &target),
+            other => other,
+        };
+        let mut entry = Map::new();
+        entry.insert("controllerName".to_owned(), json!(controller));
+        entry.insert("objects".to_owned(), Value::Array(objects));
+        entry.insert("targetRef".to_owned(), target);
+        entry.insert(
+            "resultantPolicy".to_owned(),
+            json!({lower_first(&profile.kind): policy}),
+        );
+        if !alone {
+            entry.insert("paths".to_owned(), json!(self.paths));
+        }
+        if !self.clusters.is_empty() {
+            entry.insert("clusters".to_owned(), json!(self.clusters));
+        }
+        Value::Object(entry)
     }
-    if !clusters.is_empty() {
-        entry.insert("clusters".to_owned(), json!(clusters));
+}
+
+/// A reference to a target, or to the one section of it that is meant.
+fn reference_to(target: &Identity, section: Option<&str>) -> Value {
+    let mut reference = Map::new();
+    reference.insert("group".to_owned(), json!(target.group_kind.group));
+    reference.insert("kind".to_owned(), json!(target.group_kind.kind));
+    reference.insert("name".to_owned(), json!(target.name));
+    if let Some(section) = section {
+        reference.insert("sectionName".to_owned(), json!(section));
     }
-    Value::Object(entry)
+    Value::Object(reference)
+}
+
+/// A spec with a reference to its target, in the field that the kind has.
+fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &Value) -> Value {
+    let fields = &profile.target_fields;
+    if fields.contains(&TargetField::TargetRefs) {
+        spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));
+    } else if fields.contains(&TargetField::TargetRef) {
+        spec.insert(TargetField::TargetRef.name().to_owned(), target.clone());
+    }
+    Value::Object(spec)
 }
 
 /// `AwesomePolicy` is `awesomePolicy`, as in the sample of the earlier text.

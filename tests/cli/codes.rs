@@ -440,3 +440,106 @@ fn no_field_of_a_version_that_no_profile_describes_is_called_useless() {
     let run = scratch.run(&["check", "hub"]);
     assert!(run.stdout.contains("policy/ignored-field"), "{}", run.stdout);
 }
+
+/// The CRD of a synced kind `Paint`, which no profile knows, and what the parameters need to sync it.
+fn with_paint(scratch: &Scratch, labels: &str, target_ref: &str, status: &str) {
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\": [",
+        "\"policiesToSync\": [{\"group\": \"c.io\", \"version\": \"v1\", \"resource\": \"paints\"}, ",
+    );
+    scratch.write(
+        "hub/paint.yaml",
+        &format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+             metadata:\n  name: paints.c.io\n  labels: {{{labels}}}\nspec:\n  group: c.io\n  scope: Namespaced\n  \
+             names: {{kind: Paint, listKind: PaintList, plural: paints, singular: paint}}\n  versions:\n  \
+             - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        \
+             properties:\n          spec:\n            type: object\n            properties:\n              \
+             targetRef: {target_ref}\n          {status}\n"
+        ),
+    );
+}
+
+const REFERENCE: &str = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
+const DIRECT: &str = "gateway.networking.k8s.io/policy: Direct";
+const CONDITIONS: &str =
+    "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}";
+
+#[test]
+fn a_synced_kind_whose_crd_lacks_what_gep_713_asks_for() {
+    for (labels, target_ref, status, place, help) in [
+        (
+            "",
+            REFERENCE,
+            CONDITIONS,
+            "hub/paint.yaml:4:",
+            "until then it counts as Inherited",
+        ),
+        (
+            "gateway.networking.k8s.io/policy: sideways",
+            REFERENCE,
+            CONDITIONS,
+            "hub/paint.yaml:5:",
+            "to Direct or Inherited",
+        ),
+        (
+            DIRECT,
+            "{type: string}",
+            CONDITIONS,
+            "hub/paint.yaml:21:",
+            "make it an object",
+        ),
+        (
+            DIRECT,
+            REFERENCE,
+            "",
+            "hub/paint.yaml:16:",
+            "add `status` with `conditions`",
+        ),
+        (
+            DIRECT,
+            REFERENCE,
+            "status: {type: object, properties: {phase: {type: string}}}",
+            "hub/paint.yaml:22:",
+            "add `status` with `conditions`",
+        ),
+    ] {
+        found(
+            |scratch| with_paint(scratch, labels, target_ref, status),
+            "warning",
+            "policy/kind-nonconforming",
+            place,
+            help,
+        )
+        .exits(0);
+    }
+    for labels in [
+        DIRECT,
+        "gateway.networking.k8s.io/policy: inherited",
+        "gateway.networking.k8s.io/policy: 'true'",
+    ] {
+        let scratch = Scratch::with_worked_example();
+        with_paint(&scratch, labels, REFERENCE, CONDITIONS);
+        let run = scratch.run(&["check", "hub"]);
+        assert!(
+            !run.stdout.contains("policy/kind-nonconforming"),
+            "{}",
+            run.stdout
+        );
+    }
+    // What nobody syncs is none of our business.
+    let scratch = Scratch::with_worked_example();
+    with_paint(&scratch, "", "{type: string}", "");
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"group\": \"c.io\", \"version\": \"v1\", \"resource\": \"paints\"}, ",
+        "",
+    );
+    let run = scratch.run(&["check", "hub"]);
+    assert!(
+        !run.stdout.contains("policy/kind-nonconforming"),
+        "{}",
+        run.stdout
+    );
+}

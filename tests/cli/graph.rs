@@ -97,8 +97,9 @@ fn what_became_of_a_policy_stands_in_words_and_in_its_class() {
             "RateLimitPolicy gateways/lost<br/>not accepted: TargetNotFound",
             "refused",
         ),
-        ("RateLimitPolicy gateways/rule<br/>Enforced", "holds"),
-        ("RateLimitPolicy gateways/global<br/>overridden", "overridden"),
+        // Its route is not synced, and so it is not.
+        ("RateLimitPolicy gateways/rule<br/>not synced", "notSynced"),
+        ("RateLimitPolicy gateways/global<br/>Enforced", "holds"),
     ] {
         let line = run
             .stdout

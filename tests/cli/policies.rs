@@ -221,27 +221,56 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
 
 #[test]
 fn what_one_cluster_shows_is_no_advice_to_remove_a_policy() {
-    let scratch = fleet();
-    let local = scratch.read("spokes/eu-1/limits.yaml");
-    let settings = local.find("    sectionName: api").expect("a section");
-    let overrides = "  overrides: {limits: {everything: {rates: [{limit: 5, window: 1s}]}}}\n";
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/gateway.yaml",
+        "    port: 443",
+        "    port: 443\n    allowedRoutes: {namespaces: {from: All}}",
+    );
+    let gateway = scratch.read("hub/gateway.yaml");
     scratch.write(
-        "spokes/eu-1/limits.yaml",
-        &format!("{}{overrides}", &local[..settings]),
+        "hub/other.yaml",
+        &gateway
+            .replace("prod-web", "other")
+            .replace("placement: edge", "placement: us"),
+    );
+    scratch.edit("hub/decisions.yaml", "{clusterName: us-1, reason: \"\"}", "");
+    let decisions = scratch.read("hub/decisions.yaml");
+    scratch.write(
+        "hub/more.yaml",
+        &decisions
+            .replace("edge", "us")
+            .replace("clusterName: eu-1", "clusterName: us-1"),
+    );
+    scratch.edit("hub/limits.yaml", "defaults:", "overrides:");
+    scratch.write(
+        "hub/routes.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: cart, namespace: gateways}\n\
+         spec: {parentRefs: [{name: prod-web}, {name: other}], rules: [{}]}\n---\n\
+         apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: cart, namespace: gateways}\nspec:\n  \
+         targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}\n  \
+         limits: {own: {rates: [{limit: 7, window: 10s}]}}\n",
+    );
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\"",
+        "\"resourcesToSync\": [{\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \"resource\": \
+         \"httproutes\"}], \"policiesToSync\"",
     );
     let policies = |options: &[&str]| {
-        let run = scratch.run(&[&["policies", "--color", "never"], options].concat());
+        let run = scratch.run(&[&["policies", "hub", "--color", "never"], options].concat());
         run.exits(0);
         run.stderr
     };
     let on_cluster = policies(&["--cluster", "eu-1"]);
-    let finding = on_cluster
-        .split("\n\n")
-        .find(|finding| finding.contains("policy/overridden"))
-        .unwrap_or_else(|| panic!("no finding in\n{on_cluster}"));
-    assert!(finding.contains("shop/api-burst says holds on eu-1"), "{finding}");
+    assert!(
+        on_cluster.contains("nothing that RateLimitPolicy gateways/cart says holds on eu-1"),
+        "{on_cluster}"
+    );
     assert!(!on_cluster.contains("remove the policy"), "{on_cluster}");
-    assert!(!policies(&[]).contains("policy/overridden"));
+    for elsewhere in [policies(&["--cluster", "us-1"]), policies(&[])] {
+        assert!(!elsewhere.contains("policy/overridden"), "{elsewhere}");
+    }
 }
 
 #[test]

@@ -188,6 +188,22 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
 }
 
 #[test]
+fn a_listener_set_that_no_gateway_takes_is_not_called_missing() {
+    let scratch = hub();
+    scratch.edit("hub/gateway.yaml", "from: All", "from: None");
+    scratch.write(
+        "hub/policy.yaml",
+        &color("gateways", (GATEWAY_API, "ListenerSet", "more")),
+    );
+    scratch
+        .run(&["render", "hub", "--output", "out"])
+        .exits(3)
+        .says("no Gateway takes ListenerSet gateways/more")
+        .says("`allowedListeners` of the Gateway")
+        .does_not_say("ListenerSet gateways/more is not in the input");
+}
+
+#[test]
 fn a_target_that_only_its_controller_knows_is_named() {
     let (_, _, run) = outcome("gateways", ("acme.io", "Backend", "queue"));
     run.exits(0).says(

@@ -233,7 +233,7 @@ fn local_policies_whose_order_nothing_says_are_a_warning() {
         .run(&["render", "hub", "-o", "rendered"])
         .exits(0)
         .says("warning[policy/undecided]")
-        .says("depends on which is created first: both target listener")
+        .says("depends on which is created first: both target Gateway gateways/prod-web, listener")
         .says("on cluster us-1\n")
         .says("hub/spokes/us-1/limits.yaml:3:")
         .says("help: add `metadata.creationTimestamp` as the cluster has it");
