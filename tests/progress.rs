@@ -103,7 +103,7 @@ fn a_rendering_tells_its_stages_in_order() {
     let mut findings = Findings::new();
     let analysis = Analysis::new(&loaded, &mut findings);
     let rendered = analysis.render(EmptyResult::Refused, &mut findings);
-    let _ = analysis.statuses(&analysis.policies(&mut findings));
+    let _ = analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings));
     assert_eq!(recorder.done(Stage::Rendering), [2], "two Gateways");
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("rendered");

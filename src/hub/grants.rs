@@ -11,13 +11,13 @@ use crate::diagnostic::Findings;
 
 /// All ReferenceGrants of the hub, by the namespace that they open.
 #[derive(Debug, Default)]
-pub struct Grants<'a> {
+pub(crate) struct Grants<'a> {
     by_namespace: BTreeMap<&'a str, Vec<ReferenceGrant<'a>>>,
 }
 
 impl<'a> Grants<'a> {
     /// Reads the ReferenceGrants of the hub.
-    pub fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
+    pub(crate) fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
         let mut by_namespace: BTreeMap<&'a str, Vec<ReferenceGrant<'a>>> = BTreeMap::new();
         for object in hub.objects.of_kind(GROUP, "ReferenceGrant") {
             if let Some(grant) = ReferenceGrant::read(object, findings) {
@@ -30,7 +30,7 @@ impl<'a> Grants<'a> {
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) in
     /// `namespace`. Within one namespace everything may.
     #[must_use]
-    pub fn permit(&self, from: (&str, &str, &str), namespace: &str, to: (&str, &str, &str)) -> bool {
+    pub(crate) fn permit(&self, from: (&str, &str, &str), namespace: &str, to: (&str, &str, &str)) -> bool {
         from.2 == namespace
             || self
                 .by_namespace

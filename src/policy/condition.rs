@@ -42,7 +42,7 @@ impl Condition {
 /// What became of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// All of it holds wherever it is attached.
     Whole,
     /// Some of it lost somewhere.

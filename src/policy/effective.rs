@@ -19,7 +19,7 @@ use crate::topology::{Level, Path};
 
 /// What policies come to on one or more paths.
 #[derive(Debug, Clone)]
-pub struct Effective {
+pub(crate) struct Effective {
     /// The result, by rule id or JSON pointer; each leaf knows its source.
     pub content: Arc<Content>,
     /// The policies on the way with the level of each, least specific first, established first on a level.
@@ -40,7 +40,7 @@ impl Effective {
 
     /// The result as a spec: unwrapped, without targets and strategy. `None` where policies add up.
     #[must_use]
-    pub fn spec(&self, profile: &Profile) -> Option<Value> {
+    pub(crate) fn spec(&self, profile: &Profile) -> Option<Value> {
         (profile.same_target != SameTarget::AddUp).then(|| unflatten(self.content.values()))
     }
 
@@ -68,7 +68,7 @@ impl Effective {
 
 /// A path and what holds there.
 #[derive(Debug, Clone)]
-pub struct PathEffective {
+pub(crate) struct PathEffective {
     /// The path.
     pub path: Path,
     /// The result; shared by all paths of a Gateway with the same policies on them.

@@ -15,7 +15,7 @@ use crate::topology::{GatewayId, Node, Path};
 
 /// All effective policies, by Gateway and kind.
 #[derive(Debug, Default)]
-pub struct EffectivePolicies {
+pub(crate) struct EffectivePolicies {
     /// Of a Gateway that nobody asked for there is nothing.
     by_gateway: Table<GatewayId, Option<Table<KindId, Vec<PathEffective>>>>,
     kinds: Vec<KindId>,
@@ -24,7 +24,7 @@ pub struct EffectivePolicies {
 impl EffectivePolicies {
     /// Computes them for every Gateway of any class, in parallel.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>) -> Self {
+    pub(crate) fn new(attachments: &Attachments<'_>) -> Self {
         Self::of(attachments, |_| true)
     }
 
@@ -61,7 +61,7 @@ impl EffectivePolicies {
     }
 
     /// Every path with its kind: by kind, then Gateway, then the order of the topology.
-    pub fn iter(&self) -> impl Iterator<Item = (KindId, &PathEffective)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (KindId, &PathEffective)> {
         self.kinds.iter().flat_map(move |kind| {
             self.by_gateway
                 .ids()
@@ -98,13 +98,7 @@ impl EffectivePolicies {
 
     /// How many paths there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.iter().count()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.iter().next().is_none()
     }
 }

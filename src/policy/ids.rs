@@ -7,7 +7,7 @@ use crate::hub::row_ids;
 /// A policy as somebody wrote it, among those that the one of this number stands for: see
 /// [`Authored`](super::one_policy::Authored).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AuthoredId {
+pub(crate) struct AuthoredId {
     /// The policy.
     pub policy: PolicyId,
     /// Position among what it stands for.

@@ -13,7 +13,7 @@ use super::profile::{MergeUnit, Profile};
 
 /// A unit of a policy that does not hold on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loss {
+pub(crate) struct Loss {
     /// Whose it was.
     pub policy: AuthoredId,
     /// Rule id or JSON pointer.

@@ -1,10 +1,10 @@
 //! Policy attachment: who is attached where, who wins, what results, and why.
 //!
 //! Owns: policy kinds and their profiles, attachment, precedence, merging, effective policies with the source of every
-//! field, predicted statuses.
-//! Flows in: a hub. Flows out: [`Attachments`] (cheap: enough to sync), [`EffectivePolicies`], statuses,
-//! reach, findings.
-//! Must not know: clusters, works, output.
+//! field, what becomes of each policy, predicted statuses.
+//! Flows in: the objects of the hub or of a cluster. Flows out: [`Attachments`] (cheap: enough to sync),
+//! [`EffectivePolicies`], [`Fates`], statuses, reach, findings.
+//! Must not know: which clusters are alike, works, output.
 
 mod profile;
 

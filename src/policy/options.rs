@@ -15,7 +15,7 @@ pub(crate) type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
 
 /// What the configuration and the parameters say.
 #[derive(Clone, Copy, Default)]
-pub struct Options<'o> {
+pub(crate) struct Options<'o> {
     /// Profiles; `None`: the built-in ones.
     pub profiles: Option<&'o Profiles>,
     /// Whether creation times count.

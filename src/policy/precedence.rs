@@ -16,7 +16,7 @@ use crate::object::well_known::ORIGIN_CREATION;
 
 /// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ages {
+pub(crate) enum Ages {
     /// They decide.
     #[default]
     Use,

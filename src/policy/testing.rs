@@ -3,12 +3,18 @@
 //! Owns: these builders. Flows in: texts of a test. Flows out: hubs, attachments, effective policies. Must not know:
 //! what a test expects.
 
+use std::collections::{BTreeSet, HashMap};
+
 use serde_json::Value;
 
 pub(crate) use crate::api::fixture::object;
 use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
+use crate::placing::Clusters;
+use crate::report::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
 use crate::source::{Document, Room};
+use crate::sync::{SyncedKinds, SyncedRoutes};
+use crate::topology::Sources;
 
 /// A hub of YAML documents, and of what lives on clusters.
 pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
@@ -80,6 +86,15 @@ metadata: {name: s, namespace: infra}
 spec: {ports: [{name: http, port: 80}]}
 "#;
 
+/// [`SMALL`], with parameters that ask for RateLimitPolicies.
+pub(crate) fn small_with_params() -> String {
+    SMALL.replace(
+        "spec: {controllerName: example.com/gateway-controller}",
+        "spec: {controllerName: example.com/gateway-controller, parametersRef: {group: \"\", kind: ConfigMap, name: p, namespace: infra}}",
+    ) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: infra}\ndata:\n  params: |\n    \
+         {policiesToSync: [{group: kuadrant.io, version: v1, resource: ratelimitpolicies}]}\n"
+}
+
 /// A RateLimitPolicy `infra/<name>` on something of Gateway API's group.
 pub(crate) fn limit(name: &str, target: &str, settings: &str) -> String {
     format!(
@@ -108,40 +123,71 @@ pub(crate) fn color(name: &str, target: &str, settings: &str) -> String {
     )
 }
 
-/// Everything about a hub, for a test to look at.
+/// Everything about a hub whose Gateways all stay on it, for a test to look at: it is evaluated as a cluster of its own.
 pub(crate) struct Seen<'a> {
     pub(crate) attachments: super::Attachments<'a>,
     pub(crate) effective: super::EffectivePolicies,
-    pub(crate) statuses: super::Statuses,
+    pub(crate) fates: super::Fates<'a>,
     pub(crate) findings: Findings,
 }
 
 impl<'a> Seen<'a> {
     pub(crate) fn hub(hub: &'a Hub) -> Self {
-        Self::of(hub, None, &super::Options::default())
+        Self::of(hub, &super::Options::default())
     }
 
-    pub(crate) fn of(hub: &'a Hub, cluster: Option<&'a str>, options: &super::Options<'_>) -> Self {
+    pub(crate) fn of(hub: &'a Hub, options: &super::Options<'_>) -> Self {
         let mut findings = Findings::new();
         let grants = hub::Grants::new(hub, &mut findings);
-        let attachments = match cluster {
-            None => super::Attachments::new(&hub.objects, &grants, options, &mut findings),
-            Some(cluster) => {
-                let local = (cluster, &hub.spokes[cluster]);
-                super::Attachments::on_cluster(&hub.objects, local, &grants, options, &mut findings)
-            }
-        };
+        let sources = Sources::hub(&hub.objects);
+        let attachments = super::Attachments::new(sources, &HashMap::new(), &grants, options, &mut findings);
         let effective = super::EffectivePolicies::new(&attachments);
-        let statuses = super::Statuses::new(&attachments, &effective);
+        let mut fates = super::Fates::default();
+        fates.add(&[], &attachments, &effective, |_| true);
         crate::sync::report_same_target(&attachments, |_, _| true, &mut findings);
-        super::findings::outcomes(&attachments, &effective, &statuses, &mut findings);
+        super::outcomes(&attachments, &fates, None, &mut findings);
         findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
         Self {
             attachments,
             effective,
-            statuses,
+            fates,
             findings,
         }
+    }
+
+    /// What reports read.
+    pub(crate) fn view<T>(&self, look: impl FnOnce(&PolicyView<'_>) -> T) -> T {
+        look(&PolicyView {
+            hub: &self.attachments,
+            hub_effective: super::EffectivePolicies::new(&self.attachments),
+            spokes: Vec::new(),
+            fates: self.fates.clone(),
+            clusters: &Clusters::new(),
+            kinds: &SyncedKinds::default(),
+            routes: &SyncedRoutes::default(),
+            cluster: None,
+        })
+    }
+
+    /// What is reported about its policies.
+    pub(crate) fn report(&self) -> PolicyReport {
+        self.view(PolicyReport::of)
+    }
+
+    /// The predicted statuses of everything, as a controller of this name has them.
+    pub(crate) fn statuses(&self, hub: &Hub, controller: &str) -> Vec<ObjectStatus> {
+        let ours = hub::Ours::new(hub, controller, &mut Findings::new());
+        let clusters = ours.gateways.map(|_| Vec::new());
+        self.view(|view| {
+            let prediction = Prediction {
+                objects: &hub.objects,
+                ours: &ours,
+                clusters: &clusters,
+                not_found: &BTreeSet::new(),
+                view,
+            };
+            prediction.statuses()
+        })
     }
 
     /// The number of a policy by `Kind namespace/name`.
@@ -179,8 +225,8 @@ impl<'a> Seen<'a> {
 
     /// `status/reason: message` of the second condition of a policy, or of Accepted when that is False.
     pub(crate) fn state(&self, policy: &str) -> String {
-        let status = self.statuses.of(self.id(policy));
-        let condition = status.effect.as_ref().unwrap_or(&status.accepted);
+        let entry = self.view(|view| PolicyEntry::of_hub(view, self.id(policy)));
+        let condition = entry.conditions.last().unwrap();
         format!("{}/{}: {}", condition.status, condition.reason, condition.message)
     }
 }

@@ -85,13 +85,11 @@ impl PolicyView<'_> {
             .into_iter()
             .map(|author| attachments.authored(author).object);
         let gateway = attachments.topology.gateways.get(path.gateway).known_as();
-        let on_hub = self.hub.topology.find(&gateway.identity()).into_iter();
-        let controller = on_hub
-            .filter_map(|node| match node {
-                Node::Gateway(gateway) => Some(controller_name(self.hub, gateway)),
-                _ => None,
-            })
-            .next();
+        let mut on_hub = self.hub.topology.find(&gateway.identity()).into_iter();
+        let controller = on_hub.find_map(|node| match node {
+            Node::Gateway(gateway) => Some(controller_name(self.hub, gateway)),
+            _ => None,
+        });
         let spec = effective.spec(profile);
         let adds_up = spec.is_none();
         let policy = match spec {

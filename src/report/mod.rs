@@ -37,8 +37,8 @@ pub mod diff;
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
-    ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
-    ReachPart, SettingIfDeleted, Winner, explain,
+    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
+    ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner, explain,
 };
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;

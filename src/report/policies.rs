@@ -1,7 +1,7 @@
 //! What policies come to, as JSON: `PolicyReport` and its parts (README.md#json).
 //!
 //! Owns: serializable views of effective policies and statuses.
-//! Flows in: attachments, effective policies, statuses, the clusters of each Gateway. Flows out: values for serde.
+//! Flows in: a [`PolicyView`]. Flows out: values for serde.
 //! Must not know: text reports, files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

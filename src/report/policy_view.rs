@@ -123,7 +123,7 @@ impl PolicyView<'_> {
     }
 }
 
-impl<'v> Seen<'v> {
+impl Seen<'_> {
     /// The policies there that stand for the one of this locator, each with what it is in them.
     pub(crate) fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
         let policies = self.attachments.policies.iter();

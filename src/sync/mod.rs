@@ -52,7 +52,7 @@ pub(crate) use other_version::report_other_versions;
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
-pub use spokes::Spoke;
+pub(crate) use spokes::Spoke;
 pub(crate) use spokes::Spokes;
 pub(crate) use synced_kinds::SyncedKinds;
 pub(crate) use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};

@@ -24,7 +24,7 @@ use apimachinery::Identity;
 
 /// What is on clusters that are alike.
 #[derive(Debug)]
-pub struct Spoke<'a> {
+pub(crate) struct Spoke<'a> {
     /// The clusters, sorted.
     pub(crate) clusters: Vec<String>,
     objects: Objects,

@@ -34,7 +34,7 @@ pub enum Node {
 
 /// A way from a GatewayClass down to where an effective policy holds. Levels that do not matter are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Path {
+pub(crate) struct Path {
     /// The Gateway; its class and Namespace follow from it.
     pub gateway: GatewayId,
     /// The listener.
@@ -52,7 +52,7 @@ pub struct Path {
 impl Path {
     /// The path that ends at the Gateway.
     #[must_use]
-    pub const fn gateway(gateway: GatewayId) -> Self {
+    pub(crate) const fn gateway(gateway: GatewayId) -> Self {
         Self {
             gateway,
             listener: None,
@@ -65,7 +65,7 @@ impl Path {
 
     /// The level where the path ends.
     #[must_use]
-    pub const fn end(&self) -> Level {
+    pub(crate) const fn end(&self) -> Level {
         if self.port.is_some() {
             Level::Port
         } else if self.backend.is_some() {
@@ -83,7 +83,7 @@ impl Path {
 
     /// The nodes of the path from the Gateway on.
     #[must_use]
-    pub fn nodes(&self) -> Vec<Node> {
+    pub(crate) fn nodes(&self) -> Vec<Node> {
         let mut nodes = vec![Node::Gateway(self.gateway)];
         nodes.extend(
             self.listener
@@ -98,18 +98,5 @@ impl Path {
             nodes.extend(self.port.map(|port| Node::Port(backend, port)));
         }
         nodes
-    }
-
-    /// The node where the path ends.
-    #[must_use]
-    pub fn last(&self) -> Node {
-        match (self.backend, self.port, self.route, self.rule, self.listener) {
-            (Some(backend), Some(port), ..) => Node::Port(backend, port),
-            (Some(backend), None, ..) => Node::Backend(backend),
-            (None, _, Some(route), Some(rule), _) => Node::Rule(route, rule),
-            (None, _, Some(route), None, _) => Node::Route(route),
-            (None, _, None, _, Some(listener)) => Node::Listener(self.gateway, listener),
-            (None, _, None, _, None) => Node::Gateway(self.gateway),
-        }
     }
 }

@@ -29,7 +29,7 @@ const HELP: &str = "`spokewright schema config` has the fields of a profile, the
 /// for a labelled kind of this class.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ProfileEntry {
+pub(crate) struct ProfileEntry {
     /// API group of the policy kind.
     pub group: String,
     /// The policy kind.
@@ -83,7 +83,7 @@ pub struct ProfileEntry {
 
 /// Why an entry cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
+pub(crate) enum ProfileError {
     /// No group or kind.
     #[error("a profile needs `group` and `kind`")]
     Nameless,
@@ -103,7 +103,7 @@ impl Profiles {
     ///
     /// # Errors
     /// [`ProfileError`] when the entry makes no sense; the registry is then as before.
-    pub fn configure(&mut self, entry: &ProfileEntry) -> Result<(), ProfileError> {
+    pub(crate) fn configure(&mut self, entry: &ProfileEntry) -> Result<(), ProfileError> {
         if entry.group.is_empty() || entry.kind.is_empty() {
             return Err(ProfileError::Nameless);
         }

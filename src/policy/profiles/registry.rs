@@ -22,7 +22,7 @@ const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
 
 /// Profiles by group and kind: the built-in ones, corrected and completed by the configuration.
 #[derive(Debug, Clone)]
-pub struct Profiles {
+pub(crate) struct Profiles {
     /// Of one kind, each describes other versions; the last one added counts first.
     by_kind: BTreeMap<GroupKind, Vec<Arc<Profile>>>,
 }
@@ -36,7 +36,7 @@ impl Default for Profiles {
 impl Profiles {
     /// Those that need no configuration.
     #[must_use]
-    pub fn built_in() -> Self {
+    pub(crate) fn built_in() -> Self {
         let mut profiles = Self {
             by_kind: BTreeMap::new(),
         };
@@ -47,7 +47,7 @@ impl Profiles {
     }
 
     /// Adds a profile, or replaces those of the same kind that describe nothing else.
-    pub fn insert(&mut self, profile: Profile) {
+    pub(crate) fn insert(&mut self, profile: Profile) {
         let of_kind = self.by_kind.entry(profile.group_kind()).or_default();
         let replaces = |other: &Profile| match (profile.versions.as_slice(), other.versions.as_slice()) {
             ([], _) => true,
@@ -60,14 +60,14 @@ impl Profiles {
 
     /// The profiles of a kind, one for each set of versions.
     #[must_use]
-    pub fn get(&self, kind: &GroupKind) -> &[Arc<Profile>] {
+    pub(crate) fn get(&self, kind: &GroupKind) -> &[Arc<Profile>] {
         self.by_kind.get(kind).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The profile of a kind of which these versions are in use: one that describes a version, or else what is left to
     /// assume of a kind that has profiles for other versions only; `None` if it has none.
     #[must_use]
-    pub fn find(&self, kind: &GroupKind, versions: &BTreeSet<&str>) -> Option<Arc<Profile>> {
+    pub(crate) fn find(&self, kind: &GroupKind, versions: &BTreeSet<&str>) -> Option<Arc<Profile>> {
         let of_kind = self.get(kind);
         let describes = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
         match of_kind.iter().find(describes) {
@@ -78,14 +78,14 @@ impl Profiles {
 
     /// All of them, sorted by kind.
     #[cfg(test)]
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
         self.by_kind.values().flatten()
     }
 
     /// The profile of a labelled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     #[must_use]
-    pub fn fallback(kind: &GroupKind, class: &str) -> Profile {
+    pub(crate) fn fallback(kind: &GroupKind, class: &str) -> Profile {
         if class.eq_ignore_ascii_case("direct") {
             Profile::direct(&kind.group, &kind.kind)
         } else {

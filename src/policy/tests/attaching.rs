@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use super::super::Options;
+use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 use crate::diagnostic::Severity;
-use crate::report::{OnClusters, PolicyReport};
+use crate::report::EffectiveEntry;
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
 
@@ -166,7 +167,7 @@ fn a_target_in_another_namespace_needs_a_reference_grant() {
         severities(&seen),
         [("policy/ref-not-permitted".to_owned(), Severity::Error)]
     );
-    assert!(seen.effective.is_empty());
+    assert_eq!(seen.effective.len(), 0);
     assert!(seen.state("RateLimitPolicy apps/p").starts_with("False/Invalid"));
     let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\n\
                  metadata: {name: g, namespace: infra}\nspec: {from: [{group: kuadrant.io, kind: RateLimitPolicy, namespace: apps}], \
@@ -174,7 +175,7 @@ fn a_target_in_another_namespace_needs_a_reference_grant() {
     let with = hub(&(SMALL.to_owned() + &elsewhere + grant), &[]);
     let seen = Seen::hub(&with);
     assert!(seen.said().is_empty(), "{:?}", seen.said());
-    assert!(!seen.effective.is_empty());
+    assert_ne!(seen.effective.len(), 0);
 }
 
 #[test]
@@ -287,10 +288,11 @@ fn more_than_sixteen_ancestors_are_a_warning_and_the_status_is_cut() {
         seen.said(),
         ["policy/too-many-ancestors ColorPolicy infra/c has 17 ancestors; a status lists 16"]
     );
-    assert_eq!(
-        seen.statuses.of(seen.id("ColorPolicy infra/c")).ancestors.len(),
-        16
-    );
+    let report = seen.report();
+    let [entry] = report.policies.as_slice() else {
+        panic!("{report:?}")
+    };
+    assert_eq!(entry.ancestors.len(), 16);
 }
 
 #[test]
@@ -300,12 +302,13 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
         + &limit("r", "kind: HTTPRoute, name: r1", LIMITS);
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let affected = super::super::affected::affected(&seen.attachments, &seen.effective);
+    let statuses = seen.statuses(&hub, "nobody");
     let on = |target: &str| {
-        let found = affected.iter().find(|affected| affected.target == target);
-        found
-            .map(|affected| affected.condition.message.clone())
-            .unwrap_or_default()
+        let found = statuses.iter().find(|status| status.object == target);
+        let [condition] = found.unwrap().conditions.as_slice() else {
+            panic!("{found:?}")
+        };
+        condition.message.clone()
     };
     assert_eq!(
         on("httproute.gateway.networking.k8s.io:infra/r1"),
@@ -315,11 +318,12 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
         on("gateway.gateway.networking.k8s.io:infra/gw#https"),
         "Object affected by RateLimitPolicy [infra/g]"
     );
-    let documents = super::super::affected::effective_policy_documents(&seen.attachments, &seen.effective);
+    let documents = seen.view(|view| view.effective_policy_documents());
     let r1 = documents
         .iter()
-        .find(|document| document["metadata"]["name"] == "r1")
+        .find(|document| document["targetRef"]["name"] == "r1")
         .unwrap();
+    assert_eq!(r1["metadata"]["name"], "httproute-r1");
     assert_eq!(r1["kind"], "EffectivePolicy");
     assert_eq!(
         r1["policies"][0]["controllerName"],
@@ -336,7 +340,8 @@ fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displa
         + &limit("r", "kind: HTTPRoute, name: r1", "limits: {m: {rates: []}}");
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let reach = super::super::Reach::of(
+    let mut reach = super::super::Reach::default();
+    reach.add(
         &seen.attachments,
         &seen.effective,
         seen.id("RateLimitPolicy infra/g"),
@@ -345,21 +350,30 @@ fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displa
         (reach.gateways.len(), reach.listeners.len(), reach.routes.len()),
         (1, 2, 2)
     );
-    let changes = super::super::reach::without(
-        &seen.attachments,
-        &seen.effective,
-        seen.id("RateLimitPolicy infra/r"),
-    );
-    assert_eq!(changes.len(), 4, "two rules of r1 on two listeners");
-    for change in changes {
-        let (before, after) = (change.before.unwrap(), change.after.unwrap());
-        assert!(before.content.contains_key("m") && after.content.contains_key("l"));
+    let gone = seen.attachments.policy(seen.id("RateLimitPolicy infra/r")).object;
+    let options = Options {
+        without: Some(&gone.identity()),
+        ..Options::default()
+    };
+    let (before, after) = (seen.report(), Seen::of(&hub, &options).report());
+    assert_eq!(before.effective.len(), after.effective.len());
+    let both = before.effective.iter().zip(&after.effective);
+    let changed: Vec<_> = both.filter(|(before, after)| before != after).collect();
+    assert_eq!(changed.len(), 4, "two rules of r1 on two listeners");
+    for (before, after) in changed {
+        assert_eq!(before.path, after.path);
+        let limits =
+            |entry: &EffectiveEntry| entry.rules.as_ref().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(
+            (limits(before), limits(after)),
+            (vec!["m".to_owned()], vec!["l".to_owned()])
+        );
     }
 }
 
 #[test]
 fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
-    let text = SMALL.to_owned()
+    let text = small_with_params()
         + &limit("l", "kind: HTTPRoute, name: r1", LIMITS)
         + &color_crd("Direct")
         + &color(
@@ -369,20 +383,20 @@ fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
         );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let affecting = super::super::affected::affecting(&seen.attachments, &seen.effective);
-    let node = seen.attachments.policies.rows()[0].nodes()[0];
-    let stanza = super::super::affected::effective_policy_stanza(&seen.attachments, &affecting, node);
+    let statuses = seen.statuses(&hub, "example.com/gateway-controller");
+    let of = |locator: &str| statuses.iter().find(|status| status.object == locator).unwrap();
+    let stanza = &of("httproute.gateway.networking.k8s.io:infra/r1").effective_policy;
     assert_eq!(
-        stanza,
+        *stanza,
         [
             json!({"name": "c", "namespace": "infra", "apiGroup": "colors.example.com", "kind": "ColorPolicy"}),
             json!({"name": "l", "namespace": "infra", "apiGroup": "kuadrant.io", "kind": "RateLimitPolicy"}),
         ]
     );
-    let kinds = super::super::affected::extension_kinds(&seen.attachments);
     assert_eq!(
-        kinds,
-        ["ColorPolicy.colors.example.com", "RateLimitPolicy.kuadrant.io"]
+        of("gatewayclass.gateway.networking.k8s.io:gc").extension_kinds,
+        ["RateLimitPolicy.kuadrant.io"],
+        "a class tells what its parameters ask for"
     );
 }
 
@@ -425,7 +439,7 @@ fn an_http_route_without_rules_has_the_one_of_its_crds_default() {
 }
 
 #[test]
-fn a_gateway_without_routes_is_named_in_the_report() {
+fn on_a_listener_without_routes_a_path_ends_for_any_that_comes() {
     let text =
         "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n\
                 spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
@@ -438,12 +452,32 @@ fn a_gateway_without_routes_is_named_in_the_report() {
         "its routes may live on spokes: {:?}",
         seen.said()
     );
-    let report = PolicyReport::new(
-        &seen.attachments,
-        &seen.effective,
-        &seen.statuses,
-        OnClusters::default(),
+    let report = seen.report();
+    assert!(report.without_paths.is_empty(), "{report:?}");
+    let [held] = report.effective.as_slice() else {
+        panic!("{report:?}")
+    };
+    assert!(held.any_route);
+    assert_eq!(
+        held.path.last().unwrap(),
+        "gateway.gateway.networking.k8s.io:infra/gw#http",
+        "what will hold for any route that comes"
     );
+    assert_eq!(
+        seen.state("RateLimitPolicy infra/g"),
+        "False/Unknown: RateLimitPolicy is not in the path to any existing routes"
+    );
+}
+
+#[test]
+fn a_gateway_without_listeners_is_named_in_the_report() {
+    let text =
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n\
+                spec: {gatewayClassName: gc, listeners: []}\n"
+            .to_owned()
+            + &limit("g", "kind: Gateway, name: gw", LIMITS);
+    let hub = hub(&text, &[]);
+    let report = Seen::hub(&hub).report();
     let without = report.without_paths;
     assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
     assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));

@@ -3,9 +3,8 @@
 use serde_json::json;
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use super::super::{Ages, KindId, Options, Rule};
+use super::super::{Ages, AuthoredId, KindId, Options, Rule};
 use crate::hub::RowId as _;
-use crate::report::{OnClusters, PolicyReport};
 use crate::topology::GatewayId;
 
 const GW: &str = "kind: Gateway, name: gw";
@@ -54,7 +53,7 @@ fn on_one_level_the_seed_prefers_the_oldest_in_defaults_and_in_overrides() {
         ages: Ages::Ignore,
         ..Options::default()
     };
-    let seen = Seen::of(&hub_text, None, &ignored);
+    let seen = Seen::of(&hub_text, &ignored);
     assert_eq!(
         seen.spec(&["gw"]),
         Some(json!({"x": "a", "z": "a"})),
@@ -84,20 +83,23 @@ fn a_policy_without_an_age_is_the_newest() {
         seen.id("RateLimitPolicy infra/a"),
         seen.id("RateLimitPolicy infra/b"),
     );
-    assert_eq!(path.rule(&seen.attachments, a, b), Some(Rule::NewerChallenger));
-    let report = PolicyReport::new(
-        &seen.attachments,
-        &seen.effective,
-        &seen.statuses,
-        OnClusters::default(),
+    let author = |policy| AuthoredId { policy, position: 0 };
+    assert_eq!(
+        path.rule(&seen.attachments, author(a), author(b)),
+        Some(Rule::NewerChallenger)
     );
+    let report = seen.report();
     let decisions = &report.policies[1].decisions;
     assert_eq!(
         (decisions[0].winner.as_str(), decisions[0].rule),
         ("ratelimitpolicy.kuadrant.io:infra/a", "newer-challenger")
     );
-    let (from, pointer) = path.origin("/limits/l/rates").unwrap();
-    assert_eq!((from, pointer.as_str()), (a, "/spec/limits/l/rates"));
+    let (limit, leaf) = path.content.get_key_value("l").unwrap();
+    let (from, pointer) = seen.attachments.written_at(limit, leaf);
+    assert_eq!(
+        (from.object.name.as_str(), pointer.as_str()),
+        ("a", "/spec/limits/l")
+    );
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn defaults_of_a_schema_count_where_the_caller_knows_them() {
         interpret: Some(&complete),
         ..Options::default()
     };
-    let seen = Seen::of(&hub, None, &options);
+    let seen = Seen::of(&hub, &options);
     assert_eq!(
         seen.spec(&path),
         Some(json!({"limits": {"l": {"rates": []}, "m": {"rates": []}}}))
@@ -279,8 +281,5 @@ fn a_kind_that_is_to_be_synced_is_a_policy_kind_without_label_and_profile() {
         kinds: &kinds,
         ..Options::default()
     };
-    assert_eq!(
-        Seen::of(&hub, None, &options).spec(&["gw"]),
-        Some(json!({"x": 1}))
-    );
+    assert_eq!(Seen::of(&hub, &options).spec(&["gw"]), Some(json!({"x": 1})));
 }

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, object};
-use super::super::{Profiles, affected, effective_policy_documents, without};
+use super::super::{Options, Profiles};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
 use crate::policy::SameTarget;
-use crate::report::{EffectiveEntry, OnClusters, PolicyReport};
+use crate::report::EffectiveEntry;
 use crate::sync::{SyncedSpec, resolve};
 use crate::topology::GatewayId;
 
@@ -126,13 +126,7 @@ fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
 }
 
 fn report(seen: &Seen<'_>) -> Value {
-    let report = PolicyReport::new(
-        &seen.attachments,
-        &seen.effective,
-        &seen.statuses,
-        OnClusters::default(),
-    );
-    serde_json::to_value(report).unwrap()
+    serde_json::to_value(seen.report()).unwrap()
 }
 
 fn drafts_in_some_order() -> impl Strategy<Value = (Vec<Draft>, Vec<usize>)> {
@@ -255,32 +249,16 @@ proptest! {
     fn deleting_a_policy_is_the_same_as_never_having_had_it((drafts, order) in drafts_in_some_order()) {
         let hub = hub_of(&drafts, &order);
         let seen = Seen::hub(&hub);
-        let gone = &seen.attachments.policies.rows()[0];
-        let number: usize = gone.object.name.trim_start_matches('p').parse().unwrap();
+        let gone = seen.attachments.policies.rows()[0].object;
+        let number: usize = gone.name.trim_start_matches('p').parse().unwrap();
         let rest: Vec<usize> = order.iter().copied().filter(|other| *other != number).collect();
-        let other_hub = hub_of(&drafts, &rest);
-        let other = Seen::hub(&other_hub);
-        let text = |seen: &Seen<'_>, path: &crate::topology::Path, effective: &super::super::Effective| {
-            let leaves: Vec<String> = effective.content.iter()
-                .map(|(key, leaf)| format!("{key}={} from {}", leaf.value, seen.attachments.locator(leaf.policy)))
-                .collect();
-            (seen.attachments.topology.path_locators(path), leaves)
-        };
-        let kind_there = other.attachments.kinds.iter()
-            .find_map(|(id, kind)| (kind.profile.group_kind() == gone.object.group_kind()).then_some(id));
-        let mut predicted: std::collections::BTreeMap<_, _> = seen.effective.on(gone.kind, GatewayId::of_row(0)).iter()
-            .map(|path| text(&seen, &path.path, &path.effective)).collect();
-        for change in without(&seen.attachments, &seen.effective, super::super::PolicyId::of_row(0)) {
-            let key = seen.attachments.topology.path_locators(&change.path);
-            match change.after {
-                Some(after) => { predicted.insert(key, text(&seen, &change.path, &after).1); }
-                None => { predicted.remove(&key); }
-            }
-        }
-        let found: std::collections::BTreeMap<_, _> = kind_there
-            .map(|kind| other.effective.on(kind, GatewayId::of_row(0)).iter().map(|path| text(&other, &path.path, &path.effective)).collect())
-            .unwrap_or_default();
-        prop_assert_eq!(predicted, found);
+        let options = Options { without: Some(&gone.identity()), ..Options::default() };
+        let without = Seen::of(&hub, &options);
+        let never_had = hub_of(&drafts, &rest);
+        let never_had = Seen::hub(&never_had);
+        prop_assert_eq!(without.attachments.find(&gone.identity()), None);
+        prop_assert_eq!(report(&without), report(&never_had));
+        prop_assert_eq!(without.said(), never_had.said());
     }
 }
 
@@ -394,10 +372,11 @@ proptest! {
         let hub = Hub { objects: Objects::new(objects), ..Hub::default() };
         let seen = Seen::hub(&hub);
         report(&seen);
-        let _ = effective_policy_documents(&seen.attachments, &seen.effective);
-        let _ = affected(&seen.attachments, &seen.effective);
-        for id in seen.attachments.policies.ids() {
-            let _ = without(&seen.attachments, &seen.effective, id);
+        seen.view(|view| view.effective_policy_documents());
+        seen.statuses(&hub, "example.com/gateway-controller");
+        for policy in seen.attachments.policies.rows() {
+            let options = Options { without: Some(&policy.object.identity()), ..Options::default() };
+            report(&Seen::of(&hub, &options));
         }
         for (kind, known) in seen.attachments.kinds.iter() {
             for node in known.nodes.keys() {

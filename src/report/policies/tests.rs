@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::diagnostic::{DocumentId, Findings, SourceId};
-use crate::hub::{self, Grants, Hub};
-use crate::policy::{Attachments, EffectivePolicies, Options, ProfileEntry, Profiles, Statuses};
-use crate::report::{OnClusters, PolicyReport};
+use crate::hub::{self, Hub};
+use crate::policy::testing::Seen;
+use crate::policy::{Options, ProfileEntry, Profiles, affecting};
 use crate::source::{Document, Room};
 use serde_json::{Value, json};
 
@@ -45,20 +45,23 @@ fn case(name: &str) -> (Hub, Value) {
 
 /// The report of a case, as JSON.
 fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
-    let mut findings = Findings::new();
-    let grants = Grants::new(hub, &mut findings);
     let options = Options {
         profiles,
         ..Options::default()
     };
-    let attachments = Attachments::new(&hub.objects, &grants, &options, &mut findings);
-    let effective = EffectivePolicies::new(&attachments);
-    let statuses = Statuses::new(&attachments, &effective);
-    let report = PolicyReport::new(&attachments, &effective, &statuses, OnClusters::default());
-    let mut report = serde_json::to_value(report).expect("a report is JSON");
-    report["affected"] = crate::policy::affected(&attachments, &effective)
-        .into_iter()
-        .map(|affected| json!({"target": affected.target, "policies": affected.policies}))
+    let seen = Seen::of(hub, &options);
+    let mut report = serde_json::to_value(seen.report()).expect("a report is JSON");
+    let affected = affecting(&seen.attachments, &seen.effective).into_iter();
+    report["affected"] = affected
+        .map(|((node, _), policies)| {
+            let locators = policies
+                .into_iter()
+                .map(|policy| &seen.attachments.authored(policy).locator);
+            json!({
+                "target": seen.attachments.topology.locator(node),
+                "policies": locators.map(ToString::to_string).collect::<Vec<_>>(),
+            })
+        })
         .collect();
     report
 }

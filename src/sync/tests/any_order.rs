@@ -218,7 +218,7 @@ fn there(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Option<There> {
         profiles: Some(&profiles),
         ..Options::default()
     };
-    let seen = Seen::of(&hub, None, &options);
+    let seen = Seen::of(&hub, &options);
     let node = Node::Gateway(GatewayId::of_row(0));
     let attachments = &seen.attachments;
     let id = attachments

@@ -1,6 +1,6 @@
 //! Which routes go to the spokes, and which listeners would refuse them there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 
@@ -9,6 +9,7 @@ use crate::hub::{Grants, Hub, Ours};
 use crate::policy::testing::hub;
 use crate::policy::{Attachments, Options};
 use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, check_admission};
+use crate::topology::Sources;
 
 /// A class of ours that syncs HTTPRoutes, and one that does not.
 const CLASSES: &str = "
@@ -56,7 +57,14 @@ fn decided<T>(
     let mut findings = Findings::new();
     let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut findings);
     let grants = Grants::new(hub, &mut findings);
-    let attachments = Attachments::new(&hub.objects, &grants, &Options::default(), &mut findings);
+    let sources = Sources::hub(&hub.objects);
+    let attachments = Attachments::new(
+        sources,
+        &HashMap::new(),
+        &grants,
+        &Options::default(),
+        &mut findings,
+    );
     let kinds = SyncedKinds::new(&attachments, &ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, &ours);
     let clusters = ours.gateways.map(|_| vec!["c1".to_owned(), "c2".to_owned()]);

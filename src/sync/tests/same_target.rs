@@ -1,18 +1,16 @@
 //! What reaches a spoke of policies on one target, and what of them beside policies that live there.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
+use super::super::SyncedObjects;
 use super::super::beside_local::beside_local;
 use super::super::local_policies::LocalPolicies;
 use super::super::same_target::{SyncedPolicy, SyncedSpec, resolve};
-use super::super::{SyncedKinds, SyncedObjects, SyncedRoutes, Syncing};
+use super::{received, report_on, spec_on, state_on};
 use crate::diagnostic::Findings;
-use crate::hub::{Hub, Ours};
-use crate::placing::Clusters;
-use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use crate::policy::{Options, Outcome, PolicyId, Rule};
+use crate::hub::Hub;
+use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
+use crate::policy::{Options, PolicyId, Rule};
 
 const GW: &str = "kind: Gateway, name: gw";
 
@@ -107,37 +105,9 @@ fn only(hub: &Hub, cluster: Option<&str>) -> (Vec<String>, Vec<(String, Rule)>, 
     (synced, withheld, spec)
 }
 
-/// Everything that is synced from a hub whose class `gc` is ours and asks for RateLimitPolicies and HTTPRoutes, to these
-/// clusters.
+/// Everything that is synced from a hub whose class `gc` is ours and asks for RateLimitPolicies, to these clusters.
 fn synced<T>(hub: &Hub, clusters: &[&str], look: impl FnOnce(&SyncedObjects<'_>) -> T) -> T {
-    let seen = Seen::hub(hub);
-    let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
-    let kinds = SyncedKinds::new(&seen.attachments, &ours);
-    let routes = SyncedRoutes::new(&seen.attachments, &kinds, &ours);
-    let there: BTreeMap<&str, LocalPolicies<'_>> = hub
-        .spokes
-        .keys()
-        .map(|cluster| (cluster.as_str(), locals(&seen, hub, cluster)))
-        .collect();
-    let names = clusters.iter().map(|cluster| (*cluster).to_owned()).collect();
-    let clusters: Clusters = [("infra/gw".to_owned(), names)].into();
-    look(&SyncedObjects::new(Syncing {
-        attachments: &seen.attachments,
-        kinds: &kinds,
-        routes: &routes,
-        locals: &there,
-        ours: &ours,
-        clusters: &clusters,
-    }))
-}
-
-/// [`SMALL`], with a class that asks for RateLimitPolicies.
-fn small_with_params() -> String {
-    SMALL.replace(
-        "spec: {controllerName: example.com/gateway-controller}",
-        "spec: {controllerName: example.com/gateway-controller, parametersRef: {group: \"\", kind: ConfigMap, name: p, namespace: infra}}",
-    ) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: infra}\ndata:\n  params: |\n    \
-         {policiesToSync: [{group: kuadrant.io, version: v1, resource: ratelimitpolicies}]}\n"
+    received(hub, &[("infra/gw", clusters)], |received| look(received.synced))
 }
 
 fn rate(limit: u32) -> String {
@@ -242,6 +212,16 @@ fn a_default_below_overrides_that_hold_as_a_whole_becomes_one_of_them() {
     );
     assert_eq!(
         specs(&(limit("a", GW, X) + &limit("b", GW, K))),
+        [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
+    );
+}
+
+#[test]
+fn atomic_overrides_hold_as_a_whole_over_policies_that_have_no_one_form_by_themselves() {
+    let nothing = "defaults: {limits: {m: {}}}";
+    let when = "overrides: {strategy: merge, when: [{predicate: x}]}";
+    assert_eq!(
+        specs(&(limit("a", GW, X) + &limit("b", GW, nothing) + &limit("c", GW, when))),
         [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
     );
 }
@@ -502,31 +482,40 @@ fn another_rate_limit_for_one_cluster() {
         "the other clusters keep it"
     );
 
-    let seen = Seen::hub(&hub);
-    let effects = locals(&seen, &hub, "edge-1").effects(&seen.attachments, |_| true);
-    assert_eq!(effects[0].outcome, Outcome::Overridden);
-    assert_eq!(effects[0].condition.status, "False");
-    assert_eq!(effects[0].condition.reason, "Overridden");
+    let everywhere = received(&hub, &[("infra/gw", &["edge-1", "edge-2"])], |received| {
+        received.report(None)
+    });
+    let entry = &everywhere.policies[0];
     assert_eq!(
-        effects[0].condition.message,
+        state_on(&everywhere, "infra/per-cluster"),
+        "True/Enforced: RateLimitPolicy has been successfully enforced"
+    );
+    let [exception] = entry.on_clusters.as_slice() else {
+        panic!("{entry:?}")
+    };
+    assert_eq!(exception.cluster, "edge-1");
+    let there = exception.condition().unwrap();
+    assert_eq!((there.status, there.reason.as_str()), ("False", "Overridden"));
+    assert_eq!(
+        there.message,
         "RateLimitPolicy is overridden by [kuadrant-infra/special]"
     );
 
-    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
-    let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
+    let there = report_on(&hub, "edge-1");
+    let on_r1 = spec_on(&there, &["gw", "gw#http", "r1", "r1#first"]).unwrap();
     assert_eq!(
         on_r1["limits"]["l"]["rates"][0]["limit"], 5,
         "what holds on that cluster"
     );
     assert_eq!(
-        there.state("RateLimitPolicy infra/per-cluster"),
+        state_on(&there, "infra/per-cluster"),
         "False/Overridden: RateLimitPolicy is overridden by [kuadrant-infra/special]"
     );
 }
 
 #[test]
 fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
-    let text = SMALL.to_owned()
+    let text = small_with_params()
         + &limit(
             "g",
             GW,
@@ -546,8 +535,8 @@ fn a_merging_policy_is_shipped_without_the_rules_that_a_local_one_defines() {
         json!({"strategy": "merge", "limits": {"m": {"rates": [{"limit": 1, "window": "1s"}]}}})
     );
 
-    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
-    let on_r1 = there.spec(&["gw", "gw#http", "r1", "r1#first"]).unwrap();
+    let there = report_on(&hub, "edge-1");
+    let on_r1 = spec_on(&there, &["gw", "gw#http", "r1", "r1#first"]).unwrap();
     assert_eq!(on_r1["limits"]["l"]["rates"][0]["limit"], 5);
     assert_eq!(on_r1["limits"]["m"]["rates"][0]["limit"], 1);
 }
@@ -579,7 +568,7 @@ fn a_source_all_of_whose_rules_a_local_policy_defines_is_no_source_there() {
 
 #[test]
 fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
-    let text = SMALL.to_owned() + &limit("g", GW, &format!("defaults: {{limits: {{l: {}}}}}", rate(1)));
+    let text = small_with_params() + &limit("g", GW, &format!("defaults: {{limits: {{l: {}}}}}", rate(1)));
     let special = local("special", &format!("limits: {{l: {}}}", rate(5)))
         .replace("name: gw}", "name: gw, sectionName: http}");
     let hub = hub(&text, &[("edge-1", &special)]);
@@ -588,8 +577,8 @@ fn a_local_policy_on_a_listener_leaves_one_on_the_whole_gateway_in_place() {
         (shipped, withheld, spec),
         (vec!["infra/g".to_owned()], Vec::new(), None)
     );
-    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
-    let limit_on = |path: &[&str]| there.spec(path).unwrap()["limits"]["l"]["rates"][0]["limit"].clone();
+    let there = report_on(&hub, "edge-1");
+    let limit_on = |path: &[&str]| spec_on(&there, path).unwrap()["limits"]["l"]["rates"][0]["limit"].clone();
     assert_eq!(limit_on(&["gw", "gw#http", "r1", "r1#first"]), 5);
     assert_eq!(limit_on(&["gw", "gw#https", "r1", "r1#first"]), 1);
 }
@@ -620,26 +609,16 @@ fn on_a_spoke_the_prefix_stands_for_hub_gateways_only() {
     };
     let spoke = own_gateway.to_owned() + &on("right", "apps") + &on("wrong", "kuadrant-apps");
     let hub = hub(
-        &(SMALL.to_owned() + &limit("g", GW, &format!("limits: {{l: {}}}", rate(1)))),
+        &(small_with_params() + &limit("g", GW, &format!("limits: {{l: {}}}", rate(1)))),
         &[("edge-1", &spoke)],
     );
-    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
+    let there = report_on(&hub, "edge-1");
     assert!(
-        there
-            .state("RateLimitPolicy apps/right")
-            .starts_with("False/Unknown"),
+        state_on(&there, "apps/right").starts_with("False/Unknown"),
         "attached, without routes"
     );
-    assert!(
-        there
-            .state("RateLimitPolicy kuadrant-apps/wrong")
-            .starts_with("False/TargetNotFound")
-    );
-    assert!(
-        there
-            .state("RateLimitPolicy infra/g")
-            .starts_with("True/Enforced")
-    );
+    assert!(state_on(&there, "kuadrant-apps/wrong").starts_with("False/TargetNotFound"));
+    assert!(state_on(&there, "infra/g").starts_with("True/Enforced"));
 }
 
 #[test]
@@ -686,7 +665,7 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
         let withheld: Vec<_> = synced
             .withheld
             .iter()
-            .map(|one| (one.cluster.as_deref(), one.winner.name.as_str(), one.rule))
+            .map(|one| (one.cluster, one.winner.name.as_str(), one.rule))
             .collect();
         assert_eq!(withheld, [(Some("c2"), "all", Rule::SpokeLocal)]);
     });
@@ -696,20 +675,20 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
 fn a_cluster_may_have_gateways_and_routes_of_the_same_names_as_the_hub() {
     let own = SMALL.to_owned() + &limit("p", GW, &format!("limits: {{l: {}}}", rate(5)));
     let hub = hub(
-        &(SMALL.to_owned() + &limit("p", GW, &format!("limits: {{l: {}}}", rate(1)))),
+        &(small_with_params() + &limit("p", GW, &format!("limits: {{l: {}}}", rate(1)))),
         &[("edge-1", &own)],
     );
-    let there = Seen::of(&hub, Some("edge-1"), &Options::default());
-    assert!(there.said().is_empty(), "{:?}", there.said());
+    let there = report_on(&hub, "edge-1");
     let limits: Vec<Value> = there
         .effective
         .iter()
-        .map(|(_, path)| path.effective.content["l"].value["rates"][0]["limit"].clone())
+        .map(|entry| entry.rules.as_ref().unwrap()["l"]["rates"][0]["limit"].clone())
         .collect();
     let of = |wanted: u8| limits.iter().filter(|limit| **limit == json!(wanted)).count();
     assert_eq!(
         (of(1), of(5)),
-        (5, 5),
-        "each Gateway has its own routes and its own policy"
+        (2, 5),
+        "each Gateway has its own policy; the cluster's routes are those of its own Gateway, so for the hub's one any is yet \
+         to come on its two listeners"
     );
 }

@@ -1,0 +1,158 @@
+//! What is said of a policy that many clusters receive.
+
+use std::collections::BTreeSet;
+
+use super::super::testing::{SMALL, Seen, hub, limit};
+use super::super::{Fates, Outcome, Rule, Tally};
+use crate::hub::Hub;
+
+const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
+const G: &str = "ratelimitpolicy.kuadrant.io:infra/g";
+
+/// Policy `g` on the Gateway, and what else there is.
+fn with(more: &str) -> Hub {
+    let g = limit("g", "kind: Gateway, name: gw", LIMITS);
+    hub(&(SMALL.to_owned() + &g + more), &[])
+}
+
+/// Policies on all routes: nothing is left of `g`.
+fn on_all_routes() -> String {
+    limit("r1", "kind: HTTPRoute, name: r1", LIMITS) + &limit("r2", "kind: HTTPRoute, name: r2", LIMITS)
+}
+
+fn add<'a>(fates: &mut Fates<'a>, seen: &Seen<'a>, clusters: &[&'a str]) {
+    fates.add(clusters, &seen.attachments, &seen.effective, |_| true);
+}
+
+/// Its common outcome, and the exceptions by cluster.
+fn told(fates: &Fates<'_>) -> (Outcome, Vec<(String, Outcome)>) {
+    let everywhere = fates.of(G).unwrap();
+    let (common, _) = everywhere.common().unwrap();
+    let mut exceptions: Vec<(String, Outcome)> = everywhere
+        .exceptions()
+        .iter()
+        .flat_map(|(clusters, tally)| {
+            clusters
+                .iter()
+                .map(|cluster| ((*cluster).to_owned(), tally.outcome()))
+        })
+        .collect();
+    exceptions.sort();
+    (common, exceptions)
+}
+
+fn on(cluster: &str, outcome: Outcome) -> (String, Outcome) {
+    (cluster.to_owned(), outcome)
+}
+
+#[test]
+fn the_common_outcome_is_that_of_most_clusters_and_of_equally_many_where_more_holds() {
+    let (alone, displaced) = (with(""), with(&on_all_routes()));
+    let (alone, displaced) = (Seen::hub(&alone), Seen::hub(&displaced));
+    let mut fates = Fates::default();
+    add(&mut fates, &displaced, &["c1"]);
+    add(&mut fates, &alone, &["c2"]);
+    assert_eq!(
+        told(&fates),
+        (Outcome::Whole, vec![on("c1", Outcome::Overridden)]),
+        "one each"
+    );
+    add(&mut fates, &displaced, &["c3", "c4"]);
+    assert_eq!(
+        told(&fates),
+        (Outcome::Overridden, vec![on("c2", Outcome::Whole)]),
+        "three to one, from two classes of clusters"
+    );
+    let (_, common) = fates.of(G).unwrap().common().unwrap();
+    assert_eq!(common.keys(), ["infra/r1", "infra/r2"]);
+}
+
+#[test]
+fn clusters_where_other_policies_win_are_exceptions_though_the_outcome_is_the_same() {
+    let others = on_all_routes().replace("{name: r1,", "{name: other,");
+    let (one, other) = (with(&on_all_routes()), with(&others));
+    let (one, other) = (Seen::hub(&one), Seen::hub(&other));
+    let mut fates = Fates::default();
+    add(&mut fates, &one, &["c1", "c2"]);
+    add(&mut fates, &other, &["c3"]);
+    assert_eq!(
+        told(&fates),
+        (Outcome::Overridden, vec![on("c3", Outcome::Overridden)])
+    );
+}
+
+#[test]
+fn where_a_policy_is_on_no_path_is_never_what_is_common_while_it_is_on_one_anywhere() {
+    let (alone, nowhere) = (with(""), with("").objects);
+    let without_routes = nowhere.iter().filter(|object| object.kind != "HTTPRoute");
+    let without_routes = Hub {
+        objects: crate::hub::Objects::new(without_routes.cloned().collect()),
+        ..Hub::default()
+    };
+    let (alone, nowhere) = (Seen::hub(&alone), Seen::hub(&without_routes));
+    let mut fates = Fates::default();
+    add(&mut fates, &nowhere, &["c1", "c2"]);
+    assert_eq!(told(&fates), (Outcome::NoPath, Vec::new()));
+    add(&mut fates, &alone, &["c3"]);
+    assert_eq!(
+        told(&fates),
+        (
+            Outcome::Whole,
+            vec![on("c1", Outcome::NoPath), on("c2", Outcome::NoPath)]
+        )
+    );
+}
+
+#[test]
+fn what_is_kept_from_a_cluster_is_overridden_there_and_nowhere_else() {
+    let (alone, winner) = (with(""), with(&on_all_routes()));
+    let (alone, winner) = (Seen::hub(&alone), Seen::hub(&winner));
+    let winner = winner
+        .attachments
+        .policy(winner.id("RateLimitPolicy infra/r1"))
+        .object;
+    let mut fates = Fates::default();
+    add(&mut fates, &alone, &["c1", "c2", "c3"]);
+    // c4 receives nothing else of it.
+    let away = BTreeSet::from(["c2", "c4"]);
+    fates.keep_away(G, &away, (winner, true), Rule::SpokeLocal);
+    let everywhere = fates.of(G).unwrap();
+    assert_eq!(everywhere.clusters(), BTreeSet::from(["c1", "c2", "c3", "c4"]));
+    // Where it is on a path for another target, it lost a part only.
+    assert_eq!(
+        told(&fates),
+        (
+            Outcome::Whole,
+            vec![on("c2", Outcome::Partial), on("c4", Outcome::Overridden)]
+        )
+    );
+    let exceptions = everywhere.exceptions();
+    let lost: Vec<&Tally<'_>> = exceptions.iter().map(|(_, tally)| tally).collect();
+    for tally in lost {
+        assert_eq!(tally.keys(), ["infra/r1"]);
+        let winner = tally.by.values().next().unwrap();
+        assert!(winner.local);
+        assert_eq!(winner.rules, BTreeSet::from([Rule::SpokeLocal]));
+    }
+}
+
+#[test]
+fn what_is_kept_from_all_clusters_has_a_fate_all_the_same() {
+    let winner = with("");
+    let winner = Seen::hub(&winner);
+    let winner = winner.attachments.policies.rows()[0].object;
+    let mut fates = Fates::default();
+    assert!(fates.of("ratelimitpolicy.kuadrant.io:infra/a").is_none());
+    let away = BTreeSet::from(["c1"]);
+    fates.keep_away(
+        "ratelimitpolicy.kuadrant.io:infra/a",
+        &away,
+        (winner, false),
+        Rule::LaterChallenger,
+    );
+    let everywhere = fates.of("ratelimitpolicy.kuadrant.io:infra/a").unwrap();
+    let (outcome, tally) = everywhere.common().unwrap();
+    assert_eq!(outcome, Outcome::Overridden);
+    assert_eq!(tally.by.keys().map(AsRef::as_ref).collect::<Vec<_>>(), [G]);
+    assert!(everywhere.exceptions().is_empty());
+}

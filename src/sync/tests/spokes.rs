@@ -1,0 +1,275 @@
+//! What is on each cluster, and which clusters are alike.
+
+use serde_json::{Value, json};
+
+use super::{Received, received};
+use crate::hub::Hub;
+use crate::policy::testing::{hub, limit, small_with_params};
+use crate::policy::{Attachments, EffectivePolicies};
+
+const GW: &str = "kind: Gateway, name: gw";
+const LIMIT: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
+
+/// Parameters that ask for HTTPRoutes, too.
+fn syncing_routes(text: &str) -> String {
+    text.replace(
+        "{policiesToSync:",
+        "{resourcesToSync: [{group: gateway.networking.k8s.io, version: v1, resource: httproutes}], policiesToSync:",
+    )
+}
+
+/// A second Gateway of the class.
+const OTHER: &str = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: infra}\n\
+                     spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+
+/// A RateLimitPolicy that lives on a cluster.
+fn local(name: &str, settings: &str) -> String {
+    limit(name, GW, settings).replace("namespace: infra", "namespace: kuadrant-infra")
+}
+
+/// The clusters of each spoke.
+fn classes(hub: &Hub, gateways: &[(&str, &[&str])]) -> Vec<Vec<String>> {
+    received(hub, gateways, |received| {
+        let spokes = received.making.build(None).into_iter();
+        spokes.map(|spoke| spoke.clusters).collect()
+    })
+}
+
+/// Looks at what is on one cluster.
+fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&Attachments<'_>) -> T) -> T {
+    let spokes = received.making.build(Some(cluster));
+    let [spoke] = spokes.as_slice() else {
+        panic!("{spokes:?}")
+    };
+    assert_eq!(spoke.clusters, [cluster]);
+    look(&received.evaluated(spoke))
+}
+
+#[test]
+fn clusters_that_are_alike_share_a_spoke() {
+    let text = small_with_params() + &limit("g", GW, LIMIT);
+    let hub = hub(&text, &[]);
+    assert_eq!(
+        classes(&hub, &[("infra/gw", &["c1", "c2", "c3"])]),
+        [["c1", "c2", "c3"]]
+    );
+    assert!(classes(&hub, &[]).is_empty(), "nobody receives anything");
+}
+
+#[test]
+fn clusters_where_something_else_lives_are_not_alike() {
+    let text = small_with_params() + &limit("g", GW, LIMIT);
+    let special = local("special", LIMIT);
+    let away = special.replace("kuadrant-infra", "apps");
+    let hub = hub(
+        &text,
+        &[("c2", &special), ("c3", &special), ("c4", &away), ("c5", &away)],
+    );
+    assert_eq!(
+        classes(&hub, &[("infra/gw", &["c1", "c2", "c3", "c4"])]),
+        [vec!["c1"], vec!["c2", "c3"], vec!["c4"], vec!["c5"]],
+        "c5 receives nothing, and holds something all the same"
+    );
+}
+
+#[test]
+fn clusters_with_other_gateways_are_not_alike() {
+    let text = small_with_params() + OTHER + &limit("g", GW, LIMIT);
+    let hub = hub(&text, &[]);
+    assert_eq!(
+        classes(
+            &hub,
+            &[
+                ("infra/gw", &["c1", "c2", "c4"]),
+                ("infra/other", &["c2", "c3", "c4"])
+            ]
+        ),
+        [vec!["c1"], vec!["c2", "c4"], vec!["c3"]]
+    );
+}
+
+#[test]
+fn on_each_cluster_a_route_has_the_references_to_the_gateways_that_are_there() {
+    let text = syncing_routes(&small_with_params()).replace(
+        "parentRefs: [{name: gw, sectionName: http}]",
+        "parentRefs: [{name: gw, sectionName: http}, {name: other}]",
+    ) + OTHER;
+    let hub = hub(&text, &[]);
+    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c2", "c3"])];
+    received(&hub, gateways, |received| {
+        let of_r2 = |cluster: &str| -> Value {
+            let spokes = received.making.build(Some(cluster));
+            let objects = spokes[0].sources(&hub.objects).objects;
+            let route = objects.iter().find(|object| object.name == "r2").unwrap();
+            assert_eq!(
+                route.namespace.as_deref(),
+                Some("infra"),
+                "where it is on the hub"
+            );
+            route.value["spec"]["parentRefs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|parent| format!("{}/{}", parent["namespace"], parent["name"]).replace('"', ""))
+                .collect()
+        };
+        assert_eq!(of_r2("c1"), json!(["kuadrant-infra/gw"]));
+        assert_eq!(of_r2("c2"), json!(["kuadrant-infra/gw", "kuadrant-infra/other"]));
+        assert_eq!(of_r2("c3"), json!(["kuadrant-infra/other"]));
+    });
+}
+
+#[test]
+fn gateways_and_policies_are_there_under_their_downstream_names_and_called_as_on_the_hub() {
+    let hub = hub(&(small_with_params() + &limit("g", GW, LIMIT)), &[]);
+    received(&hub, &[("infra/gw", &["c1"])], |received| {
+        let spokes = received.making.build(None);
+        let objects = spokes[0].sources(&hub.objects).objects;
+        let kinds: Vec<String> = objects
+            .iter()
+            .filter(|object| object.kind != "HTTPRoute")
+            .map(|object| object.identity().to_string())
+            .collect();
+        assert_eq!(kinds[0], "Gateway kuadrant-infra/gw");
+        assert!(
+            kinds[1].starts_with("RateLimitPolicy kuadrant-infra/"),
+            "{kinds:?}"
+        );
+        assert_eq!(kinds.len(), 2, "{kinds:?}");
+        on(received, "c1", |there| {
+            let locators: Vec<String> = there
+                .policies
+                .rows()
+                .iter()
+                .map(|policy| policy.locator().to_string())
+                .collect();
+            assert_eq!(locators, ["ratelimitpolicy.kuadrant.io:infra/g"]);
+            let effective = EffectivePolicies::new(there);
+            let (_, path) = effective.iter().next().unwrap();
+            let locators = there.topology.path_locators(&path.path);
+            assert_eq!(locators[1], "gateway.gateway.networking.k8s.io:infra/gw");
+        });
+    });
+}
+
+/// The routes on a cluster with their Gateways; `?`: somebody else is taken to deliver it.
+fn routes(received: &Received<'_>, cluster: &str) -> Vec<String> {
+    on(received, cluster, |there| {
+        let routes = there.topology.routes.rows().iter();
+        let routes = routes.map(|route| {
+            let assumed = if route.assumed { "?" } else { "" };
+            let gateways = route.gateways.iter();
+            let gateways: Vec<String> = gateways
+                .map(|gateway| there.topology.gateways.get(*gateway).object.key())
+                .collect();
+            format!("{}{assumed}: {}", route.object.key(), gateways.join(" "))
+        });
+        let mut routes: Vec<String> = routes.collect();
+        routes.sort();
+        routes
+    })
+}
+
+#[test]
+fn a_route_that_is_not_synced_counts_where_its_gateway_goes_unless_the_cluster_has_its_own() {
+    let own = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r1, namespace: infra}\n\
+               spec: {parentRefs: [{name: own}], rules: [{}]}\n\
+               ---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: own, namespace: infra}\n\
+               spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+    let text = small_with_params() + OTHER;
+    let places: &[(&str, &str)] = &[("c2", own)];
+    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c3"])];
+    let kept = hub(&text, places);
+    received(&kept, gateways, |received| {
+        assert_eq!(
+            routes(received, "c1"),
+            ["infra/r1?: kuadrant-infra/gw", "infra/r2?: kuadrant-infra/gw"]
+        );
+        assert_eq!(
+            routes(received, "c2"),
+            ["infra/r1: infra/own", "infra/r2?: kuadrant-infra/gw"]
+        );
+        assert!(
+            routes(received, "c3").is_empty(),
+            "their Gateway does not go there"
+        );
+    });
+    // The Gateway is in another namespace there, so its listeners must admit the routes.
+    let all = "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}";
+    let synced = hub(&syncing_routes(&text).replace("protocol: HTTP}", all), &[]);
+    received(&synced, gateways, |received| {
+        assert_eq!(
+            routes(received, "c1"),
+            ["infra/r1: kuadrant-infra/gw", "infra/r2: kuadrant-infra/gw"]
+        );
+    });
+}
+
+#[test]
+fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hub() {
+    let merging = |limits: &str| format!("defaults: {{strategy: merge, limits: {{{limits}}}}}");
+    let text = small_with_params()
+        + &limit(
+            "a",
+            GW,
+            &merging("l: {rates: [{limit: 1, window: 1s}]}, m: {rates: []}"),
+        )
+        + &limit(
+            "b",
+            GW,
+            &merging("l: {rates: [{limit: 2, window: 1s}]}, o: {rates: []}"),
+        );
+    let hub = hub(&text, &[]);
+    received(&hub, &[("infra/gw", &["c1"])], |received| {
+        on(received, "c1", |there| {
+            assert_eq!(there.policies.rows().len(), 1, "one merged policy");
+            let effective = EffectivePolicies::new(there);
+            assert!(effective.len() > 0);
+            for (_, path) in effective.iter() {
+                let written: Vec<(String, String, String)> = path
+                    .effective
+                    .content
+                    .iter()
+                    .map(|(key, leaf)| {
+                        let (authored, pointer) = there.written_at(key, leaf);
+                        let on_hub = hub.objects.get(&authored.object.identity()).unwrap();
+                        assert_eq!(on_hub.value.pointer(&pointer), Some(&*leaf.value));
+                        (key.to_string(), on_hub.key(), pointer)
+                    })
+                    .collect();
+                let at = |key: &str, policy: &str| {
+                    let pointer = format!("/spec/defaults/limits/{key}");
+                    (key.to_owned(), policy.to_owned(), pointer)
+                };
+                assert_eq!(
+                    written,
+                    [at("l", "infra/b"), at("m", "infra/a"), at("o", "infra/b")]
+                );
+                let [loss] = path.effective.losses.as_slice() else {
+                    panic!("{:?}", path.effective.losses)
+                };
+                let loser = there.authored(loss.policy).object;
+                assert_eq!(loser.key(), "infra/a", "its limit `l` gave way");
+            }
+        });
+        let report = received.report(None);
+        let clusters: Vec<(&str, &[String])> = report
+            .policies
+            .iter()
+            .map(|entry| (entry.policy.as_str(), entry.clusters.as_slice()))
+            .collect();
+        let c1 = ["c1".to_owned()];
+        assert_eq!(
+            clusters,
+            [
+                ("ratelimitpolicy.kuadrant.io:infra/a", &c1[..]),
+                ("ratelimitpolicy.kuadrant.io:infra/b", &c1[..])
+            ]
+        );
+        assert_eq!(
+            report.policies[0].overridden_by,
+            ["ratelimitpolicy.kuadrant.io:infra/b"]
+        );
+        assert!(report.policies[1].overridden_by.is_empty());
+    });
+}
