@@ -17,6 +17,7 @@ use crate::progress::Stage;
 use crate::report::{PolicyView, placements_not_found};
 use crate::sync::{
     self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced,
+    report_other_versions,
 };
 use apimachinery::Identity;
 
@@ -117,7 +118,12 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn without(&self, policy: &Object) -> Self {
         let placed = Arc::clone(&self.placed);
-        Self::of(placed, self.cluster, Some(policy.identity()), &mut Findings::new())
+        Self::of(
+            placed,
+            self.cluster,
+            Some(policy.identity()),
+            &mut Findings::new(),
+        )
     }
 
     fn of(
@@ -159,6 +165,7 @@ impl<'a> Analysis<'a> {
             loaded: self.placed.loaded,
             attached: &self.attached,
             grants: &self.placed.grants,
+            ours: &self.placed.ours,
             clusters: &self.placed.clusters,
             by_key: &self.placed.by_key,
             cluster: self.cluster,
@@ -203,6 +210,7 @@ impl<'a> Analysis<'a> {
         } = &self.attached;
         let Placed { loaded, ours, .. } = self.placed.as_ref();
         report_not_synced(attachments, kinds, routes, &loaded.hub, ours, findings);
+        report_other_versions(attachments, kinds, &loaded.hub, ours, findings);
     }
 
     /// Every cluster that is placed, registered, or has a folder of its own.

@@ -161,6 +161,7 @@ pub(super) struct Decided<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) attached: &'a Attached<'a>,
     pub(super) grants: &'a Grants<'a>,
+    pub(super) ours: &'a Ours<'a>,
     /// The clusters of each Gateway.
     pub(super) clusters: &'a Table<OurGatewayId, Vec<String>>,
     /// The same by the name of the Gateway.
@@ -180,6 +181,7 @@ pub(super) fn evaluate<'a>(
         loaded,
         attached,
         grants,
+        ours,
         clusters,
         by_key,
         cluster,
@@ -221,7 +223,13 @@ pub(super) fn evaluate<'a>(
         })
         .collect();
     let mut fates = Fates::default();
-    fates.add(&[], attachments, &hub, |gateway| placed(gateway).is_none());
+    // A class of ours whose parameters cannot be used places nothing.
+    let is_foreign = |gateway: GatewayId| {
+        let topology = &attachments.topology;
+        let class = topology.classes.get(topology.gateways.get(gateway).class);
+        placed(gateway).is_none() && !ours.classes.contains_key(class.name)
+    };
+    fates.add(&[], attachments, &hub, is_foreign);
     for spoke in &spokes {
         let names: Vec<&str> = spoke.clusters.iter().map(String::as_str).collect();
         fates.add(&names, &spoke.attachments, &spoke.effective, |_| true);

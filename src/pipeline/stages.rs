@@ -14,7 +14,7 @@ use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
 };
-use crate::sync::{Withheld, check_admission, report_other_versions, report_unused};
+use crate::sync::{Withheld, check_admission, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -118,13 +118,6 @@ fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) ->
     let attached = &analysis.attached;
     let hub = &loaded.hub;
     analysis.report_not_synced(findings);
-    report_other_versions(
-        &attached.attachments,
-        &attached.kinds,
-        hub,
-        ours,
-        findings,
-    );
     attached.routes.report_loose(ours, clusters, findings);
     let namespace_labels = check_admission(
         &attached.routes,

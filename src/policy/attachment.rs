@@ -220,6 +220,17 @@ impl<'a> Attachments<'a> {
         path.end() == Level::Listener && !ends.contains(&Level::Listener) && !ends.contains(&Level::Gateway)
     }
 
+    /// A path for people; one that leads to no route is told as what it stands for.
+    #[must_use]
+    pub(crate) fn path_label(&self, kind: KindId, path: &Path) -> String {
+        let label = self.topology.path_label(path);
+        if self.leads_to_no_route(kind, path) {
+            format!("{label} > any route that comes")
+        } else {
+            label
+        }
+    }
+
     /// Who is in the way of a policy on a node, if its kind refuses it there.
     #[must_use]
     pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {

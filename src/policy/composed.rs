@@ -41,15 +41,14 @@ impl Composed {
         });
         for entry in entries.iter().rev() {
             for layer in entry.layers.iter() {
-                composed = Self::below(composed, entry.policy, layer, &profile.unit);
+                composed = Self::with(composed, entry.policy, layer, &profile.unit);
             }
         }
         composed
     }
 
-    /// The same with the layer of an older policy over it. What has no form has one again below atomic overrides, which
-    /// hold as a whole.
-    fn below(composed: Option<Self>, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
+    /// The same with the layer of an older policy.
+    fn with(composed: Option<Self>, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
         let own = layer.content.as_ref();
         let over = |below: &Content, above: &Content| {
             let mut together = below.clone();
@@ -57,10 +56,15 @@ impl Composed {
             together
         };
         Some(match (composed, layer.strategy, layer.side) {
+            // Whatever the newer ones come to.
             (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
             (None, ..) => return None,
-            (Some(Self::Always(settings)), Strategy::Patch, Side::Defaults) => Self::Always(over(own, &settings)),
-            (Some(Self::Always(settings)), Strategy::Patch, Side::Overrides) => Self::Always(over(&settings, own)),
+            (Some(Self::Always(settings)), Strategy::Patch, Side::Defaults) => {
+                Self::Always(over(own, &settings))
+            }
+            (Some(Self::Always(settings)), Strategy::Patch, Side::Overrides) => {
+                Self::Always(over(&settings, own))
+            }
             (Some(Self::Always(settings)), Strategy::None | Strategy::Atomic, Side::Defaults) => {
                 Self::Always(if is_empty(&settings) {
                     own.clone()

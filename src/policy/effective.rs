@@ -33,7 +33,9 @@ impl Effective {
     #[must_use]
     pub(crate) fn sources(&self, attachments: &Attachments<'_>) -> BTreeSet<AuthoredId> {
         let content = self.content.iter();
-        content.map(|(key, leaf)| attachments.author_of(key, leaf)).collect()
+        content
+            .map(|(key, leaf)| attachments.author_of(key, leaf))
+            .collect()
     }
 
     /// The result as a spec: unwrapped, without targets and strategy. `None` where policies add up.

@@ -143,7 +143,10 @@ impl<'a> Everywhere<'a> {
             return Vec::new();
         };
         let common = (outcome, common.keys());
-        let totals = self.fates.iter().map(|fate| (fate.clusters.clone(), fate.total()));
+        let totals = self
+            .fates
+            .iter()
+            .map(|fate| (fate.clusters.clone(), fate.total()));
         totals
             .filter(|(_, total)| (total.outcome(), total.keys()) != common)
             .collect()
@@ -152,7 +155,10 @@ impl<'a> Everywhere<'a> {
     /// Every cluster where it is, or would be but for another policy.
     #[must_use]
     pub(crate) fn clusters(&self) -> BTreeSet<&'a str> {
-        self.fates.iter().flat_map(|fate| fate.clusters.iter().copied()).collect()
+        self.fates
+            .iter()
+            .flat_map(|fate| fate.clusters.iter().copied())
+            .collect()
     }
 }
 
@@ -192,7 +198,12 @@ impl<'a> Fates<'a> {
                 fates.entry(Arc::clone(&authored.locator)).or_default();
             }
         }
-        for gateway in attachments.topology.gateways.ids().filter(|gateway| counts(*gateway)) {
+        for gateway in attachments
+            .topology
+            .gateways
+            .ids()
+            .filter(|gateway| counts(*gateway))
+        {
             let name = attachments.topology.locator(Node::Gateway(gateway));
             for kind in attachments.kinds.ids() {
                 let mut seen = HashSet::new();

@@ -57,8 +57,14 @@ pub(crate) fn outcomes(
         }
         let fates = fates.of(&policy.locator());
         let outcome = |everywhere: &Everywhere<'_>| {
-            let outcomes: BTreeSet<Outcome> = everywhere.fates.iter().map(|fate| fate.total().outcome()).collect();
-            (outcomes.len() == 1).then(|| outcomes.into_iter().next()).flatten()
+            let outcomes: BTreeSet<Outcome> = everywhere
+                .fates
+                .iter()
+                .map(|fate| fate.total().outcome())
+                .collect();
+            (outcomes.len() == 1)
+                .then(|| outcomes.into_iter().next())
+                .flatten()
         };
         match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
             Some((everywhere, Outcome::Overridden)) => {

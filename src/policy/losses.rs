@@ -33,10 +33,7 @@ pub(super) fn note_losses(
     losses: &mut Vec<Loss>,
 ) {
     let by_name = matches!(profile.unit, MergeUnit::Rules(_));
-    let keys: BTreeSet<&Arc<str>> = layers
-        .iter()
-        .flat_map(|layer| layer.content.keys())
-        .collect();
+    let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
     for key in keys {
         let mut by: BTreeSet<AuthoredId> = BTreeSet::new();
         match content.get(key) {

@@ -135,7 +135,11 @@ impl<'l> Walk<'l, '_> {
 
     /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well live
     /// where nobody looked. A route that is only taken to be there is no reason to leave that out.
-    fn listeners_without_routes(&mut self, head: &[Stop<'l>], listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>) {
+    fn listeners_without_routes(
+        &mut self,
+        head: &[Stop<'l>],
+        listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>,
+    ) {
         if self.ends(Level::Gateway) || self.ends(Level::Listener) {
             return;
         }
@@ -292,13 +296,23 @@ fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]
         .collect();
     let mut losses = Vec::new();
     let author_of = |key: &str, leaf: &Leaf| attachments.author_of(key, leaf);
-    let stands_for_many = || chain.iter().any(|(_, id)| attachments.policy(*id).authored.len() > 1);
+    let stands_for_many = || {
+        chain
+            .iter()
+            .any(|(_, id)| attachments.policy(*id).authored.len() > 1)
+    };
     if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
         let mut seen = BTreeSet::new();
         for (_, id) in &chain {
             if seen.insert(*id) {
                 for (author, authored) in attachments.policy(*id).authors(*id) {
-                    note_losses(profile, (author, &authored.layers), &content, &author_of, &mut losses);
+                    note_losses(
+                        profile,
+                        (author, &authored.layers),
+                        &content,
+                        &author_of,
+                        &mut losses,
+                    );
                 }
             }
         }

@@ -49,7 +49,8 @@ impl Reach {
             path.listener
                 .map(|listener| locator(Node::Listener(path.gateway, listener))),
         );
-        self.routes.extend(path.route.map(|route| locator(Node::Route(route))));
+        self.routes
+            .extend(path.route.map(|route| locator(Node::Route(route))));
         self.backends
             .extend(path.backend.map(|backend| locator(Node::Backend(backend))));
         if path.listener.is_none()

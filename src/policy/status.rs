@@ -92,11 +92,7 @@ pub(crate) fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId)
 
 /// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
 /// Gateway, only the targets that lead there count.
-pub(crate) fn accepted(
-    attachments: &Attachments<'_>,
-    id: PolicyId,
-    gateway: Option<GatewayId>,
-) -> Condition {
+pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<GatewayId>) -> Condition {
     let policy = attachments.policy(id);
     let kind = policy.object.kind.as_str();
     let refused = |reason: &str, message: String| Condition::new("Accepted", false, reason, message);

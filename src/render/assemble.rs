@@ -121,12 +121,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// The work of a policy or route that is in no Gateway's.
-    fn object_work(
-        &mut self,
-        variant: &Carried<'a>,
-        gateway: &PlacedGateway<'a>,
-        findings: &mut Findings,
-    ) {
+    fn object_work(&mut self, variant: &Carried<'a>, gateway: &PlacedGateway<'a>, findings: &mut Findings) {
         let mut manifests = namespaces(&variant.manifests, self.input.namespace_labels);
         manifests.extend(variant.manifests.iter().cloned());
         let goes = (variant.gateways, variant.clusters);

@@ -52,7 +52,11 @@ pub(super) fn carried<'a>(
         ),
         Role::Route => asked_paths(synced.resource),
     };
-    let origins: Vec<_> = synced.sources.iter().map(|source| source.origin.clone()).collect();
+    let origins: Vec<_> = synced
+        .sources
+        .iter()
+        .map(|source| source.origin.clone())
+        .collect();
     let variants = variants.variants.iter();
     variants
         .map(|variant| {

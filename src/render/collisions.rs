@@ -56,15 +56,25 @@ pub(super) fn overwritten(
     findings
 }
 
-/// A policy that is merged with another on one of its targets and shipped as written for another target has two contents
-/// under one name: on a cluster that has both targets neither may be shipped.
+/// A policy that is merged with another on one of its targets, or loses rules to a local policy there, and is shipped as
+/// written for another target has two contents under one name: on a cluster that has both targets neither may be shipped.
 pub(super) fn two_contents(all: &[(&Variants<'_>, Vec<Carried<'_>>)], findings: &mut Findings) {
     let mut by_object: BTreeMap<Identity, Vec<&(&Variants<'_>, Vec<Carried<'_>>)>> = BTreeMap::new();
     for of_object in all {
         let same = by_object.entry(of_object.0.object.identity()).or_default();
         same.push(of_object);
     }
-    for (identity, same) in by_object.into_iter().filter(|(_, same)| same.len() > 1) {
+    let twice = |carried: &Carried<'_>| {
+        let manifests = carried.manifests.iter().enumerate();
+        let before = |at: usize| carried.manifests.iter().take(at);
+        manifests
+            .map(|(at, manifest)| (manifest, before(at)))
+            .any(|(manifest, mut before)| before.any(|other| other.resource == manifest.resource))
+    };
+    let suspect = |same: &[&(&Variants<'_>, Vec<Carried<'_>>)]| {
+        same.len() > 1 || same.iter().any(|(_, carried)| carried.iter().any(twice))
+    };
+    for (identity, same) in by_object.into_iter().filter(|(_, same)| suspect(same)) {
         let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
         let variants = same.iter().flat_map(|(_, carried)| carried);
         let mut taken = variants.flat_map(|variant| {
@@ -86,7 +96,7 @@ pub(super) fn two_contents(all: &[(&Variants<'_>, Vec<Carried<'_>>)], findings: 
                 format!("{identity} would have two contents on cluster {cluster}"),
             )
             .severity(Severity::Error)
-            .label("merged for one target, as written for another")
+            .label("other settings for one target than for another")
             .note("a spoke has one object of this name")
             .help("split it: one policy for each target")
         }));

@@ -54,10 +54,7 @@ impl Downstream {
 
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
-pub(super) fn annotated(
-    input: &Input<'_>,
-    findings: &mut Findings,
-) -> BTreeMap<String, String> {
+pub(super) fn annotated(input: &Input<'_>, findings: &mut Findings) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
     let mut add = |object, text, findings: &mut Findings| {
         let name = format!("{}.yaml", work_name(object));

@@ -16,9 +16,9 @@ mod manifest;
 mod feedback;
 mod orphaning;
 
+mod carried;
 mod gateway;
 mod namespaces;
-mod carried;
 mod secrets;
 
 mod collisions;

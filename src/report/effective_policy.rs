@@ -62,7 +62,9 @@ impl PolicyView<'_> {
                         identity.group_kind.kind.clone(),
                         identity.group_kind.group.clone(),
                     );
-                    let (_, target) = targets.entry(key).or_insert_with(|| (identity, Target::default()));
+                    let (_, target) = targets
+                        .entry(key)
+                        .or_insert_with(|| (identity, Target::default()));
                     let locators = seen.attachments.topology.path_locators(&path.path);
                     target.add(result, locators, section, seen.clusters);
                 }
@@ -75,16 +77,13 @@ impl PolicyView<'_> {
             .collect()
     }
 
-    fn result(
-        &self,
-        seen: Seen<'_>,
-        (kind, effective): (KindId, &Effective),
-        path: &Path,
-    ) -> Result {
+    fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
         let attachments = seen.attachments;
         let profile = &attachments.kinds.get(kind).profile;
         let authors: BTreeSet<AuthoredId> = effective.sources(attachments);
-        let objects = authors.into_iter().map(|author| attachments.authored(author).object);
+        let objects = authors
+            .into_iter()
+            .map(|author| attachments.authored(author).object);
         let gateway = attachments.topology.gateways.get(path.gateway).known_as();
         let mut on_hub = self.hub.topology.find(&gateway.identity()).into_iter();
         let controller = on_hub.find_map(|node| match node {

@@ -46,7 +46,11 @@ pub fn explain(
         clusters: explainer.clusters(&locator, policy, identity),
         shipped_to: explainer.shipped_to(identity),
         assumed: explainer.is_assumed(identity),
-        attached: if policy { Vec::new() } else { explainer.attached(identity) },
+        attached: if policy {
+            Vec::new()
+        } else {
+            explainer.attached(identity)
+        },
         policy: policy.then(|| explainer.policy(&locator, without)),
         effective: if policy {
             explainer.effective_of_policy(&locator)
@@ -181,9 +185,8 @@ impl<'e> Explainer<'e, '_> {
                     let through = seen.effective.through(seen.attachments, node).into_iter();
                     let kind = hub.policy(id).kind;
                     let same = hub.kinds.get(kind).profile.group_kind();
-                    let through = through.filter(|(kind, _)| {
-                        seen.attachments.kinds.get(*kind).profile.group_kind() == same
-                    });
+                    let through = through
+                        .filter(|(kind, _)| seen.attachments.kinds.get(*kind).profile.group_kind() == same);
                     on.extend(through.map(|(kind, path)| (seen, kind, path)));
                 }
             }
@@ -238,8 +241,7 @@ impl<'e> Explainer<'e, '_> {
             let position = *positions.entry((result, locators.clone())).or_insert_with(|| {
                 let gateway = topology.gateways.get(path.path.gateway).known_as();
                 let on = OnPath {
-                    label: topology.path_label(&path.path),
-                    any_route: seen.attachments.leads_to_no_route(*kind, &path.path),
+                    label: seen.attachments.path_label(*kind, &path.path),
                     all: self.view.clusters_of(&gateway.key()).len(),
                     clusters: Vec::new(),
                 };
@@ -268,11 +270,7 @@ impl<'e> Explainer<'e, '_> {
                 });
             if let Some((_, _, group)) = groups.get_mut(position) {
                 group.paths.push(locators);
-                group.labels.push(if on.any_route {
-                    format!("{} > any route that comes", on.label)
-                } else {
-                    on.label
-                });
+                group.labels.push(on.label);
             }
         }
         groups.into_iter().map(|(_, _, group)| group).collect()
@@ -356,7 +354,9 @@ impl<'e> Explainer<'e, '_> {
                     })
                 })
                 .collect(),
-            if_deleted: without.map(|without| if_deleted(view, without)).unwrap_or_default(),
+            if_deleted: without
+                .map(|without| if_deleted(view, without))
+                .unwrap_or_default(),
         }
     }
 }
@@ -364,7 +364,6 @@ impl<'e> Explainer<'e, '_> {
 /// Where a result holds on one path.
 struct OnPath {
     label: String,
-    any_route: bool,
     /// How many clusters its Gateway has.
     all: usize,
     clusters: Vec<String>,

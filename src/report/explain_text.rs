@@ -48,7 +48,10 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
         );
     }
     if explanation.assumed {
-        let _ = writeln!(text, "  not shipped: taken to be where its Gateway is, as others deliver it");
+        let _ = writeln!(
+            text,
+            "  not shipped: taken to be where its Gateway is, as others deliver it"
+        );
     }
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
@@ -59,12 +62,16 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             let at = at.map_or_else(String::new, |place| format!("  {}", line_of(place)));
             let _ = writeln!(text, "  targeted by {}{at}", policy.title);
         }
-        let no_path = if explanation.policy.is_some() {
-            "It is on no path."
-        } else if explanation.attached.is_empty() {
-            "No policy of the input is on any path through it."
-        } else {
-            "No path from a Gateway leads through it."
+        let attached = !explanation.attached.is_empty();
+        let no_path = match (
+            explanation.policy.is_some(),
+            attached,
+            explanation.clusters.is_empty(),
+        ) {
+            (true, ..) => "It is on no path.",
+            (false, true, true) => "No path from a Gateway leads through it.",
+            (false, true, false) => "Nothing of them holds on a path through it.",
+            (false, false, _) => "No policy of the input is on any path through it.",
         };
         let _ = writeln!(text, "\n{no_path}");
     }
@@ -188,7 +195,11 @@ fn effective_part(text: &mut String, paths: &ExplainedPaths, width: usize) {
 /// Where something holds that does not hold on all clusters of its Gateway.
 fn on_clusters(text: &mut String, clusters: &[String], width: usize) {
     if !clusters.is_empty() {
-        let _ = writeln!(text, "    on {}", fitting_names(clusters, width.saturating_sub(7)));
+        let _ = writeln!(
+            text,
+            "    on {}",
+            fitting_names(clusters, width.saturating_sub(7))
+        );
     }
 }
 

@@ -11,9 +11,9 @@ mod render_report;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
+mod effective_policy;
 mod policies;
 mod policy_view;
-mod effective_policy;
 
 mod explain;
 mod explain_text;
@@ -37,8 +37,8 @@ pub mod diff;
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
-    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart,
-    ReachPart, SettingIfDeleted, Winner, explain,
+    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
+    ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner, explain,
 };
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;

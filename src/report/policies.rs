@@ -114,8 +114,16 @@ impl EffectiveEntry {
             None => author(key, leaf),
         };
         let policies: BTreeSet<String> = content().map(|(key, leaf)| author(key, leaf)).collect();
-        let rules = named.then(|| content().map(|(key, leaf)| (id(key, leaf), (*leaf.value).clone())).collect());
-        let rule_sources = named.then(|| content().map(|(key, leaf)| (id(key, leaf), author(key, leaf))).collect());
+        let rules = named.then(|| {
+            content()
+                .map(|(key, leaf)| (id(key, leaf), (*leaf.value).clone()))
+                .collect()
+        });
+        let rule_sources = named.then(|| {
+            content()
+                .map(|(key, leaf)| (id(key, leaf), author(key, leaf)))
+                .collect()
+        });
         Self {
             kind: profile.kind.clone(),
             group: profile.group.clone(),
@@ -246,9 +254,9 @@ impl PolicyEntry {
         entry.ancestors = ancestors;
         for node in hub.policy(id).nodes() {
             let by = hub.conflicted_by(id, node);
-            entry.decisions.extend(by.map(|by| {
-                DecisionEntry::new(&hub.locator(by), hub.rule_on_one_node(by, id))
-            }));
+            entry
+                .decisions
+                .extend(by.map(|by| DecisionEntry::new(&hub.locator(by), hub.rule_on_one_node(by, id))));
         }
         entry.decisions.sort();
         entry.decisions.dedup();
@@ -288,7 +296,9 @@ impl PolicyEntry {
             .iter()
             .flat_map(|(clusters, tally)| {
                 let condition = exception(kind, shape, tally);
-                clusters.iter().map(move |cluster| OnCluster::new(cluster, &condition))
+                clusters
+                    .iter()
+                    .map(move |cluster| OnCluster::new(cluster, &condition))
             })
             .collect();
         on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
@@ -392,7 +402,13 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
     for entry in &mut entries {
         entry.clusters.sort_unstable();
     }
-    let order = |entry: &EffectiveEntry| (entry.group.clone(), entry.kind.clone(), entry.path.get(1).cloned());
+    let order = |entry: &EffectiveEntry| {
+        (
+            entry.group.clone(),
+            entry.kind.clone(),
+            entry.path.get(1).cloned(),
+        )
+    };
     entries.sort_by_cached_key(order);
     entries
 }

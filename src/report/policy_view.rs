@@ -128,7 +128,11 @@ impl Seen<'_> {
     pub(crate) fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
         let policies = self.attachments.policies.iter();
         policies
-            .flat_map(|(id, policy)| policy.authors(id).map(move |(author, authored)| (id, author, authored)))
+            .flat_map(|(id, policy)| {
+                policy
+                    .authors(id)
+                    .map(move |(author, authored)| (id, author, authored))
+            })
             .filter(|(_, _, authored)| authored.locator.as_ref() == locator)
             .map(|(id, author, _)| (id, author))
             .collect()

@@ -121,7 +121,9 @@ impl Prediction<'_, '_> {
                 .or_insert_with(|| ObjectStatus::new(locator, group));
             for ((policy_group, kind), policies) in affecting.policies {
                 let objects = policies.values();
-                status.effective_policy.extend(objects.clone().map(|object| reference(object)));
+                status
+                    .effective_policy
+                    .extend(objects.clone().map(|object| reference(object)));
                 if affecting.without_conditions {
                     status
                         .annotations
@@ -151,7 +153,9 @@ impl Prediction<'_, '_> {
                 if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
                     continue;
                 }
-                let there = all.entry((group(seen, node), topology.locator(node))).or_default();
+                let there = all
+                    .entry((group(seen, node), topology.locator(node)))
+                    .or_default();
                 there.without_conditions = has_no_conditions(&topology.identity(node));
                 let profile = &attachments.kinds.get(kind).profile;
                 let key = (profile.group.clone(), profile.kind.clone());

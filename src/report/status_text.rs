@@ -113,8 +113,20 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
     if !status.shipped_to.is_empty() {
         below(text, "shipped to: ", &status.shipped_to.join(", "), width);
     }
+    for (name, value) in &status.annotations {
+        below(text, "annotation: ", &format!("{name}: {value}"), width);
+    }
+    // Where many clusters are alike, one line tells it.
+    let mut alike: Vec<(&OnCluster, Vec<&str>)> = Vec::new();
     for there in &status.on_clusters {
-        on_cluster(text, there, width);
+        let same = |known: &&mut (&OnCluster, Vec<&str>)| known.0.condition() == there.condition();
+        match alike.iter_mut().find(same) {
+            Some((_, clusters)) => clusters.push(&there.cluster),
+            None => alike.push((there, vec![&there.cluster])),
+        }
+    }
+    for (there, clusters) in alike {
+        on_clusters(text, there, &first_names(clusters, MAX_CLUSTERS), width);
     }
     for address in &status.addresses {
         let kind = short_condition(address.r#type);
@@ -166,18 +178,18 @@ fn feedback(text: &mut String, all: &[FeedbackOnCluster], width: usize) {
     }
 }
 
-fn on_cluster(text: &mut String, there: &OnCluster, width: usize) {
-    let conditions = [&there.enforced, &there.programmed];
-    for condition in conditions.into_iter().flatten() {
-        let Condition {
-            kind,
-            status,
-            reason,
-            message,
-        } = condition;
-        let words = format!("{kind} {status} ({reason}): {message}");
-        below(text, &format!("on {}: ", there.cluster), &words, width);
-    }
+fn on_clusters(text: &mut String, there: &OnCluster, clusters: &str, width: usize) {
+    let Some(Condition {
+        kind,
+        status,
+        reason,
+        message,
+    }) = there.condition()
+    else {
+        return;
+    };
+    let words = format!("{kind} {status} ({reason}): {message}");
+    below(text, &format!("on {clusters}: "), &words, width);
 }
 
 fn summary(text: &mut String, works: &WorkSummary, width: usize) {

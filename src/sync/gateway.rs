@@ -32,10 +32,7 @@ impl PlacedGateway<'_> {
         let mut value = shipped(&object.value, &object.name, &namespace);
         set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.insert(
-                "gatewayClassName".to_owned(),
-                json!(self.params.downstream_class),
-            );
+            spec.insert("gatewayClassName".to_owned(), json!(self.params.downstream_class));
         }
         Some(Object {
             namespace: Some(namespace),

@@ -227,7 +227,9 @@ impl<'a> SyncedRoutes<'a> {
             Some(route) => route.gateways(),
             None => {
                 let gateways = attachments.topology.gateways_of(node).into_iter();
-                gateways.filter_map(|gateway| kinds.gateway(Node::Gateway(gateway))).collect()
+                gateways
+                    .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
+                    .collect()
             }
         };
         gateways

@@ -103,7 +103,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for (object, variants) in (0_u32..).zip(self.variants) {
             for (number, variant) in (0_u32..).zip(&variants.variants) {
                 for cluster in variant.clusters.iter().filter(|cluster| asked(cluster)) {
-                    classes.entry(cluster).or_default().variants.push((object, number));
+                    classes
+                        .entry(cluster)
+                        .or_default()
+                        .variants
+                        .push((object, number));
                 }
             }
         }
@@ -163,7 +167,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
     fn add_variant(self, synced: &SyncedObject<'a>, variant: &Variant, making: &mut Making<'a>) {
         for copy in &variant.copies {
             if !synced.policies.is_empty() {
-                making.copied.insert(copy.object.identity(), self.copied(synced, copy));
+                making
+                    .copied
+                    .insert(copy.object.identity(), self.copied(synced, copy));
             }
             making.add(copy.object.clone(), synced.object, false);
         }
@@ -173,7 +179,10 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// they may never have been.
     fn copied(self, synced: &SyncedObject<'a>, copy: &Copy) -> Copied<'a> {
         let displaced = match copy.targets.as_slice() {
-            [only] => synced.targets.get(*only).map(|target| target.displaced.as_slice()),
+            [only] => synced
+                .targets
+                .get(*only)
+                .map(|target| target.displaced.as_slice()),
             _ => None,
         };
         let all: Vec<PolicyId> = synced
@@ -213,12 +222,22 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 // What is wrong with it was said when the topology read it.
                 let route = Route::read(object, &mut Findings::new())?;
                 let mut parents = Vec::new();
-                for parent in route.parents.iter().filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway")) {
+                for parent in route
+                    .parents
+                    .iter()
+                    .filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway"))
+                {
                     let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
                     let Some(gateway) = self.ours.find(namespace, parent.name) else {
                         continue;
                     };
-                    if self.gateways.get(gateway).params.synced_route(group, kind).is_some() {
+                    if self
+                        .gateways
+                        .get(gateway)
+                        .params
+                        .synced_route(group, kind)
+                        .is_some()
+                    {
                         return None;
                     }
                     parents.push((parent.pointer.clone(), gateway));

@@ -252,7 +252,11 @@ impl<'a> Grouping<'a> {
             }
         }
         // Whoever gave way is told of once, also where two policies took its place.
-        let mut displaced: Vec<PolicyId> = resolution.displaced.iter().map(|displaced| displaced.policy).collect();
+        let mut displaced: Vec<PolicyId> = resolution
+            .displaced
+            .iter()
+            .map(|displaced| displaced.policy)
+            .collect();
         for (synced, changes) in resolution.synced.iter().zip(changes) {
             self.sync(synced, (kind, node), std::mem::take(&mut displaced), changes);
         }

@@ -125,7 +125,11 @@ fn namespaces<'g>(
     Some((namespace, Cow::Owned(downstream_namespace(namespace)?)))
 }
 
-/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
+/// Where a copy stands, and its content where it is that of one cluster.
+type Place<'s> = ((String, String), Option<&'s Value>);
+
+/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own. Where
+/// a local policy takes from one target and not from another, there are two copies of one name, which whoever ships refuses.
 fn copies(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
@@ -133,26 +137,36 @@ fn copies(
     cluster: Option<&str>,
 ) -> Vec<Copy> {
     let object = synced.object;
-    let mut by_place: BTreeMap<(String, String), Vec<(usize, &SyncedTarget<'_>)>> = BTreeMap::new();
+    let mut by_place: Vec<(Place<'_>, Vec<(usize, &SyncedTarget<'_>)>)> = Vec::new();
     for (position, target) in targets {
         if let Some((on_hub, downstream)) = namespaces(target, gateways) {
             let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);
-            let place = (downstream.into_owned(), name);
-            by_place.entry(place).or_default().push((*position, target));
+            let own = cluster.and_then(|cluster| target.instead.get(cluster));
+            let place = ((downstream.into_owned(), name), own);
+            match by_place.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, there)) => there.push((*position, target)),
+                None => by_place.push((place, vec![(*position, target)])),
+            }
         }
     }
+    by_place.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
     by_place
         .into_iter()
-        .map(|((downstream, name), targets)| {
+        .map(|(((downstream, name), own), targets)| {
             let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
-            let own =
-                cluster.and_then(|cluster| targets.iter().find_map(|target| target.instead.get(cluster)));
             let content = own.unwrap_or(&synced.value);
             let value = match synced.role {
                 Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
                 Role::Route => {
-                    let parents = targets.iter().filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
-                    downstream_route(content, (&name, &downstream), &parents.collect::<Vec<_>>(), gateways)
+                    let parents = targets
+                        .iter()
+                        .filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
+                    downstream_route(
+                        content,
+                        (&name, &downstream),
+                        &parents.collect::<Vec<_>>(),
+                        gateways,
+                    )
                 }
             };
             Copy {

@@ -213,7 +213,10 @@ impl<'a> Topology<'a> {
         let kind = &identity.group_kind;
         let found = match (kind.group.as_str(), kind.kind.as_str()) {
             (GROUP, "GatewayClass") => {
-                let of_class = self.gateways.iter().filter(|(_, gateway)| gateway.original_class() == Some(name));
+                let of_class = self
+                    .gateways
+                    .iter()
+                    .filter(|(_, gateway)| gateway.original_class() == Some(name));
                 let of_class: Vec<Node> = of_class.map(|(id, _)| Node::Gateway(id)).collect();
                 if !of_class.is_empty() {
                     return of_class;
@@ -227,7 +230,9 @@ impl<'a> Topology<'a> {
                     known.name == name && known.namespace_or_empty() == namespace
                 };
                 let mut gateways = self.gateways.iter();
-                gateways.find(|(_, gateway)| is_it(gateway)).map(|(id, _)| Node::Gateway(id))
+                gateways
+                    .find(|(_, gateway)| is_it(gateway))
+                    .map(|(id, _)| Node::Gateway(id))
             }
             (GROUP, "ListenerSet") => self.find_listener_set(namespace, name).map(Node::ListenerSet),
             (group, kind) if self.is_route(group, kind) => {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, locator, references};
+use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, is_policy, locator, references};
 
 /// What became of a hub.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Counts {
 }
 
 /// Codes of errors by which a hub may be refused.
-pub(crate) const REFUSALS: [&str; 3] = ["policy/undecided", "placement/not-uniform", "policy/same-target"];
+const REFUSALS: [&str; 3] = ["policy/undecided", "placement/not-uniform", "policy/same-target"];
 
 /// Compares what `policies --cluster` says of each cluster with what holds there, whatever the times at which things
 /// arrive.
@@ -55,17 +55,15 @@ pub(crate) fn judge(input: &Input) -> Verdict {
     let hub = match Hub::render(input) {
         Ok(hub) => hub,
         Err((Refusal::Codes(codes), said)) => {
-            return match codes.iter().next() {
-                Some(code) if codes.len() == 1 && REFUSALS.contains(&code.as_str()) => {
-                    Verdict::Refused(code.clone())
-                }
-                _ => {
-                    let codes: Vec<String> = codes.into_iter().collect();
-                    Verdict::Broken(Breach::new(
-                        &codes.join(", "),
-                        format!("the hub has errors:\n{said}"),
-                    ))
-                }
+            let is_refused = codes.iter().all(|code| REFUSALS.contains(&code.as_str()));
+            let codes: Vec<String> = codes.into_iter().collect();
+            return if is_refused {
+                Verdict::Refused(codes.join(" and "))
+            } else {
+                Verdict::Broken(Breach::new(
+                    &codes.join(", "),
+                    format!("the hub has errors:\n{said}"),
+                ))
             };
         }
         Err((Refusal::Broken(wrong), _)) => return Verdict::Broken(Breach::new("works", wrong)),
@@ -166,11 +164,6 @@ fn draws(spoke: &Spoke) -> Vec<(&'static str, Times)> {
     draws
 }
 
-fn is_policy(value: &Value) -> bool {
-    let is_route = value["spec"].get("parentRefs").is_some();
-    !is_route && !matches!(value["kind"].as_str(), Some("Gateway" | "Namespace" | "Secret"))
-}
-
 /// When policies arrive.
 #[derive(Debug, Clone, Copy)]
 enum Draw {
@@ -247,8 +240,15 @@ impl Names {
         }
         for policy in &spoke.local {
             let namespace = policy["metadata"]["namespace"].as_str().unwrap_or_default();
-            for reference in references(policy) {
-                let node = names.node(&target(namespace, &reference));
+            let mut targets: Vec<String> = references(policy)
+                .iter()
+                .map(|reference| target(namespace, reference))
+                .collect();
+            if targets.is_empty() && is_policy(policy) {
+                targets.push(format!("namespace:{namespace}"));
+            }
+            for node in targets {
+                let node = names.node(&node);
                 let kind = policy["kind"].as_str().unwrap_or_default();
                 let there = names.inhabited.entry((kind.to_owned(), node)).or_default();
                 there.insert(locator(policy));
@@ -368,11 +368,14 @@ impl Names {
         route.is_some_and(|route| !self.routes.contains(route))
     }
 
-    /// Whether a local policy of this kind is on a path.
+    /// Whether a local policy of this kind is on a path, or on a Namespace of it.
     fn is_inhabited(&self, kind: &str, path: &[String]) -> bool {
         let kind = kind.split('.').next().unwrap_or_default();
-        let mut nodes = path.iter();
-        nodes.any(|node| self.inhabited.contains_key(&(kind.to_owned(), node.clone())))
+        let mut targets = self.inhabited.keys().filter(|(of, _)| of == kind);
+        targets.any(|(_, target)| match target.strip_prefix("namespace:") {
+            Some(namespace) => path.iter().any(|node| node.contains(&format!(":{namespace}/"))),
+            None => path.contains(target),
+        })
     }
 }
 

@@ -32,6 +32,8 @@ struct Options {
     replica_sets: bool,
     /// The last kind of the family is not synced.
     leaves_out_a_kind: bool,
+    /// Only names decide on the hub.
+    ignores_times: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -60,6 +62,8 @@ struct Policy {
     /// A second target, of kinds that may have some.
     second: Option<usize>,
     elsewhere: bool,
+    /// By labels, or by nothing but its namespace, of kinds that may.
+    selects: bool,
     form: usize,
     keys: u8,
     letter: usize,
@@ -69,6 +73,7 @@ struct Policy {
 #[derive(Debug, Clone)]
 struct Local {
     cluster: usize,
+    selects: bool,
     kind: usize,
     target: usize,
     form: usize,
@@ -120,18 +125,19 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
         0..4_usize,
         target(),
         prop::option::weighted(0.2, target()),
-        prop::bool::weighted(0.15),
+        (prop::bool::weighted(0.15), prop::bool::weighted(0.2)),
         0..12_usize,
         1..8_u8,
         0..4_usize,
         created(),
     )
         .prop_map(
-            |(kind, target, second, elsewhere, form, keys, letter, created)| Policy {
+            |(kind, target, second, (elsewhere, selects), form, keys, letter, created)| Policy {
                 kind,
                 target,
                 second,
                 elsewhere,
+                selects,
                 form,
                 keys,
                 letter,
@@ -140,6 +146,7 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
         );
     let local = (
         0..2_usize,
+        prop::bool::weighted(0.2),
         0..4_usize,
         target(),
         0..12_usize,
@@ -147,27 +154,32 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
         0..4_usize,
         created(),
     )
-        .prop_map(|(cluster, kind, target, form, keys, letter, created)| Local {
-            cluster,
-            kind,
-            target,
-            form,
-            keys,
-            letter,
-            created,
-        });
+        .prop_map(
+            |(cluster, selects, kind, target, form, keys, letter, created)| Local {
+                cluster,
+                selects,
+                kind,
+                target,
+                form,
+                keys,
+                letter,
+                created,
+            },
+        );
     let options = (
         prop::bool::weighted(0.75),
         prop::bool::weighted(0.2),
         prop::bool::weighted(0.1),
         prop::bool::weighted(0.05),
+        prop::bool::weighted(0.05),
     )
         .prop_map(
-            |(syncs_routes, work_per_object, replica_sets, leaves_out_a_kind)| Options {
+            |(syncs_routes, work_per_object, replica_sets, leaves_out_a_kind, ignores_times)| Options {
                 syncs_routes,
                 work_per_object,
                 replica_sets,
                 leaves_out_a_kind,
+                ignores_times,
             },
         );
     (
@@ -262,6 +274,12 @@ impl Hub {
                 (path.to_owned(), documents.join("---\n"))
             })
             .collect();
+        let mut texts = texts;
+        if self.options.ignores_times {
+            let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n\
+                precedence: {creationTimestamp: Ignore}\n";
+            texts.insert("spokewright.yaml".to_owned(), config.to_owned());
+        }
         Input {
             texts,
             replica_sets: self.options.replica_sets,
@@ -355,7 +373,7 @@ impl Hub {
             "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
             "metadata": {
                 "name": gateway_name(at), "namespace": self.gateway_namespace(at),
-                "labels": {"cluster.open-cluster-management.io/placement": placement},
+                "labels": {"cluster.open-cluster-management.io/placement": placement, "app": gateway_name(at)},
             },
             "spec": {
                 "gatewayClassName": CLASS,
@@ -423,7 +441,9 @@ impl Hub {
         };
         Some(json!({
             "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-            "metadata": {"name": route_name(at), "namespace": self.route_namespace(at)},
+            "metadata": {
+                "name": route_name(at), "namespace": self.route_namespace(at), "labels": {"app": route_name(at)},
+            },
             "spec": {"parentRefs": parents, "rules": (1..=route.rules).map(rule).collect::<Vec<_>>()},
         }))
     }
@@ -512,13 +532,11 @@ impl Hub {
         };
         let mut object = kind.policy(policy.form, policy.keys, position + 1);
         object["metadata"] = metadata(&name(policy.letter, position), namespace, policy.created);
-        kind.point(
-            &mut object,
-            &targets
-                .iter()
-                .map(|target| reference(target, is_elsewhere))
-                .collect::<Vec<_>>(),
-        );
+        let references = targets.iter().map(|target| reference(target, is_elsewhere));
+        kind.point(&mut object, &references.collect::<Vec<_>>());
+        if policy.selects && !is_elsewhere {
+            kind.select(&mut object, &target.name);
+        }
         let grant = is_elsewhere.then(|| {
             json!({
                 "apiVersion": "gateway.networking.k8s.io/v1beta1", "kind": "ReferenceGrant",
@@ -546,6 +564,9 @@ impl Hub {
         let name = format!("{}-local-{position}", ["a", "k", "q", "z"][local.letter % 4]);
         object["metadata"] = metadata(&name, &target.namespace, local.created);
         kind.point(&mut object, &[reference(target, false)]);
+        if local.selects && kind.is_namespace_wide() {
+            kind.select(&mut object, &target.name);
+        }
         Some(object)
     }
 }

@@ -274,6 +274,36 @@ impl Kind {
         }
     }
 
+    /// Whether a policy without a target is one of its namespace.
+    pub(crate) fn is_namespace_wide(&self) -> bool {
+        self.group == ISTIO
+    }
+
+    /// Lets a policy choose its first target by labels, or none, as far as its kind can.
+    pub(crate) fn select(&self, policy: &mut Value, name: &str) {
+        let Some(spec) = policy["spec"].as_object_mut() else {
+            return;
+        };
+        if self.is_namespace_wide() {
+            spec.remove("targetRefs");
+        } else if matches!(self.form, EnvoyGateway | Color)
+            && let Some(Value::Array(mut references)) = spec.remove("targetRefs")
+        {
+            let mut selector = references.swap_remove(0);
+            let is_whole = selector.get("sectionName").is_none();
+            if let (true, Some(Value::String(kind)), Some(fields)) =
+                (is_whole, selector.get("kind").cloned(), selector.as_object_mut())
+                && (kind == "Gateway" || kind == "HTTPRoute")
+            {
+                fields.remove("name");
+                fields.insert("matchLabels".to_owned(), json!({"app": name}));
+                spec.insert("targetSelectors".to_owned(), json!([selector]));
+            } else {
+                spec.insert("targetRefs".to_owned(), json!([selector]));
+            }
+        }
+    }
+
     /// Writes the target references of a policy.
     pub(crate) fn point(&self, policy: &mut Value, targets: &[Value]) {
         let (field, targets) = if self.several {

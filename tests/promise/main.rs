@@ -21,7 +21,7 @@ use std::thread;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use compare::{Breach, Counts, REFUSALS, Verdict, judge};
+use compare::{Breach, Counts, Verdict, judge};
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
@@ -195,9 +195,8 @@ impl std::fmt::Display for Tally {
             "{} hubs, {clusters} clusters, {evaluations} evaluations, {paths} paths compared",
             self.hubs
         )?;
-        for code in REFUSALS {
-            let count = self.refused.get(code).unwrap_or(&0);
-            write!(formatter, ", {count} refused with {code}")?;
+        for (codes, count) in &self.refused {
+            write!(formatter, ", {count} refused with {codes}")?;
         }
         write!(formatter, ", {} failures", self.failures.values().sum::<usize>())?;
         for (sort, count) in &self.failures {

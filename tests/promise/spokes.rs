@@ -140,8 +140,16 @@ impl Spoke {
             value["metadata"]["creationTimestamp"] = json!(time);
             value
         };
-        let items = arriving.chain(&self.local).zip(times).map(created).collect();
-        self.evaluate_objects(items)
+        let items: Vec<Value> = arriving.chain(&self.local).zip(times).map(created).collect();
+        let mut known = self.known.clone();
+        // Whatever counts on the hub: controllers go by times.
+        if let Some(configuration) = known.get_mut(CONFIGURATION) {
+            let lines = configuration
+                .lines()
+                .filter(|line| !line.starts_with("precedence:"));
+            *configuration = lines.map(|line| format!("{line}\n")).collect();
+        }
+        evaluate_objects(known, &items)
     }
 
     /// The same, without the references of arriving policies that `keep` refuses; a policy without any stays away.
@@ -166,16 +174,15 @@ impl Spoke {
 
     /// `policies` on what of the hub concerns the cluster: what its authors meant, but for what lives there.
     pub(crate) fn meant(&self) -> Evaluated {
-        self.evaluate_objects(self.meant.clone())
+        evaluate_objects(self.known.clone(), &self.meant)
     }
+}
 
-    /// Nobody's class is ours in such an input, so that nothing in it is synced anywhere.
-    fn evaluate_objects(&self, items: Vec<Value>) -> Evaluated {
-        let mut texts = self.known.clone();
-        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-        texts.insert("hub/cluster.json".to_owned(), list.to_string());
-        evaluate(&load(&texts, false), None)
-    }
+/// Nobody's class is ours in such an input, so that nothing in it is synced anywhere.
+fn evaluate_objects(mut texts: Texts, items: &[Value]) -> Evaluated {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    texts.insert("hub/cluster.json".to_owned(), list.to_string());
+    evaluate(&load(&texts, false), None)
 }
 
 /// The Gateways and routes that arrive, every policy of a kind that is synced, whatever becomes of it, and the routes that
@@ -231,7 +238,11 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
             let mut copied = copied.iter();
             is_usual || copied.any(|copied| copied["kind"] == one["kind"] && copied["name"] == one["name"])
         };
-        with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>())
+        let kept = with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>());
+        // Of its namespace: shipped where it can be, too.
+        let of_its_namespace = is_policy(&object.value) && all.is_empty();
+        let selects = object.value.pointer("/spec/targetSelectors").is_some();
+        kept.filter(|_| !of_its_namespace || selects || arrived.contains(&locator))
     });
     objects.chain(local_routes).collect()
 }
@@ -244,6 +255,13 @@ fn with_references(policy: &Value, kept: &[&Value]) -> Option<Value> {
         policy["spec"]["targetRefs"] = json!(kept);
     }
     (all == 0 || !kept.is_empty()).then_some(policy)
+}
+
+/// Whether an object is neither a Gateway nor a route nor what both need.
+pub(crate) fn is_policy(value: &Value) -> bool {
+    let is_route = value["spec"].get("parentRefs").is_some();
+    let other = ["Gateway", "Namespace", "Secret", "ReferenceGrant"];
+    !is_route && !value["kind"].as_str().is_some_and(|kind| other.contains(&kind))
 }
 
 /// The target references of a policy.
@@ -332,8 +350,8 @@ impl Origins {
 /// Definitions of the hub and its configuration.
 fn known(loaded: &Loaded, texts: &Texts) -> Texts {
     let mut known = Texts::new();
-    if let Some(configuration) = texts.get("spokewright.yaml") {
-        known.insert("spokewright.yaml".to_owned(), configuration.clone());
+    if let Some(configuration) = texts.get(CONFIGURATION) {
+        known.insert(CONFIGURATION.to_owned(), configuration.clone());
     }
     let definitions = loaded.hub.objects.iter();
     let definitions = definitions.filter(|object| object.kind == "CustomResourceDefinition");
@@ -380,6 +398,7 @@ fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     }
 }
 
+const CONFIGURATION: &str = "spokewright.yaml";
 const ROOT: &str = "input";
 const LABEL: &str = "gateway.networking.k8s.io/policy";
 

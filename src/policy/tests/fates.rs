@@ -31,7 +31,11 @@ fn told(fates: &Fates<'_>) -> (Outcome, Vec<(String, Outcome)>) {
     let mut exceptions: Vec<(String, Outcome)> = everywhere
         .exceptions()
         .iter()
-        .flat_map(|(clusters, tally)| clusters.iter().map(|cluster| ((*cluster).to_owned(), tally.outcome())))
+        .flat_map(|(clusters, tally)| {
+            clusters
+                .iter()
+                .map(|cluster| ((*cluster).to_owned(), tally.outcome()))
+        })
         .collect();
     exceptions.sort();
     (common, exceptions)
@@ -103,7 +107,10 @@ fn where_a_policy_is_on_no_path_is_never_what_is_common_while_it_is_on_one_anywh
 fn what_is_kept_from_a_cluster_is_overridden_there_and_nowhere_else() {
     let (alone, winner) = (with(""), with(&on_all_routes()));
     let (alone, winner) = (Seen::hub(&alone), Seen::hub(&winner));
-    let winner = winner.attachments.policy(winner.id("RateLimitPolicy infra/r1")).object;
+    let winner = winner
+        .attachments
+        .policy(winner.id("RateLimitPolicy infra/r1"))
+        .object;
     let mut fates = Fates::default();
     add(&mut fates, &alone, &["c1", "c2", "c3"]);
     // c4 receives nothing else of it.

@@ -96,7 +96,10 @@ fn a_policy_without_an_age_is_the_newest() {
     );
     let (limit, leaf) = path.content.get_key_value("l").unwrap();
     let (from, pointer) = seen.attachments.written_at(limit, leaf);
-    assert_eq!((from.object.name.as_str(), pointer.as_str()), ("a", "/spec/limits/l"));
+    assert_eq!(
+        (from.object.name.as_str(), pointer.as_str()),
+        ("a", "/spec/limits/l")
+    );
 }
 
 #[test]
@@ -278,8 +281,5 @@ fn a_kind_that_is_to_be_synced_is_a_policy_kind_without_label_and_profile() {
         kinds: &kinds,
         ..Options::default()
     };
-    assert_eq!(
-        Seen::of(&hub, &options).spec(&["gw"]),
-        Some(json!({"x": 1}))
-    );
+    assert_eq!(Seen::of(&hub, &options).spec(&["gw"]), Some(json!({"x": 1})));
 }

@@ -108,7 +108,7 @@ impl EffectiveSettings {
             match all.iter_mut().find(|held| *held.settings == **settings) {
                 Some(held) => joined(Arc::make_mut(&mut held.clusters), &clusters),
                 None => all.push(Held {
-                    label: attachments.topology.path_label(&path.path),
+                    label: attachments.path_label(kind, &path.path),
                     settings: Arc::clone(settings),
                     clusters: Arc::clone(&clusters),
                 }),
@@ -124,8 +124,8 @@ impl EffectiveSettings {
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            let [before, after] =
-                [old, new].map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
+            let [before, after] = [old, new]
+                .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
             for (pair, clusters) in pairs(&before, &after) {
                 comparing.add(key, pair, clusters);
             }
@@ -162,7 +162,8 @@ fn pairs<'h>(before: &[&'h Held], after: &[&'h Held]) -> Vec<Pair<'h>> {
     let by_pair = by_pair.into_iter();
     by_pair
         .map(|([old, new], clusters)| {
-            let of = |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
+            let of =
+                |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
             ([of(before, old), of(after, new)], Arc::new(clusters))
         })
         .collect()
@@ -188,7 +189,13 @@ impl<'s> Comparing<'s> {
             return;
         };
         let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
-            Arc::new(clusters.iter().filter(|cluster| *cluster != HUB).cloned().collect())
+            Arc::new(
+                clusters
+                    .iter()
+                    .filter(|cluster| *cluster != HUB)
+                    .cloned()
+                    .collect(),
+            )
         } else {
             clusters
         };

@@ -84,7 +84,10 @@ impl Builder<'_, '_> {
         for (class, known) in topology.classes.iter() {
             let is_used = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if is_used || (whole && known.gateways.is_empty()) {
-                let mut gateways = known.gateways.iter().map(|gateway| topology.gateways.get(*gateway));
+                let mut gateways = known
+                    .gateways
+                    .iter()
+                    .map(|gateway| topology.gateways.get(*gateway));
                 let on_hub = gateways.find_map(|gateway| gateway.original_class());
                 self.node(
                     Node::Class(class),

@@ -54,7 +54,9 @@ fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
     let affected = affecting(&seen.attachments, &seen.effective).into_iter();
     report["affected"] = affected
         .map(|((node, _), policies)| {
-            let locators = policies.into_iter().map(|policy| &seen.attachments.authored(policy).locator);
+            let locators = policies
+                .into_iter()
+                .map(|policy| &seen.attachments.authored(policy).locator);
             json!({
                 "target": seen.attachments.topology.locator(node),
                 "policies": locators.map(ToString::to_string).collect::<Vec<_>>(),

@@ -63,7 +63,10 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
     let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
         gateway: &ours.gateway,
         params: &ours.params,
-        clusters: clusters.get(&ours.gateway.object.key()).cloned().unwrap_or_default(),
+        clusters: clusters
+            .get(&ours.gateway.object.key())
+            .cloned()
+            .unwrap_or_default(),
     });
     let variants: Vec<Variants<'_>> = synced
         .objects
@@ -141,13 +144,18 @@ impl Received<'_> {
 
 /// What is reported about the policies on `cluster`, which receives Gateway `infra/gw`.
 fn report_on(hub: &Hub, cluster: &str) -> PolicyReport {
-    received(hub, &[("infra/gw", &[cluster])], |received| received.report(Some(cluster)))
+    received(hub, &[("infra/gw", &[cluster])], |received| {
+        received.report(Some(cluster))
+    })
 }
 
 /// The result at the path whose last locators (less group and kind) are these, as JSON.
 fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
     let found = report.effective.iter().find(|entry| {
-        let names = entry.path.iter().filter_map(|locator| locator.rsplit(['/', ':']).next());
+        let names = entry
+            .path
+            .iter()
+            .filter_map(|locator| locator.rsplit(['/', ':']).next());
         names.skip(1).eq(path.iter().copied())
     });
     found?.spec.clone()
@@ -156,7 +164,11 @@ fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
 /// `status/reason: message` of the last condition of a RateLimitPolicy.
 fn state_on(report: &PolicyReport, policy: &str) -> String {
     let locator = format!("ratelimitpolicy.kuadrant.io:{policy}");
-    let entry = report.policies.iter().find(|entry| entry.policy == locator).unwrap();
+    let entry = report
+        .policies
+        .iter()
+        .find(|entry| entry.policy == locator)
+        .unwrap();
     let condition = entry.conditions.last().unwrap();
     format!("{}/{}: {}", condition.status, condition.reason, condition.message)
 }

@@ -58,7 +58,13 @@ fn decided<T>(
     let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut findings);
     let grants = Grants::new(hub, &mut findings);
     let sources = Sources::hub(&hub.objects);
-    let attachments = Attachments::new(sources, &HashMap::new(), &grants, &Options::default(), &mut findings);
+    let attachments = Attachments::new(
+        sources,
+        &HashMap::new(),
+        &grants,
+        &Options::default(),
+        &mut findings,
+    );
     let kinds = SyncedKinds::new(&attachments, &ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, &ours);
     let clusters = ours.gateways.map(|_| vec!["c1".to_owned(), "c2".to_owned()]);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::super::SyncedObjects;
 use super::super::beside_local::beside_local;
 use super::super::local_policies::LocalPolicies;
 use super::super::same_target::{SyncedPolicy, SyncedSpec, resolve};
-use super::super::SyncedObjects;
 use super::{received, report_on, spec_on, state_on};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
@@ -235,6 +235,15 @@ fn overrides_that_merge_join_those_that_hold_as_a_whole() {
             "infra/b".to_owned(),
             json!({"overrides": {"limits": {"x": {}, "v": {}}}})
         )]
+    );
+}
+
+#[test]
+fn overrides_that_hold_as_a_whole_decide_what_newer_policies_leave_open() {
+    let text = limit("a", GW, X) + &limit("b", GW, K) + &limit("c", GW, "limits: {l: {}}");
+    assert_eq!(
+        specs(&text),
+        [("infra/a".to_owned(), json!({"overrides": {"limits": {"x": {}}}}))]
     );
 }
 
@@ -473,7 +482,9 @@ fn another_rate_limit_for_one_cluster() {
         "the other clusters keep it"
     );
 
-    let everywhere = received(&hub, &[("infra/gw", &["edge-1", "edge-2"])], |received| received.report(None));
+    let everywhere = received(&hub, &[("infra/gw", &["edge-1", "edge-2"])], |received| {
+        received.report(None)
+    });
     let entry = &everywhere.policies[0];
     assert_eq!(
         state_on(&everywhere, "infra/per-cluster"),
@@ -603,18 +614,11 @@ fn on_a_spoke_the_prefix_stands_for_hub_gateways_only() {
     );
     let there = report_on(&hub, "edge-1");
     assert!(
-        state_on(&there, "apps/right")
-            .starts_with("False/Unknown"),
+        state_on(&there, "apps/right").starts_with("False/Unknown"),
         "attached, without routes"
     );
-    assert!(
-        state_on(&there, "kuadrant-apps/wrong")
-            .starts_with("False/TargetNotFound")
-    );
-    assert!(
-        state_on(&there, "infra/g")
-            .starts_with("True/Enforced")
-    );
+    assert!(state_on(&there, "kuadrant-apps/wrong").starts_with("False/TargetNotFound"));
+    assert!(state_on(&there, "infra/g").starts_with("True/Enforced"));
 }
 
 #[test]

@@ -49,7 +49,10 @@ fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&Attachments<
 fn clusters_that_are_alike_share_a_spoke() {
     let text = small_with_params() + &limit("g", GW, LIMIT);
     let hub = hub(&text, &[]);
-    assert_eq!(classes(&hub, &[("infra/gw", &["c1", "c2", "c3"])]), [["c1", "c2", "c3"]]);
+    assert_eq!(
+        classes(&hub, &[("infra/gw", &["c1", "c2", "c3"])]),
+        [["c1", "c2", "c3"]]
+    );
     assert!(classes(&hub, &[]).is_empty(), "nobody receives anything");
 }
 
@@ -58,7 +61,10 @@ fn clusters_where_something_else_lives_are_not_alike() {
     let text = small_with_params() + &limit("g", GW, LIMIT);
     let special = local("special", LIMIT);
     let away = special.replace("kuadrant-infra", "apps");
-    let hub = hub(&text, &[("c2", &special), ("c3", &special), ("c4", &away), ("c5", &away)]);
+    let hub = hub(
+        &text,
+        &[("c2", &special), ("c3", &special), ("c4", &away), ("c5", &away)],
+    );
     assert_eq!(
         classes(&hub, &[("infra/gw", &["c1", "c2", "c3", "c4"])]),
         [vec!["c1"], vec!["c2", "c3"], vec!["c4"], vec!["c5"]],
@@ -71,7 +77,13 @@ fn clusters_with_other_gateways_are_not_alike() {
     let text = small_with_params() + OTHER + &limit("g", GW, LIMIT);
     let hub = hub(&text, &[]);
     assert_eq!(
-        classes(&hub, &[("infra/gw", &["c1", "c2", "c4"]), ("infra/other", &["c2", "c3", "c4"])]),
+        classes(
+            &hub,
+            &[
+                ("infra/gw", &["c1", "c2", "c4"]),
+                ("infra/other", &["c2", "c3", "c4"])
+            ]
+        ),
         [vec!["c1"], vec!["c2", "c4"], vec!["c3"]]
     );
 }
@@ -89,7 +101,11 @@ fn on_each_cluster_a_route_has_the_references_to_the_gateways_that_are_there() {
             let spokes = received.making.build(Some(cluster));
             let objects = spokes[0].sources(&hub.objects).objects;
             let route = objects.iter().find(|object| object.name == "r2").unwrap();
-            assert_eq!(route.namespace.as_deref(), Some("infra"), "where it is on the hub");
+            assert_eq!(
+                route.namespace.as_deref(),
+                Some("infra"),
+                "where it is on the hub"
+            );
             route.value["spec"]["parentRefs"]
                 .as_array()
                 .unwrap()
@@ -115,10 +131,18 @@ fn gateways_and_policies_are_there_under_their_downstream_names_and_called_as_on
             .map(|object| object.identity().to_string())
             .collect();
         assert_eq!(kinds[0], "Gateway kuadrant-infra/gw");
-        assert!(kinds[1].starts_with("RateLimitPolicy kuadrant-infra/"), "{kinds:?}");
+        assert!(
+            kinds[1].starts_with("RateLimitPolicy kuadrant-infra/"),
+            "{kinds:?}"
+        );
         assert_eq!(kinds.len(), 2, "{kinds:?}");
         on(received, "c1", |there| {
-            let locators: Vec<String> = there.policies.rows().iter().map(|policy| policy.locator().to_string()).collect();
+            let locators: Vec<String> = there
+                .policies
+                .rows()
+                .iter()
+                .map(|policy| policy.locator().to_string())
+                .collect();
             assert_eq!(locators, ["ratelimitpolicy.kuadrant.io:infra/g"]);
             let effective = EffectivePolicies::new(there);
             let (_, path) = effective.iter().next().unwrap();
@@ -165,7 +189,10 @@ fn a_route_that_is_not_synced_counts_where_its_gateway_goes_unless_the_cluster_h
             routes(received, "c2"),
             ["infra/r1: infra/own", "infra/r2?: kuadrant-infra/gw"]
         );
-        assert!(routes(received, "c3").is_empty(), "their Gateway does not go there");
+        assert!(
+            routes(received, "c3").is_empty(),
+            "their Gateway does not go there"
+        );
     });
     // The Gateway is in another namespace there, so its listeners must admit the routes.
     let all = "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}";
@@ -182,8 +209,16 @@ fn a_route_that_is_not_synced_counts_where_its_gateway_goes_unless_the_cluster_h
 fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hub() {
     let merging = |limits: &str| format!("defaults: {{strategy: merge, limits: {{{limits}}}}}");
     let text = small_with_params()
-        + &limit("a", GW, &merging("l: {rates: [{limit: 1, window: 1s}]}, m: {rates: []}"))
-        + &limit("b", GW, &merging("l: {rates: [{limit: 2, window: 1s}]}, o: {rates: []}"));
+        + &limit(
+            "a",
+            GW,
+            &merging("l: {rates: [{limit: 1, window: 1s}]}, m: {rates: []}"),
+        )
+        + &limit(
+            "b",
+            GW,
+            &merging("l: {rates: [{limit: 2, window: 1s}]}, o: {rates: []}"),
+        );
     let hub = hub(&text, &[]);
     received(&hub, &[("infra/gw", &["c1"])], |received| {
         on(received, "c1", |there| {
@@ -206,7 +241,10 @@ fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hu
                     let pointer = format!("/spec/defaults/limits/{key}");
                     (key.to_owned(), policy.to_owned(), pointer)
                 };
-                assert_eq!(written, [at("l", "infra/b"), at("m", "infra/a"), at("o", "infra/b")]);
+                assert_eq!(
+                    written,
+                    [at("l", "infra/b"), at("m", "infra/a"), at("o", "infra/b")]
+                );
                 let [loss] = path.effective.losses.as_slice() else {
                     panic!("{:?}", path.effective.losses)
                 };
@@ -228,7 +266,10 @@ fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hu
                 ("ratelimitpolicy.kuadrant.io:infra/b", &c1[..])
             ]
         );
-        assert_eq!(report.policies[0].overridden_by, ["ratelimitpolicy.kuadrant.io:infra/b"]);
+        assert_eq!(
+            report.policies[0].overridden_by,
+            ["ratelimitpolicy.kuadrant.io:infra/b"]
+        );
         assert!(report.policies[1].overridden_by.is_empty());
     });
 }
