@@ -103,6 +103,7 @@ impl Received<'_> {
     /// What is reported about the policies, of one cluster or of all.
     fn report(&self, cluster: Option<&str>) -> PolicyReport {
         let spokes = self.making.build(cluster);
+        let placed = self.making.gateways.map(|(_, placed)| placed.clusters.clone());
         let mut fates = Fates::default();
         let mut views = Vec::new();
         for spoke in &spokes {
@@ -117,13 +118,16 @@ impl Received<'_> {
             });
         }
         for withheld in &self.synced.withheld {
-            let on: BTreeSet<&str> = withheld
-                .cluster
-                .into_iter()
-                .filter(|on| cluster.is_none_or(|cluster| cluster == *on))
-                .collect();
+            let mut on = match withheld.cluster {
+                Some(cluster) => BTreeSet::from([cluster]),
+                None => self
+                    .routes
+                    .clusters_of(self.attachments, self.kinds, &placed, withheld.node),
+            };
+            on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
             let locator = self.attachments.locator(withheld.policy);
-            fates.keep_away(&locator, &on, (withheld.winner, true), withheld.rule);
+            let winner = (withheld.winner, withheld.cluster.is_some());
+            fates.keep_away(&locator, &on, winner, withheld.rule);
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Received, received};
+use super::{Received, received, state_on};
 use crate::hub::Hub;
 use crate::policy::testing::{hub, limit, small_with_params};
 use crate::policy::{Attachments, EffectivePolicies};
@@ -271,5 +271,39 @@ fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hu
             ["ratelimitpolicy.kuadrant.io:infra/b"]
         );
         assert!(report.policies[1].overridden_by.is_empty());
+    });
+}
+
+#[test]
+fn a_policy_that_gave_way_is_told_of_where_the_other_one_went() {
+    let text = small_with_params() + OTHER + &limit("a", GW, LIMIT) + &limit("b", GW, LIMIT);
+    let hub = hub(&text, &[]);
+    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c2", "c3"])];
+    received(&hub, gateways, |received| {
+        for cluster in ["c1", "c2"] {
+            on(received, cluster, |there| {
+                let names: Vec<&str> = there.policies.rows().iter().map(|policy| policy.object.name.as_str()).collect();
+                assert_eq!(names, ["b"], "the newer challenger is shipped alone");
+            });
+        }
+        let report = received.report(None);
+        assert_eq!(
+            state_on(&report, "infra/a"),
+            "False/Overridden: RateLimitPolicy is overridden by [infra/b]"
+        );
+        assert_eq!(
+            state_on(&report, "infra/b"),
+            "True/Enforced: RateLimitPolicy has been successfully enforced"
+        );
+        for entry in &report.policies {
+            assert_eq!(entry.clusters, ["c1", "c2"]);
+            assert!(entry.on_clusters.is_empty(), "{entry:?}");
+        }
+        let rules: Vec<(&str, &str)> = report.policies[0]
+            .decisions
+            .iter()
+            .map(|decision| (decision.winner.as_str(), decision.rule))
+            .collect();
+        assert_eq!(rules, [("ratelimitpolicy.kuadrant.io:infra/b", "later-challenger")]);
     });
 }
