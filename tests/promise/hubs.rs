@@ -524,7 +524,8 @@ impl Hub {
         {
             targets.push(second);
         }
-        let is_elsewhere = policy.elsewhere && !matches!(target.kind, "Namespace" | "GatewayClass");
+        let stays = |target: &&Target| matches!(target.kind, "Namespace" | "GatewayClass");
+        let is_elsewhere = policy.elsewhere && !targets.iter().any(stays);
         let namespace = if is_elsewhere {
             "platform"
         } else {
