@@ -67,6 +67,14 @@ impl<'a> Teaching<'a> {
     }
 }
 
+/// The same on a cluster: controllers there go by creation times, whatever counts on the hub.
+fn on_clusters<'o>(options: &Options<'o>) -> Options<'o> {
+    Options {
+        ages: Ages::Use,
+        ..*options
+    }
+}
+
 /// What is attached, and what lives on each cluster.
 #[derive(Debug)]
 pub(super) struct Attached<'a> {
@@ -99,7 +107,7 @@ pub(super) fn attach<'a>(
         let attachments = Attachments::new(sources, &HashMap::new(), grants, options, &mut found);
         let mut locals = BTreeMap::new();
         for (cluster, objects) in &hub.spokes {
-            let there = LocalPolicies::read(&attachments, cluster, objects, options, findings);
+            let there = LocalPolicies::read(&attachments, cluster, objects, &on_clusters(options), findings);
             locals.insert(cluster.as_str(), there);
         }
         (attachments, locals)
@@ -211,8 +219,9 @@ pub(super) fn evaluate<'a>(
             // What is wrong with what is there was said where it was read.
             let mut said = Findings::new();
             let sources = spoke.sources(&loaded.hub.objects);
-            let attachments = teaching
-                .options(|options| Attachments::new(sources, &spoke.copied, grants, options, &mut said));
+            let attachments = teaching.options(|options| {
+                Attachments::new(sources, &spoke.copied, grants, &on_clusters(options), &mut said)
+            });
             let effective = EffectivePolicies::new(&attachments);
             steps.advance(1);
             SpokeView {

@@ -28,6 +28,11 @@ fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
     objects on each of  added  changed  removed
     all 2 clusters          0        1        0
 
+    effective settings that change
+      RateLimitPolicy gateways/global sets something else on all 2 clusters
+        Gateway gateways/prod-web > listener api > any route that comes
+          per-client.rates[0].limit: 100 -> 200
+
     changed RateLimitPolicy kuadrant-gateways/global on all 2 clusters
     from hub/limits.yaml:1
     --- HEAD
@@ -123,7 +128,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     let Some(scratch) = repository() else { return };
     scratch.raise_the_limit("hub/limits.yaml");
     scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
-    let run = scratch.run(&["diff", "hub", "-q", "--format", "markdown", "--max-bytes", "1540"]);
+    let run = scratch.run(&["diff", "hub", "-q", "--format", "markdown", "--max-bytes", "2100"]);
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r#"
     ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 5 removed
@@ -134,6 +139,24 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     |---|---:|---:|---:|
     | eu-1 | 0 | 1 | 0 |
     | us-1 (gone) | 0 | 0 | 5 |
+
+    <details><summary>effective: nothing instead of RateLimitPolicy gateways/global on us-1</summary>
+
+    ```text
+    Gateway gateways/prod-web > listener api > any route that comes
+      per-client: removed {"rates": [{"limit": 100, "window": "10s"}]}
+    ```
+
+    </details>
+
+    <details><summary>effective: RateLimitPolicy gateways/global sets something else on eu-1</summary>
+
+    ```text
+    Gateway gateways/prod-web > listener api > any route that comes
+      per-client.rates[0].limit: 100 -> 200
+    ```
+
+    </details>
 
     <details><summary>changed <code>RateLimitPolicy kuadrant-gateways/global</code> on eu-1</summary>
 
@@ -165,39 +188,41 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
 
     </details>
 
-    <details><summary>removed <code>RateLimitPolicy kuadrant-gateways/global</code> on us-1</summary>
+    <details><summary>removed <code>Gateway kuadrant-gateways/prod-web</code> on us-1</summary>
 
-    from <code>hub/limits.yaml:1</code>
+    from <code>hub/gateway.yaml:1</code>
 
     ```diff
-    @@ -1,19 +0,0 @@
-    -apiVersion: kuadrant.io/v1
-    -kind: RateLimitPolicy
+    @@ -1,21 +0,0 @@
+    -apiVersion: gateway.networking.k8s.io/v1
+    -kind: Gateway
     -metadata:
-    -  name: global
+    -  name: prod-web
     -  namespace: kuadrant-gateways
     -  annotations:
-    -    kuadrant.io/policy-synced: "true"
+    -    note: "yes"
+    -  labels:
+    -    cluster.open-cluster-management.io/placement: edge
+    -    kuadrant.io/managed: "true"
     -spec:
-    -  defaults:
-    -    limits:
-    -      per-client:
-    -        rates:
-    -        - limit: 100
-    -          window: 10s
-    -  targetRef:
-    -    group: gateway.networking.k8s.io
-    -    kind: Gateway
-    -    name: prod-web
-    -    sectionName: api
+    -  gatewayClassName: istio
+    -  listeners:
+    -  - hostname: "*.example.com"
+    -    name: api
+    -    port: 443
+    -    protocol: HTTPS
+    -    tls:
+    -      certificateRefs:
+    -      - name: wildcard
+    -      mode: Terminate
     ```
 
     </details>
 
     > [!NOTE]
-    > 3 of 6 changes are left out, to stay below 1540 bytes. All of them: <code>spokewright diff hub --base HEAD</code>
+    > 3 of 8 changes are left out, to stay below 2100 bytes. All of them: <code>spokewright diff hub --base HEAD</code>
     "#);
-    assert!(run.stdout.len() <= 1540);
+    assert!(run.stdout.len() <= 2100);
 }
 
 #[test]
