@@ -282,7 +282,12 @@ fn a_policy_that_gave_way_is_told_of_where_the_other_one_went() {
     received(&hub, gateways, |received| {
         for cluster in ["c1", "c2"] {
             on(received, cluster, |there| {
-                let names: Vec<&str> = there.policies.rows().iter().map(|policy| policy.object.name.as_str()).collect();
+                let names: Vec<&str> = there
+                    .policies
+                    .rows()
+                    .iter()
+                    .map(|policy| policy.object.name.as_str())
+                    .collect();
                 assert_eq!(names, ["b"], "the newer challenger is shipped alone");
             });
         }
@@ -304,6 +309,9 @@ fn a_policy_that_gave_way_is_told_of_where_the_other_one_went() {
             .iter()
             .map(|decision| (decision.winner.as_str(), decision.rule))
             .collect();
-        assert_eq!(rules, [("ratelimitpolicy.kuadrant.io:infra/b", "later-challenger")]);
+        assert_eq!(
+            rules,
+            [("ratelimitpolicy.kuadrant.io:infra/b", "later-challenger")]
+        );
     });
 }
