@@ -16,7 +16,7 @@ use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::{PolicyView, placements_not_found};
 use crate::sync::{
-    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variants, Withheld, report_not_synced,
+    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variant, Withheld, report_not_synced,
     report_other_versions,
 };
 use apimachinery::Identity;
@@ -94,7 +94,7 @@ pub(super) struct Received<'a> {
     pub(super) gateways: Table<OurGatewayId, PlacedGateway<'a>>,
     pub(super) synced: SyncedObjects<'a>,
     /// By synced object, in the same order.
-    pub(super) variants: Vec<Variants<'a>>,
+    pub(super) variants: Vec<Vec<Variant>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -144,7 +144,10 @@ impl<'a> Analysis<'a> {
     /// [`policies`](Self::policies).
     #[must_use]
     pub fn spokes(&self) -> Spokes<'_> {
-        let received = self.received();
+        self.spokes_of(&self.received())
+    }
+
+    pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>) -> Spokes<'x> {
         let making = sync::Spokes {
             hub: &self.placed.loaded.hub,
             attachments: &self.attached.attachments,
@@ -155,7 +158,7 @@ impl<'a> Analysis<'a> {
         };
         Spokes {
             spokes: making.build(self.cluster),
-            withheld: received.synced.withheld,
+            withheld: received.synced.withheld.clone(),
         }
     }
 
@@ -192,7 +195,7 @@ impl<'a> Analysis<'a> {
         let variants = synced
             .objects
             .iter()
-            .map(|object| Variants::new(object, &gateways))
+            .map(|object| sync::variants(object, &gateways))
             .collect();
         Received {
             gateways,

@@ -16,7 +16,8 @@ use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
-    Ages, Attachments, EffectivePolicies, Fates, Options, Profiles, outcomes, report_nonconforming_kinds,
+    Ages, Attachments, EffectivePolicies, Fates, KeptAway, Options, PolicyId, Profiles, outcomes,
+    report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
@@ -243,23 +244,8 @@ pub(super) fn evaluate<'a>(
         let names: Vec<&str> = spoke.clusters.iter().map(String::as_str).collect();
         fates.add(&names, &spoke.attachments, &spoke.effective, |_| true);
     }
-    for withheld in withheld {
-        let on = match &withheld.cluster {
-            Some(cluster) => BTreeSet::from([*cluster]),
-            None => routes.clusters_of(attachments, kinds, clusters, withheld.node),
-        };
-        let on: BTreeSet<&str> = on
-            .into_iter()
-            .filter(|name| cluster.is_none_or(|cluster| cluster == *name))
-            .collect();
-        if !on.is_empty() {
-            fates.keep_away(
-                &attachments.locator(withheld.policy),
-                &on,
-                (withheld.winner, withheld.cluster.is_some()),
-                withheld.rule,
-            );
-        }
+    for (policy, kept) in kept_away(decided, withheld) {
+        fates.keep_away(&attachments.locator(policy), kept);
     }
     outcomes(attachments, &fates, cluster, findings);
     PolicyView {
@@ -272,4 +258,28 @@ pub(super) fn evaluate<'a>(
         routes,
         cluster,
     }
+}
+
+/// Where each policy is kept from, before anything is shipped.
+fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<PolicyId, KeptAway<'a>> {
+    let Attached {
+        attachments,
+        kinds,
+        routes,
+        ..
+    } = decided.attached;
+    let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
+    for withheld in withheld {
+        let on = match withheld.cluster {
+            Some(cluster) => BTreeSet::from([cluster]),
+            None => routes.clusters_of(attachments, kinds, decided.clusters, withheld.node),
+        };
+        let asked = |cluster: &&str| decided.cluster.is_none_or(|asked| asked == *cluster);
+        for cluster in on.into_iter().filter(asked) {
+            let kept = by_policy.entry(withheld.policy).or_default();
+            let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
+            kept.entry(cluster).or_default().push(winner);
+        }
+    }
+    by_policy
 }

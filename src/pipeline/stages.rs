@@ -3,7 +3,7 @@
 //! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
-use super::analysis::{Analysis, Placed, Received};
+use super::analysis::{Analysis, Placed, Received, Spokes};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use crate::api::crd::{self, Crd};
@@ -54,7 +54,14 @@ impl Analysis<'_> {
     /// something: then write nothing. That nothing is rendered at all is an error unless `empty` allows it, because an
     /// empty stream makes Argo CD delete everything.
     pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
-        plan(self, empty, findings)
+        plan(self, self.received(), empty, findings)
+    }
+
+    /// The same, and what the clusters receive, to be evaluated: found out once for both.
+    pub fn render_and_spokes(&self, empty: EmptyResult, findings: &mut Findings) -> (Rendered, Spokes<'_>) {
+        let received = self.received();
+        let spokes = self.spokes_of(&received);
+        (plan(self, received, empty, findings), spokes)
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
@@ -92,8 +99,7 @@ impl Analysis<'_> {
     /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
     pub fn aggregate(&self, works: &Objects, findings: &mut Findings) -> Aggregated {
         // What is not rendered has no status: that is for `render` to report.
-        let rendered = self.render(EmptyResult::Allowed, findings);
-        let spokes = self.spokes();
+        let (rendered, spokes) = self.render_and_spokes(EmptyResult::Allowed, findings);
         let view = self.policies(&spokes, findings);
         let Placed { loaded, ours, .. } = self.placed.as_ref();
         let aggregation = Aggregation {
@@ -107,7 +113,12 @@ impl Analysis<'_> {
     }
 }
 
-fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) -> Rendered {
+fn plan<'a>(
+    analysis: &'a Analysis<'_>,
+    received: Received<'a>,
+    empty: EmptyResult,
+    findings: &mut Findings,
+) -> Rendered {
     let Placed {
         loaded,
         ours,
@@ -132,7 +143,7 @@ fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) ->
         gateways,
         synced,
         variants,
-    } = analysis.received();
+    } = received;
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {
@@ -140,7 +151,6 @@ fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) ->
         grants,
         gateways: &gateways,
         synced: &synced.objects,
-        variants: &variants,
         withheld: &withheld_objects,
         namespace_labels: &namespace_labels,
         settings: Settings {
@@ -150,7 +160,7 @@ fn plan(analysis: &Analysis<'_>, empty: EmptyResult, findings: &mut Findings) ->
         },
         progress: &loaded.progress,
     };
-    let mut plan = render::render(&input, findings);
+    let mut plan = render::render(&input, variants, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
     // Whatever else is wrong explains it better.
@@ -200,9 +210,9 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
         }
     }
     let analysis = Analysis::new(loaded, findings);
-    let rendered = analysis.render(EmptyResult::Refused, findings);
+    let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Refused, findings);
     // For what they report: statuses have no findings of their own.
-    analysis.policies(&analysis.spokes(), findings);
+    analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
 }
 

@@ -5,7 +5,8 @@
 //! Flows in: evaluated clusters, and what is kept from them. Flows out: [`Fates`], by the locators of policies.
 //! Must not know: how anything is merged, conditions.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::attachment::Attachments;
@@ -88,8 +89,8 @@ impl<'a> Tally<'a> {
 /// What became of a policy on clusters that are alike.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fate<'a> {
-    /// The clusters; none: the hub as a cluster of its own.
-    pub(crate) clusters: BTreeSet<&'a str>,
+    /// The clusters, shared by all policies there; none: the hub as a cluster of its own.
+    pub(crate) clusters: Arc<BTreeSet<&'a str>>,
     /// By the locator of the Gateway.
     pub(crate) gateways: BTreeMap<String, Tally<'a>>,
     /// What it lost where no path shows it, as it is not there at all.
@@ -97,6 +98,23 @@ pub(crate) struct Fate<'a> {
 }
 
 impl<'a> Fate<'a> {
+    /// What it says, without its clusters.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let tallies = self
+            .gateways
+            .iter()
+            .map(|(gateway, tally)| (gateway.as_str(), tally));
+        for (gateway, tally) in tallies.chain([("", &self.kept_away)]) {
+            let _ = write!(text, "{gateway} {} {}", tally.survived, tally.lost);
+            for (locator, winner) in &tally.by {
+                let _ = write!(text, " {locator} {:?}", winner.rules);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
     /// Over all Gateways.
     #[must_use]
     pub(crate) fn total(&self) -> Tally<'a> {
@@ -113,6 +131,8 @@ impl<'a> Fate<'a> {
 pub(crate) struct Everywhere<'a> {
     /// Each cluster in one of them.
     pub(crate) fates: Vec<Fate<'a>>,
+    /// Their positions, by what they say.
+    known: HashMap<String, usize>,
 }
 
 impl<'a> Everywhere<'a> {
@@ -138,7 +158,7 @@ impl<'a> Everywhere<'a> {
     }
 
     /// The fates that differ from the common one, with their clusters.
-    pub(crate) fn exceptions(&self) -> Vec<(BTreeSet<&'a str>, Tally<'a>)> {
+    pub(crate) fn exceptions(&self) -> Vec<(Arc<BTreeSet<&'a str>>, Tally<'a>)> {
         let Some((outcome, common)) = self.common() else {
             return Vec::new();
         };
@@ -146,7 +166,7 @@ impl<'a> Everywhere<'a> {
         let totals = self
             .fates
             .iter()
-            .map(|fate| (fate.clusters.clone(), fate.total()));
+            .map(|fate| (Arc::clone(&fate.clusters), fate.total()));
         totals
             .filter(|(_, total)| (total.outcome(), total.keys()) != common)
             .collect()
@@ -154,11 +174,23 @@ impl<'a> Everywhere<'a> {
 
     /// Every cluster where it is, or would be but for another policy.
     #[must_use]
-    pub(crate) fn clusters(&self) -> BTreeSet<&'a str> {
-        self.fates
-            .iter()
-            .flat_map(|fate| fate.clusters.iter().copied())
-            .collect()
+    pub(crate) fn clusters(&self) -> Arc<BTreeSet<&'a str>> {
+        match self.fates.as_slice() {
+            [only] => Arc::clone(&only.clusters),
+            several => {
+                let clusters = several.iter().flat_map(|fate| fate.clusters.iter().copied());
+                Arc::new(clusters.collect())
+            }
+        }
+    }
+
+    /// Adds a fate; what is the same on more clusters is kept once.
+    fn add(&mut self, fate: Fate<'a>) {
+        let position = *self.known.entry(fate.text()).or_insert(self.fates.len());
+        match self.fates.get_mut(position) {
+            Some(known) => Arc::make_mut(&mut known.clusters).extend(fate.clusters.iter().copied()),
+            None => self.fates.push(fate),
+        }
     }
 }
 
@@ -184,7 +216,7 @@ impl<'a> Fates<'a> {
         effective: &EffectivePolicies,
         counts: impl Fn(GatewayId) -> bool,
     ) {
-        let here: BTreeSet<&'a str> = clusters.iter().copied().collect();
+        let here: Arc<BTreeSet<&'a str>> = Arc::new(clusters.iter().copied().collect());
         let mut fates: BTreeMap<Arc<str>, Fate<'a>> = BTreeMap::new();
         for (id, policy) in attachments.policies.iter() {
             let gateways: BTreeSet<_> = policy
@@ -241,50 +273,55 @@ impl<'a> Fates<'a> {
             }
         }
         for (locator, mut fate) in fates {
-            fate.clusters.clone_from(&here);
-            self.by_policy.entry(locator).or_default().fates.push(fate);
+            fate.clusters = Arc::clone(&here);
+            self.by_policy.entry(locator).or_default().add(fate);
         }
     }
 
-    /// Adds a policy that is kept from `clusters`, as `winner` took its place before anything was shipped.
-    pub(crate) fn keep_away(
-        &mut self,
-        locator: &str,
-        clusters: &BTreeSet<&'a str>,
-        (winner, local): (&'a Object, bool),
-        rule: Rule,
-    ) {
+    /// Adds that a policy is kept from clusters, as others took its place before anything was shipped.
+    pub(crate) fn keep_away(&mut self, locator: &str, mut kept: KeptAway<'a>) {
         let everywhere = self.by_policy.entry(Arc::from(locator)).or_default();
-        let mut left = clusters.clone();
-        let mut split = Vec::new();
-        for fate in &mut everywhere.fates {
-            let both: BTreeSet<&'a str> = fate.clusters.intersection(&left).copied().collect();
-            if both.is_empty() {
-                continue;
+        let before = std::mem::take(everywhere);
+        for fate in before.fates {
+            let touched = fate
+                .clusters
+                .iter()
+                .filter(|cluster| kept.contains_key(**cluster));
+            let touched: Vec<&'a str> = touched.copied().collect();
+            for cluster in &touched {
+                let mut there = fate.clone();
+                there.clusters = Arc::new(BTreeSet::from([*cluster]));
+                there.lose(kept.remove(cluster).unwrap_or_default());
+                everywhere.add(there);
             }
-            left.retain(|cluster| !both.contains(cluster));
-            if both.len() < fate.clusters.len() {
-                let mut others = fate.clone();
-                others.clusters.retain(|cluster| !both.contains(cluster));
-                split.push(others);
-                fate.clusters = both;
+            let mut rest = fate;
+            if !touched.is_empty() {
+                Arc::make_mut(&mut rest.clusters).retain(|cluster| touched.binary_search(cluster).is_err());
             }
-            lose(&mut fate.kept_away, (winner, local), rule);
+            if touched.is_empty() || !rest.clusters.is_empty() {
+                everywhere.add(rest);
+            }
         }
-        everywhere.fates.extend(split);
-        if !left.is_empty() {
-            let mut fate = Fate {
-                clusters: left,
+        for (cluster, winners) in kept {
+            let mut there = Fate {
+                clusters: Arc::new(BTreeSet::from([cluster])),
                 ..Fate::default()
             };
-            lose(&mut fate.kept_away, (winner, local), rule);
-            everywhere.fates.push(fate);
+            there.lose(winners);
+            everywhere.add(there);
         }
     }
 }
 
-fn lose<'a>(tally: &mut Tally<'a>, (winner, local): (&'a Object, bool), rule: Rule) {
-    tally.lost = true;
-    let locator = Arc::from(winner.identity().locator());
-    tally.lost_to(&locator, winner, local, [rule]);
+/// By cluster: whose took the place of a policy, whether that lives there, and by which rule.
+pub(crate) type KeptAway<'a> = BTreeMap<&'a str, Vec<(&'a Object, bool, Rule)>>;
+
+impl<'a> Fate<'a> {
+    fn lose(&mut self, winners: Vec<(&'a Object, bool, Rule)>) {
+        self.kept_away.lost = true;
+        for (winner, local, rule) in winners {
+            let locator = Arc::from(winner.identity().locator());
+            self.kept_away.lost_to(&locator, winner, local, [rule]);
+        }
+    }
 }

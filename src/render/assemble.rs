@@ -27,10 +27,12 @@ use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Stage;
-use crate::sync::PlacedGateway;
+use crate::sync::{PlacedGateway, Variant};
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
-pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
+///
+/// `variants` say what of each synced object goes to which clusters, in the order of the objects.
+pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &mut Findings) -> Plan {
     let mut assembly = Assembly {
         input,
         plan: Plan::default(),
@@ -38,7 +40,7 @@ pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
         names: WorkNames::default(),
         templates: Vec::new(),
     };
-    let carried = assembly.carried(findings);
+    let carried = assembly.carried(variants, findings);
     let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
     for variant in &carried {
         match variant.work {
@@ -73,7 +75,7 @@ pub(crate) fn render(input: &Input<'_>, findings: &mut Findings) -> Plan {
     let placed = input.gateways.rows().iter();
     plan.gateways = placed.filter(|gateway| !gateway.clusters.is_empty()).count();
     if input.settings.hub_objects == HubObjects::Annotated {
-        plan.hub_objects = hub_objects::annotated(input, findings);
+        plan.hub_objects = hub_objects::annotated(input, &carried, findings);
     }
     plan
 }
@@ -91,10 +93,9 @@ struct Assembly<'a> {
 
 impl<'a> Assembly<'a> {
     /// What each synced object is in which works.
-    fn carried(&mut self, findings: &mut Findings) -> Vec<Carried<'a>> {
+    fn carried(&mut self, variants: Vec<Vec<Variant>>, findings: &mut Findings) -> Vec<Carried<'a>> {
         let Input {
             synced,
-            variants,
             gateways,
             hub,
             ..
@@ -109,10 +110,10 @@ impl<'a> Assembly<'a> {
                 Role::Policy => &mut self.plan.policies,
                 Role::Route => &mut self.plan.routes,
             };
-            if !variants.variants.is_empty() {
+            if !variants.is_empty() {
                 *count = count.saturating_add(1);
             }
-            all.push((variants, carried(synced, variants, gateways, hub)));
+            all.push((synced.object, carried(synced, variants, gateways, hub)));
         }
         two_contents(&all, findings);
         let all: Vec<Carried<'a>> = all.into_iter().flat_map(|(_, carried)| carried).collect();
@@ -124,7 +125,7 @@ impl<'a> Assembly<'a> {
     fn object_work(&mut self, variant: &Carried<'a>, gateway: &PlacedGateway<'a>, findings: &mut Findings) {
         let mut manifests = namespaces(&variant.manifests, self.input.namespace_labels);
         manifests.extend(variant.manifests.iter().cloned());
-        let goes = (variant.gateways, variant.clusters);
+        let goes = (variant.gateways.as_slice(), variant.clusters.as_slice());
         self.add(variant.object, manifests, gateway.params, goes, findings);
     }
 
@@ -258,7 +259,7 @@ fn by_content<'v, 'a>(
         if variant.clusters == clusters {
             everywhere.push(position);
         } else {
-            for cluster in variant.clusters {
+            for cluster in &variant.clusters {
                 on_some.entry(cluster).or_default().push(position);
             }
         }

@@ -10,7 +10,7 @@ use crate::api::params::{Role, WorkPer};
 use crate::diagnostic::broken;
 use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
-use crate::sync::{PlacedGateway, SyncedObject, Variants};
+use crate::sync::{PlacedGateway, SyncedObject, Variant};
 
 /// Whose work carries a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,22 +26,24 @@ pub(super) enum WorkOf {
 pub(super) struct Carried<'a> {
     /// The object whose name it carries.
     pub(super) object: &'a Object,
+    /// All objects that it was made from.
+    pub(super) sources: &'a [&'a Object],
     /// What it is: in a work, routes stand before policies.
     pub(super) role: Role,
     /// Whose work it is in.
     pub(super) work: WorkOf,
     /// The Gateways that it is for, sorted.
-    pub(super) gateways: &'a [OurGatewayId],
+    pub(super) gateways: Vec<OurGatewayId>,
     /// One manifest for each downstream namespace.
     pub(super) manifests: Vec<Manifest>,
     /// The clusters, sorted.
-    pub(super) clusters: &'a [String],
+    pub(super) clusters: Vec<String>,
 }
 
 /// The variants of one object in works.
 pub(super) fn carried<'a>(
-    synced: &SyncedObject<'a>,
-    variants: &'a Variants<'a>,
+    synced: &'a SyncedObject<'a>,
+    variants: Vec<Variant>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     hub: &Hub,
 ) -> Vec<Carried<'a>> {
@@ -57,8 +59,8 @@ pub(super) fn carried<'a>(
         .iter()
         .map(|source| source.origin.clone())
         .collect();
-    let variants = variants.variants.iter();
     variants
+        .into_iter()
         .map(|variant| {
             // Two Gateways of one cluster are in two works. An object in both would be applied by both, and what one work no
             // longer has, the other still holds in place: so it gets a work of its own.
@@ -70,25 +72,27 @@ pub(super) fn carried<'a>(
                     synced.object.identity()
                 )),
             };
-            let manifests = variant.copies.iter().map(|copy| Manifest {
+            let copies = variant.copies.into_iter().map(|copy| copy.object);
+            let manifests = copies.map(|object| Manifest {
                 resource: ResourceIdentifier {
-                    group: copy.object.api_version.group.clone(),
+                    group: object.api_version.group,
                     resource: synced.resource.resource.clone(),
-                    namespace: copy.object.namespace_or_empty().to_owned(),
-                    name: copy.object.name.clone(),
+                    namespace: object.namespace.unwrap_or_default(),
+                    name: object.name,
                 },
-                kind: copy.object.kind.clone(),
-                value: copy.object.value.clone(),
+                kind: object.kind,
+                value: object.value,
                 feedback: feedback.clone(),
                 origins: origins.clone(),
             });
             Carried {
                 object: synced.object,
+                sources: &synced.sources,
                 role: synced.role,
                 work,
-                gateways: &variant.gateways,
+                gateways: variant.gateways,
                 manifests: manifests.collect(),
-                clusters: &variant.clusters,
+                clusters: variant.clusters,
             }
         })
         .collect()

@@ -11,7 +11,6 @@ use crate::api::downstream::is_downstream;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
 use crate::object::Object;
-use crate::sync::Variants;
 use apimachinery::Identity;
 
 /// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
@@ -58,11 +57,13 @@ pub(super) fn overwritten(
 
 /// A policy that is merged with another on one of its targets, or loses rules to a local policy there, and is shipped as
 /// written for another target has two contents under one name: on a cluster that has both targets neither may be shipped.
-pub(super) fn two_contents(all: &[(&Variants<'_>, Vec<Carried<'_>>)], findings: &mut Findings) {
-    let mut by_object: BTreeMap<Identity, Vec<&(&Variants<'_>, Vec<Carried<'_>>)>> = BTreeMap::new();
+pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut Findings) {
+    let mut by_object: BTreeMap<Identity, Vec<&(&Object, Vec<Carried<'_>>)>> = BTreeMap::new();
     for of_object in all {
-        let same = by_object.entry(of_object.0.object.identity()).or_default();
-        same.push(of_object);
+        by_object
+            .entry(of_object.0.identity())
+            .or_default()
+            .push(of_object);
     }
     let twice = |carried: &Carried<'_>| {
         let manifests = carried.manifests.iter().enumerate();
@@ -71,7 +72,7 @@ pub(super) fn two_contents(all: &[(&Variants<'_>, Vec<Carried<'_>>)], findings: 
             .map(|(at, manifest)| (manifest, before(at)))
             .any(|(manifest, mut before)| before.any(|other| other.resource == manifest.resource))
     };
-    let suspect = |same: &[&(&Variants<'_>, Vec<Carried<'_>>)]| {
+    let suspect = |same: &[&(&Object, Vec<Carried<'_>>)]| {
         same.len() > 1 || same.iter().any(|(_, carried)| carried.iter().any(twice))
     };
     for (identity, same) in by_object.into_iter().filter(|(_, same)| suspect(same)) {
@@ -88,7 +89,7 @@ pub(super) fn two_contents(all: &[(&Variants<'_>, Vec<Carried<'_>>)], findings: 
         let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
             continue;
         };
-        let object = same.first().map(|(synced, _)| synced.object);
+        let object = same.first().map(|(object, _)| object);
         findings.extend(object.map(|object| {
             Finding::new(
                 Code::POLICY_SAME_TARGET,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::carried::Carried;
 use super::input::Input;
 use super::names::work_name;
 use crate::api::params::Role;
@@ -18,7 +19,7 @@ use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, HUB_DIRECTORY, POLICIES_SYNCED, ROUTES_SYNCED,
     WORK_NAME_ANNOTATION,
 };
-use crate::sync::{Variant, set_metadata};
+use crate::sync::set_metadata;
 use apimachinery::names::{InvalidName, NameRule};
 use apimachinery::{Identity, pointer};
 
@@ -40,13 +41,14 @@ struct Downstream {
 }
 
 impl Downstream {
-    /// The places of one variant: each copy on each cluster.
-    fn of_variant(variant: &Variant) -> impl Iterator<Item = Self> + '_ {
-        variant.clusters.iter().flat_map(|cluster| {
-            variant.copies.iter().map(|copy| Self {
+    /// The places of one variant: each manifest on each cluster.
+    fn of_variant<'v>(variant: &'v Carried<'_>) -> impl Iterator<Item = Self> + use<'v> {
+        let manifests = &variant.manifests;
+        variant.clusters.iter().flat_map(move |cluster| {
+            manifests.iter().map(|manifest| Self {
                 cluster: cluster.clone(),
-                name: copy.object.name.clone(),
-                namespace: copy.object.namespace_or_empty().to_owned(),
+                name: manifest.resource.name.clone(),
+                namespace: manifest.resource.namespace.clone(),
             })
         })
     }
@@ -54,7 +56,11 @@ impl Downstream {
 
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
-pub(super) fn annotated(input: &Input<'_>, findings: &mut Findings) -> BTreeMap<String, String> {
+pub(super) fn annotated(
+    input: &Input<'_>,
+    carried: &[Carried<'_>],
+    findings: &mut Findings,
+) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
     let mut add = |object, text, findings: &mut Findings| {
         let name = format!("{}.yaml", work_name(object));
@@ -87,7 +93,7 @@ pub(super) fn annotated(input: &Input<'_>, findings: &mut Findings) -> BTreeMap<
         };
         synced.sources.iter().map(move |object| (*object, annotation))
     });
-    let places_of = places(input);
+    let places_of = places(carried);
     let withheld = input.withheld.iter().map(|object| (*object, POLICIES_SYNCED));
     let objects: BTreeMap<Identity, (&Object, &str)> = objects
         .chain(withheld)
@@ -230,17 +236,12 @@ fn policies_synced(places: &[Downstream]) -> String {
 }
 
 /// Where each synced object is on the spokes, by its locator.
-fn places(input: &Input<'_>) -> BTreeMap<String, Vec<Downstream>> {
+fn places(carried: &[Carried<'_>]) -> BTreeMap<String, Vec<Downstream>> {
     let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
-    for (synced, of_object) in input.synced.iter().zip(input.variants) {
-        let downstream: Vec<Downstream> = of_object
-            .variants
-            .iter()
-            .flat_map(Downstream::of_variant)
-            .collect();
-        for source in &synced.sources {
+    for variant in carried {
+        for source in variant.sources {
             let places = places.entry(source.identity().locator()).or_default();
-            places.extend(downstream.iter().cloned());
+            places.extend(Downstream::of_variant(variant));
         }
     }
     places

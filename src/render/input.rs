@@ -6,7 +6,7 @@ use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Progress;
-use crate::sync::{NamespaceLabels, PlacedGateway, SyncedObject, Variants};
+use crate::sync::{NamespaceLabels, PlacedGateway, SyncedObject};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +40,6 @@ pub(crate) struct Input<'a> {
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
     /// The policies and routes that are synced.
     pub synced: &'a [SyncedObject<'a>],
-    /// What of each of them goes to which clusters, in the same order.
-    pub variants: &'a [Variants<'a>],
     /// The policies that are not, though their kind is.
     pub withheld: &'a [&'a Object],
     /// Labels that the Namespaces of routes need on the spokes.

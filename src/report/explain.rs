@@ -81,9 +81,9 @@ impl<'e> Explainer<'e, '_> {
     /// The clusters where it is; of a policy, also those from which another one keeps it.
     fn clusters(&self, locator: &str, is_policy: bool, identity: &Identity) -> Vec<String> {
         if is_policy {
-            let fates = self.view.fates.of(locator).into_iter();
-            let clusters: BTreeSet<&str> = fates.flat_map(|fates| fates.clusters()).collect();
-            return clusters.into_iter().map(str::to_owned).collect();
+            let fates = self.view.fates.of(locator);
+            let clusters = fates.map(|fates| fates.clusters()).unwrap_or_default();
+            return clusters.iter().map(|cluster| (*cluster).to_owned()).collect();
         }
         let mut all = Vec::new();
         for seen in self.view.seen() {

@@ -277,9 +277,7 @@ fn effective_entry(text: &mut String, entry: &EffectiveEntry, width: usize) {
         path.push("any route that comes");
     }
     let _ = writeln!(text, "\n{} > {}", entry.kind, path.join(" > "));
-    if !entry.everywhere {
-        on_clusters(text, &entry.clusters, width);
-    }
+    on_clusters(text, &entry.clusters, width);
     match (&entry.rules, &entry.rule_sources) {
         (Some(rules), Some(sources)) => {
             for (name, value) in rules {

@@ -79,12 +79,9 @@ pub struct EffectiveEntry {
     /// The path ends at a listener because no route is known that hangs there: it holds for any that comes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub any_route: bool,
-    /// The clusters where this holds, sorted; none: a Gateway that goes to none.
+    /// The clusters where this holds, sorted; none: all clusters of the Gateway.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
-    /// Whether those are all clusters of the Gateway.
-    #[serde(skip)]
-    pub everywhere: bool,
 }
 
 impl EffectiveEntry {
@@ -135,7 +132,6 @@ impl EffectiveEntry {
             sources,
             any_route: attachments.leads_to_no_route(kind, &path.path),
             clusters: Vec::new(),
-            everywhere: false,
         }
     }
 }
@@ -221,16 +217,7 @@ impl PolicyEntry {
         let accepted = accepted(hub, id, None);
         let everywhere = view.fates.of(&hub.locator(id));
         let mut entry = Self::new(hub, (id, accepted), everywhere);
-        let mut gateways: BTreeSet<GatewayId> = hub
-            .topology
-            .gateways
-            .ids()
-            .filter(|gateway| {
-                let name = hub.topology.locator(Node::Gateway(*gateway));
-                let mut fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
-                fates.any(|fate| fate.gateways.contains_key(&name))
-            })
-            .collect();
+        let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
             let nodes = hub.policy(id).nodes().into_iter();
             gateways.extend(nodes.flat_map(|node| hub.topology.gateways_of(node)));
@@ -318,10 +305,24 @@ impl PolicyEntry {
             ancestors: Vec::new(),
             overridden_by: by.keys().map(ToString::to_string).collect(),
             decisions: decisions.collect(),
-            clusters: clusters.into_iter().map(str::to_owned).collect(),
+            clusters: clusters.iter().map(|cluster| (*cluster).to_owned()).collect(),
             on_clusters,
         }
     }
+}
+
+/// The Gateways of the hub on whose paths a policy is on any cluster.
+fn gateways_on_paths(view: &PolicyView<'_>, everywhere: Option<&Everywhere<'_>>) -> BTreeSet<GatewayId> {
+    let fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
+    let names: BTreeSet<&str> = fates
+        .flat_map(|fate| fate.gateways.keys().map(String::as_str))
+        .collect();
+    let all = view.hub.topology.gateways.ids();
+    if names.is_empty() {
+        return BTreeSet::new();
+    }
+    all.filter(|gateway| names.contains(view.hub.topology.locator(Node::Gateway(*gateway)).as_str()))
+        .collect()
 }
 
 impl DecisionEntry {
@@ -381,27 +382,38 @@ impl PolicyReport {
 /// What holds on each path; what is the same on several clusters once. By kind, then Gateway, then the order of the
 /// topology.
 fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
-    let mut entries: Vec<EffectiveEntry> = Vec::new();
-    let mut known: HashMap<(Vec<String>, String), usize> = HashMap::new();
+    // Each with the classes of clusters where it holds, and how many clusters its Gateway has.
+    let mut found: Vec<(EffectiveEntry, Vec<&[String]>, usize)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let is_one_class = view.spokes.len() == 1;
     for seen in view.seen() {
         for (kind, path) in seen.effective.iter() {
             let entry = EffectiveEntry::new(seen.attachments, kind, path);
-            let text = serde_json::to_string(&entry).unwrap_or_default();
-            let position = *known.entry((entry.path.clone(), text)).or_insert(entries.len());
-            if position == entries.len() {
-                entries.push(entry);
-            }
-            if let Some(entry) = entries.get_mut(position) {
-                entry.clusters.extend(seen.clusters.iter().cloned());
+            let position = if is_one_class {
+                found.len()
+            } else {
+                let text = serde_json::to_string(&entry).unwrap_or_default();
+                *known.entry(text).or_insert(found.len())
+            };
+            if position == found.len() {
                 let gateway = seen.attachments.topology.gateways.get(path.path.gateway);
-                let all = view.clusters_of(&gateway.known_as().key());
-                entry.everywhere = view.cluster.is_some() || entry.clusters.len() >= all.len();
+                let all = view.clusters_of(&gateway.known_as().key()).len();
+                found.push((entry, Vec::new(), all));
+            }
+            if let Some((_, classes, _)) = found.get_mut(position) {
+                classes.push(seen.clusters);
             }
         }
     }
-    for entry in &mut entries {
-        entry.clusters.sort_unstable();
-    }
+    let entries = found.into_iter().map(|(mut entry, classes, all)| {
+        let held: usize = classes.iter().map(|clusters| clusters.len()).sum();
+        if view.cluster.is_none() && held < all {
+            entry.clusters = classes.into_iter().flatten().cloned().collect();
+            entry.clusters.sort_unstable();
+        }
+        entry
+    });
+    let mut entries: Vec<EffectiveEntry> = entries.collect();
     let order = |entry: &EffectiveEntry| {
         (
             entry.group.clone(),

@@ -3,7 +3,7 @@
 //! Owns: which routes and policies go to the spokes, whether listeners there admit the routes, the rule of policies on
 //! one target, what policies that live on a cluster take from synced ones, and Gateways, routes and policies as they stand
 //! there.
-//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], their [`Variants`] for
+//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], their [`Variant`]s for
 //! works, [`Spoke`]s to evaluate, findings.
 //! Must not know: works, files.
 
@@ -56,4 +56,4 @@ pub(crate) use spokes::Spoke;
 pub(crate) use spokes::Spokes;
 pub(crate) use synced_kinds::SyncedKinds;
 pub(crate) use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};
-pub(crate) use variants::{Variant, Variants};
+pub(crate) use variants::{Variant, variants};

@@ -8,11 +8,11 @@
 //! A route of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes to, as somebody else
 //! delivers it: the hub says what a Gateway serves (README.md#which-policy-applies-and-why).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
-use super::variants::{Copy, Variant, Variants, downstream_route};
+use super::variants::{Copy, Variant, downstream_route};
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
 use crate::diagnostic::Findings;
@@ -60,23 +60,35 @@ pub(crate) struct Spokes<'s, 'a> {
     /// What is synced.
     pub(crate) synced: &'s [SyncedObject<'a>],
     /// What of each goes to which clusters, in the same order.
-    pub(crate) variants: &'s [Variants<'a>],
+    pub(crate) variants: &'s [Vec<Variant>],
 }
 
 /// What makes two clusters alike: which Gateways they have, which variants of which object, and what lives there.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Class {
-    gateways: Vec<OurGatewayId>,
+    /// By number of the list of clusters that Gateways share: those Gateways, and what goes wherever they go.
+    together: Vec<u32>,
+    /// Positions of other objects and of their variants.
     variants: Vec<(u32, u32)>,
     local: Option<u32>,
+}
+
+/// What goes to one list of clusters: almost every Gateway and object goes where many others go, so that clusters are
+/// counted by list.
+struct Together<'s> {
+    clusters: &'s [String],
+    gateways: Vec<OurGatewayId>,
+    /// Positions of objects and of their variants.
+    variants: Vec<(u32, u32)>,
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
     /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one cluster.
     #[must_use]
     pub(crate) fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
+        let together = self.together();
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
-        for (cluster, class) in self.classes(only) {
+        for (cluster, class) in self.classes(&together, only) {
             by_class.entry(class).or_default().push(cluster);
         }
         let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
@@ -87,21 +99,57 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let routes = self.assumed_routes();
         let classes = classes.into_iter();
         classes
-            .map(|(clusters, class)| self.spoke(clusters, &class, &routes))
+            .map(|(clusters, class)| self.spoke(clusters, &class, &together, &routes))
             .collect()
     }
 
+    /// The Gateways and variants by their clusters.
+    fn together(self) -> Vec<Together<'s>> {
+        let mut all: Vec<Together<'s>> = Vec::new();
+        let mut by_clusters: HashMap<&'s [String], usize> = HashMap::new();
+        let of_gateway = self.gateways.map(|(id, placed)| {
+            let clusters = placed.clusters.as_slice();
+            let position = *by_clusters.entry(clusters).or_insert_with(|| {
+                all.push(Together {
+                    clusters,
+                    gateways: Vec::new(),
+                    variants: Vec::new(),
+                });
+                all.len().saturating_sub(1)
+            });
+            if let Some(alike) = all.get_mut(position) {
+                alike.gateways.push(id);
+            }
+            position
+        });
+        for (object, variants) in (0_u32..).zip(self.variants) {
+            for (number, variant) in (0_u32..).zip(variants) {
+                let position = variant.gateways.first().map(|first| *of_gateway.get(*first));
+                let alike = position.and_then(|position| all.get_mut(position));
+                if let Some(alike) = alike.filter(|alike| alike.clusters == variant.clusters) {
+                    alike.variants.push((object, number));
+                }
+            }
+        }
+        all
+    }
+
     /// The class of each cluster, by cluster.
-    fn classes(self, only: Option<&str>) -> BTreeMap<&'s str, Class> {
+    fn classes(self, together: &[Together<'s>], only: Option<&str>) -> BTreeMap<&'s str, Class> {
         let asked = |cluster: &str| only.is_none_or(|only| only == cluster);
         let mut classes: BTreeMap<&'s str, Class> = BTreeMap::new();
-        for (id, placed) in self.gateways.iter() {
-            for cluster in placed.clusters.iter().filter(|cluster| asked(cluster)) {
-                classes.entry(cluster).or_default().gateways.push(id);
+        let mut counted: HashSet<(u32, u32)> = HashSet::new();
+        for (number, alike) in (0_u32..).zip(together) {
+            counted.extend(&alike.variants);
+            for cluster in alike.clusters.iter().filter(|cluster| asked(cluster)) {
+                classes.entry(cluster).or_default().together.push(number);
             }
         }
         for (object, variants) in (0_u32..).zip(self.variants) {
-            for (number, variant) in (0_u32..).zip(&variants.variants) {
+            for (number, variant) in (0_u32..).zip(variants) {
+                if counted.contains(&(object, number)) {
+                    continue;
+                }
                 for cluster in variant.clusters.iter().filter(|cluster| asked(cluster)) {
                     classes
                         .entry(cluster)
@@ -120,19 +168,36 @@ impl<'s, 'a> Spokes<'s, 'a> {
         classes
     }
 
-    fn spoke(self, clusters: Vec<&str>, class: &Class, routes: &[AssumedRoute<'a>]) -> Spoke<'a> {
+    fn spoke(
+        self,
+        clusters: Vec<&str>,
+        class: &Class,
+        together: &[Together<'s>],
+        routes: &[AssumedRoute<'a>],
+    ) -> Spoke<'a> {
         let local = clusters.first().and_then(|cluster| self.hub.spokes.get(*cluster));
         let mut making = Making::default();
-        for id in &class.gateways {
+        let together = || {
+            class
+                .together
+                .iter()
+                .filter_map(|number| together.get(*number as usize))
+        };
+        let gateways: BTreeSet<OurGatewayId> = together()
+            .flat_map(|alike| alike.gateways.iter().copied())
+            .collect();
+        for id in &gateways {
             let placed = self.gateways.get(*id);
             if let Some(object) = placed.downstream() {
                 making.add(object, placed.gateway.object, false);
             }
         }
-        for (object, variant) in &class.variants {
+        let everywhere = together().flat_map(|alike| &alike.variants);
+        let variants: BTreeSet<&(u32, u32)> = everywhere.chain(&class.variants).collect();
+        for (object, variant) in variants {
             let synced = self.synced.get(*object as usize);
             let variants = self.variants.get(*object as usize);
-            let variant = variants.and_then(|variants| variants.variants.get(*variant as usize));
+            let variant = variants.and_then(|variants| variants.get(*variant as usize));
             if let (Some(synced), Some(variant)) = (synced, variant) {
                 self.add_variant(synced, variant, &mut making);
             }
@@ -140,7 +205,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for route in routes {
             let parents = route.parents.iter();
             let parents: Vec<(&str, OurGatewayId)> = parents
-                .filter(|(_, gateway)| class.gateways.binary_search(gateway).is_ok())
+                .filter(|(_, gateway)| gateways.contains(gateway))
                 .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
                 .collect();
             let object = route.object;

@@ -42,37 +42,23 @@ pub(crate) struct Copy {
     pub(super) targets: Vec<usize>,
 }
 
-/// The variants of one object.
-#[derive(Debug)]
-pub(crate) struct Variants<'a> {
-    /// The object whose name they carry.
-    pub(crate) object: &'a Object,
-    /// The variants.
-    pub(crate) variants: Vec<Variant>,
-}
-
-impl<'a> Variants<'a> {
-    /// The variants of one object.
-    #[must_use]
-    pub(crate) fn new(synced: &SyncedObject<'a>, gateways: &Table<OurGatewayId, PlacedGateway<'_>>) -> Self {
-        Self {
-            object: synced.object,
-            variants: variants(synced, gateways),
-        }
-    }
-}
-
 /// What makes two clusters get the same variant: the targets that hold there, by position, the Gateways through which
 /// they do, and the cluster's own content.
 type Same = Vec<(usize, OurGatewayId, Option<String>)>;
 
-fn variants(synced: &SyncedObject<'_>, gateways: &Table<OurGatewayId, PlacedGateway<'_>>) -> Vec<Variant> {
-    let mut by_content: BTreeMap<Same, Vec<String>> = BTreeMap::new();
-    for (cluster, same) in by_cluster(synced, gateways) {
-        by_content.entry(same).or_default().push(cluster.to_owned());
-    }
+/// The variants of a synced object.
+#[must_use]
+pub(crate) fn variants(
+    synced: &SyncedObject<'_>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Vec<Variant> {
+    let by_content = match alike(synced) {
+        Some((gateway, same)) => BTreeMap::from([(same, gateways.get(gateway).clusters.clone())]),
+        None => by_content(synced, gateways),
+    };
     by_content
         .into_iter()
+        .filter(|(_, clusters)| !clusters.is_empty())
         .map(|(same, clusters)| {
             let positions: BTreeSet<usize> = same.iter().map(|(position, ..)| *position).collect();
             let targets = synced.targets.iter().enumerate();
@@ -91,11 +77,24 @@ fn variants(synced: &SyncedObject<'_>, gateways: &Table<OurGatewayId, PlacedGate
         .collect()
 }
 
-/// Each cluster that gets anything of the object, with what it gets.
-fn by_cluster<'a>(
+/// Almost every object goes with one Gateway, and to all of its clusters alike.
+fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, Same)> {
+    let gateway = *synced.targets.first()?.gateways.first()?;
+    let mut same = Same::new();
+    for (position, target) in synced.targets.iter().enumerate() {
+        if target.gateways != [gateway] || !target.withheld_from.is_empty() || !target.instead.is_empty() {
+            return None;
+        }
+        same.push((position, gateway, None));
+    }
+    Some((gateway, same))
+}
+
+/// What clusters get of the object, each with the clusters that get it.
+fn by_content(
     synced: &SyncedObject<'_>,
-    gateways: &'a Table<OurGatewayId, PlacedGateway<'_>>,
-) -> BTreeMap<&'a str, Same> {
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> BTreeMap<Same, Vec<String>> {
     let mut clusters: BTreeMap<&str, Same> = BTreeMap::new();
     for (position, target) in synced.targets.iter().enumerate() {
         for gateway in &target.gateways {
@@ -108,7 +107,11 @@ fn by_cluster<'a>(
             }
         }
     }
-    clusters
+    let mut by_content: BTreeMap<Same, Vec<String>> = BTreeMap::new();
+    for (cluster, same) in clusters {
+        by_content.entry(same).or_default().push(cluster.to_owned());
+    }
+    by_content
 }
 
 /// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where that

@@ -48,9 +48,8 @@ impl Evaluated {
     pub(super) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
-        let rendered = analysis.render(empty, &mut findings);
+        let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
         // What the policies alone would report is for `check`.
-        let spokes = analysis.spokes();
         let view = analysis.policies(&spokes, &mut Findings::new());
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
         loaded.finish(&mut findings);

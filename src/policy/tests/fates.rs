@@ -114,10 +114,10 @@ fn what_is_kept_from_a_cluster_is_overridden_there_and_nowhere_else() {
     let mut fates = Fates::default();
     add(&mut fates, &alone, &["c1", "c2", "c3"]);
     // c4 receives nothing else of it.
-    let away = BTreeSet::from(["c2", "c4"]);
-    fates.keep_away(G, &away, (winner, true), Rule::SpokeLocal);
+    let away = ["c2", "c4"].map(|cluster| (cluster, vec![(winner, true, Rule::SpokeLocal)]));
+    fates.keep_away(G, away.into_iter().collect());
     let everywhere = fates.of(G).unwrap();
-    assert_eq!(everywhere.clusters(), BTreeSet::from(["c1", "c2", "c3", "c4"]));
+    assert_eq!(*everywhere.clusters(), BTreeSet::from(["c1", "c2", "c3", "c4"]));
     // Where it is on a path for another target, it lost a part only.
     assert_eq!(
         told(&fates),
@@ -143,13 +143,8 @@ fn what_is_kept_from_all_clusters_has_a_fate_all_the_same() {
     let winner = winner.attachments.policies.rows()[0].object;
     let mut fates = Fates::default();
     assert!(fates.of("ratelimitpolicy.kuadrant.io:infra/a").is_none());
-    let away = BTreeSet::from(["c1"]);
-    fates.keep_away(
-        "ratelimitpolicy.kuadrant.io:infra/a",
-        &away,
-        (winner, false),
-        Rule::LaterChallenger,
-    );
+    let away = [("c1", vec![(winner, false, Rule::LaterChallenger)])];
+    fates.keep_away("ratelimitpolicy.kuadrant.io:infra/a", away.into_iter().collect());
     let everywhere = fates.of("ratelimitpolicy.kuadrant.io:infra/a").unwrap();
     let (outcome, tally) = everywhere.common().unwrap();
     assert_eq!(outcome, Outcome::Overridden);

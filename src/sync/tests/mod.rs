@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    LocalPolicies, PlacedGateway, Spoke, Spokes, SyncedKinds, SyncedObjects, SyncedRoutes, Syncing, Variants,
+    LocalPolicies, PlacedGateway, Spoke, Spokes, SyncedKinds, SyncedObjects, SyncedRoutes, Syncing, Variant,
 };
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, Ours};
@@ -68,10 +68,10 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
             .cloned()
             .unwrap_or_default(),
     });
-    let variants: Vec<Variants<'_>> = synced
+    let variants: Vec<Vec<Variant>> = synced
         .objects
         .iter()
-        .map(|object| Variants::new(object, &placed))
+        .map(|object| super::variants(object, &placed))
         .collect();
     look(&Received {
         hub,
@@ -126,8 +126,9 @@ impl Received<'_> {
             };
             on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
             let locator = self.attachments.locator(withheld.policy);
-            let winner = (withheld.winner, withheld.cluster.is_some());
-            fates.keep_away(&locator, &on, winner, withheld.rule);
+            let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
+            let kept = on.into_iter().map(|cluster| (cluster, vec![winner]));
+            fates.keep_away(&locator, kept.collect());
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
