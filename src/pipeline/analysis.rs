@@ -182,7 +182,7 @@ impl<'a> Analysis<'a> {
         let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
             gateway: &gateway.gateway,
             params: &gateway.params,
-            clusters: clusters.get(id).clone(),
+            clusters: clusters.get(id).as_slice().into(),
         });
         let synced = SyncedObjects::new(Syncing {
             attachments: &self.attached.attachments,

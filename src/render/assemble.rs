@@ -125,7 +125,7 @@ impl<'a> Assembly<'a> {
     fn object_work(&mut self, variant: &Carried<'a>, gateway: &PlacedGateway<'a>, findings: &mut Findings) {
         let mut manifests = namespaces(&variant.manifests, self.input.namespace_labels);
         manifests.extend(variant.manifests.iter().cloned());
-        let goes = (variant.gateways.as_slice(), variant.clusters.as_slice());
+        let goes = (variant.gateways.as_slice(), variant.clusters.as_ref());
         self.add(variant.object, manifests, gateway.params, goes, findings);
     }
 
@@ -256,10 +256,10 @@ fn by_content<'v, 'a>(
     let mut everywhere = Vec::new();
     let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (position, variant) in variants.iter().enumerate() {
-        if variant.clusters == clusters {
+        if *variant.clusters == *clusters {
             everywhere.push(position);
         } else {
-            for cluster in &variant.clusters {
+            for cluster in variant.clusters.iter() {
                 on_some.entry(cluster).or_default().push(position);
             }
         }

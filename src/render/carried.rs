@@ -3,6 +3,8 @@
 //! Owns: whose work carries a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
 //! Must not know: how a copy was made, other objects.
 
+use std::sync::Arc;
+
 use super::feedback::{asked_paths, policy_paths};
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::policy_conditions::policy_conditions;
@@ -37,7 +39,7 @@ pub(super) struct Carried<'a> {
     /// One manifest for each downstream namespace.
     pub(super) manifests: Vec<Manifest>,
     /// The clusters, sorted.
-    pub(super) clusters: Vec<String>,
+    pub(super) clusters: Arc<[String]>,
 }
 
 /// The variants of one object in works.

@@ -73,9 +73,9 @@ pub(super) fn annotated(
     for placed in input.gateways.rows() {
         let object = placed.gateway.object;
         let mut value = authored(object);
-        let clusters = json!(placed.clusters).to_string();
+        let clusters = json!(*placed.clusters).to_string();
         annotate(&mut value, object, (GATEWAY_CLUSTERS, &clusters), findings);
-        for cluster in &placed.clusters {
+        for cluster in placed.clusters.iter() {
             for (managed, attribute, setting) in attributes(input, cluster) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
                 match NameRule::LabelKey.check(&label) {

@@ -129,7 +129,7 @@ fn whole_placement<'g, 'a>(
         .gateways
         .iter()
         .map(|gateway| gateways.get(*gateway))
-        .find(|placed| placed.clusters == template.clusters && placed.gateway.placement.is_some())
+        .find(|placed| *placed.clusters == *template.clusters && placed.gateway.placement.is_some())
 }
 
 /// One set for each Placement, over the custom resources that its sets ship.
@@ -202,7 +202,7 @@ fn not_uniform(
         .flat_map(|template| template.gateways.iter().copied())
         .collect();
     let placed: Vec<&PlacedGateway<'_>> = involved.iter().map(|gateway| gateways.get(*gateway)).collect();
-    let everywhere: BTreeSet<&String> = placed.iter().flat_map(|placed| &placed.clusters).collect();
+    let everywhere: BTreeSet<&String> = placed.iter().flat_map(|placed| placed.clusters.iter()).collect();
     let usual = templates.iter().max_by_key(|template| template.clusters.len())?;
     let mut finding = Finding::new(
         Code::PLACEMENT_NOT_UNIFORM,

@@ -3,6 +3,8 @@
 //! Owns: [`PlacedGateway`], and what of a downstream Gateway is another: its namespace, its class.
 //! Flows in: Gateways with the clusters of each. Flows out: the downstream Gateway. Must not know: its Secrets, works.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::metadata::{set_metadata, shipped};
@@ -18,8 +20,8 @@ pub(crate) struct PlacedGateway<'a> {
     pub gateway: &'a Gateway<'a>,
     /// Parameters of its class.
     pub params: &'a Params,
-    /// Cluster names, sorted, each once; none when nobody receives it.
-    pub clusters: Vec<String>,
+    /// Cluster names, sorted, each once; none when nobody receives it. What goes wherever it goes shares them.
+    pub clusters: Arc<[String]>,
 }
 
 impl PlacedGateway<'_> {

@@ -108,7 +108,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let mut all: Vec<Together<'s>> = Vec::new();
         let mut by_clusters: HashMap<&'s [String], usize> = HashMap::new();
         let of_gateway = self.gateways.map(|(id, placed)| {
-            let clusters = placed.clusters.as_slice();
+            let clusters = placed.clusters.as_ref();
             let position = *by_clusters.entry(clusters).or_insert_with(|| {
                 all.push(Together {
                     clusters,
@@ -126,7 +126,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             for (number, variant) in (0_u32..).zip(variants) {
                 let position = variant.gateways.first().map(|first| *of_gateway.get(*first));
                 let alike = position.and_then(|position| all.get_mut(position));
-                if let Some(alike) = alike.filter(|alike| alike.clusters == variant.clusters) {
+                if let Some(alike) = alike.filter(|alike| *alike.clusters == *variant.clusters) {
                     alike.variants.push((object, number));
                 }
             }

@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -30,7 +31,7 @@ pub(crate) struct Variant {
     /// One copy for each downstream namespace.
     pub(crate) copies: Vec<Copy>,
     /// The clusters, sorted.
-    pub(crate) clusters: Vec<String>,
+    pub(crate) clusters: Arc<[String]>,
 }
 
 /// An object as it stands on a cluster.
@@ -53,7 +54,7 @@ pub(crate) fn variants(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Vec<Variant> {
     let by_content = match alike(synced) {
-        Some((gateway, same)) => BTreeMap::from([(same, gateways.get(gateway).clusters.clone())]),
+        Some((gateway, same)) => BTreeMap::from([(same, Arc::clone(&gateways.get(gateway).clusters))]),
         None => by_content(synced, gateways),
     };
     by_content
@@ -94,11 +95,11 @@ fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, Same)> {
 fn by_content(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-) -> BTreeMap<Same, Vec<String>> {
+) -> BTreeMap<Same, Arc<[String]>> {
     let mut clusters: BTreeMap<&str, Same> = BTreeMap::new();
     for (position, target) in synced.targets.iter().enumerate() {
         for gateway in &target.gateways {
-            for cluster in &gateways.get(*gateway).clusters {
+            for cluster in gateways.get(*gateway).clusters.iter() {
                 if !target.withheld_from.contains(cluster) {
                     let own = target.instead.contains_key(cluster).then(|| cluster.clone());
                     let same = clusters.entry(cluster).or_default();
@@ -111,7 +112,10 @@ fn by_content(
     for (cluster, same) in clusters {
         by_content.entry(same).or_default().push(cluster.to_owned());
     }
+    let by_content = by_content.into_iter();
     by_content
+        .map(|(same, clusters)| (same, clusters.into()))
+        .collect()
 }
 
 /// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where that

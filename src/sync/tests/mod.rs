@@ -66,7 +66,8 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         clusters: clusters
             .get(&ours.gateway.object.key())
             .cloned()
-            .unwrap_or_default(),
+            .unwrap_or_default()
+            .into(),
     });
     let variants: Vec<Vec<Variant>> = synced
         .objects
@@ -103,7 +104,7 @@ impl Received<'_> {
     /// What is reported about the policies, of one cluster or of all.
     fn report(&self, cluster: Option<&str>) -> PolicyReport {
         let spokes = self.making.build(cluster);
-        let placed = self.making.gateways.map(|(_, placed)| placed.clusters.clone());
+        let placed = self.making.gateways.map(|(_, placed)| placed.clusters.to_vec());
         let mut fates = Fates::default();
         let mut views = Vec::new();
         for spoke in &spokes {
