@@ -35,6 +35,8 @@ mod gateway;
 mod metadata;
 mod variants;
 
+mod touched;
+
 mod spokes;
 
 #[cfg(test)]

@@ -12,8 +12,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
+use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant, downstream_route};
 use crate::api::gateway::GROUP;
+use crate::api::policy::target_refs;
 use crate::api::route::Route;
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
@@ -63,7 +65,8 @@ pub(crate) struct Spokes<'s, 'a> {
     pub(crate) variants: &'s [Vec<Variant>],
 }
 
-/// What makes two clusters alike: which Gateways they have, which variants of which object, and what lives there.
+/// What makes two clusters alike, or a part of them: which Gateways they have, which variants of which object, and what
+/// lives there.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Class {
     /// By number of the list of clusters that Gateways share: those Gateways, and what goes wherever they go.
@@ -71,6 +74,38 @@ struct Class {
     /// Positions of other objects and of their variants.
     variants: Vec<(u32, u32)>,
     local: Option<u32>,
+    part: Part,
+}
+
+/// Which Gateways of a cluster a class is about. Those that nothing local touches come to the same on many clusters, so
+/// that a thousand clusters with a policy of their own cost what those policies touch, and no more.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Part {
+    #[default]
+    All,
+    /// Those that are touched, and what lives there.
+    Only(BTreeSet<OurGatewayId>),
+    /// The others.
+    But(BTreeSet<OurGatewayId>),
+}
+
+impl Part {
+    fn has(&self, gateway: OurGatewayId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(gateways) => gateways.contains(&gateway),
+            Self::But(gateways) => !gateways.contains(&gateway),
+        }
+    }
+}
+
+/// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+struct Ties {
+    /// Gateways that go together, as one object is for all of them.
+    gateways: BTreeSet<Vec<OurGatewayId>>,
+    /// Whether a policy is synced that targets anything but a Gateway or a route: a Service may be behind any route, and
+    /// a namespace may hold any Gateway.
+    by_other_targets: bool,
 }
 
 /// What goes to one list of clusters: almost every Gateway and object goes where many others go, so that clusters are
@@ -84,23 +119,99 @@ struct Together<'s> {
 
 impl<'s, 'a> Spokes<'s, 'a> {
     /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one cluster.
+    /// A cluster may be in two: no path of one is in the other.
     #[must_use]
     pub(crate) fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
         let together = self.together();
+        let routes = self.assumed_routes();
+        // One cluster has nothing to share.
+        let ties = (only.is_none() && !self.hub.spokes.is_empty()).then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
         for (cluster, class) in self.classes(&together, only) {
-            by_class.entry(class).or_default().push(cluster);
+            let touched = ties.as_ref().and_then(|ties| self.touched(cluster, ties));
+            for class in self.parts(class, touched) {
+                by_class.entry(class).or_default().push(cluster);
+            }
         }
         let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
             .into_iter()
             .map(|(class, clusters)| (clusters, class))
             .collect();
         classes.sort_unstable();
-        let routes = self.assumed_routes();
         let classes = classes.into_iter();
         classes
             .map(|(clusters, class)| self.spoke(clusters, &class, &together, &routes))
+            .filter(|spoke| spoke.local.is_some() || !spoke.objects.is_empty())
             .collect()
+    }
+
+    /// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+    fn ties(self, routes: &[AssumedRoute<'a>]) -> Ties {
+        let variants = || self.variants.iter().flatten();
+        let of_routes = routes.iter().map(|route| {
+            let parents = route.parents.iter();
+            parents.map(|(_, gateway)| *gateway).collect()
+        });
+        let gateways = variants()
+            .map(|variant| variant.gateways.clone())
+            .chain(of_routes);
+        let copies = variants().flat_map(|variant| &variant.copies);
+        Ties {
+            gateways: gateways.filter(|gateways| gateways.len() > 1).collect(),
+            by_other_targets: copies
+                .flat_map(|copy| target_refs(&copy.object, &mut Findings::new()))
+                .any(|target| !is_gateway_or_route(self.attachments, target.group, target.kind)),
+        }
+    }
+
+    /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be all.
+    fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
+        let local = self.hub.spokes.get(cluster)?;
+        let mut touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
+        loop {
+            let before = touched.len();
+            for gateways in &ties.gateways {
+                if gateways.iter().any(|gateway| touched.contains(gateway)) {
+                    touched.extend(gateways);
+                }
+            }
+            if touched.len() == before {
+                return Some(touched);
+            }
+        }
+    }
+
+    /// The classes that a cluster is in: that of the Gateways that are touched by what lives there, and that of the others.
+    fn parts(self, class: Class, touched: Option<BTreeSet<OurGatewayId>>) -> Vec<Class> {
+        let Some(touched) = touched else {
+            return vec![class];
+        };
+        let others = if touched.is_empty() {
+            Part::All
+        } else {
+            Part::But(touched.clone())
+        };
+        let parts = [(Part::Only(touched), class.local), (others, None)];
+        let of = |(part, local): (Part, Option<u32>)| Class {
+            together: class.together.clone(),
+            variants: class
+                .variants
+                .iter()
+                .copied()
+                .filter(|(object, variant)| self.is_in(&part, *object, *variant))
+                .collect(),
+            local,
+            part,
+        };
+        parts.map(of).into()
+    }
+
+    /// Whether a variant of an object goes with the Gateways of a part: all of its Gateways do, or none.
+    fn is_in(self, part: &Part, object: u32, variant: u32) -> bool {
+        let variants = self.variants.get(object as usize);
+        let variant = variants.and_then(|variants| variants.get(variant as usize));
+        let gateway = variant.and_then(|variant| variant.gateways.first());
+        gateway.is_some_and(|gateway| part.has(*gateway))
     }
 
     /// The Gateways and variants by their clusters.
@@ -175,7 +286,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
         together: &[Together<'s>],
         routes: &[AssumedRoute<'a>],
     ) -> Spoke<'a> {
-        let local = clusters.first().and_then(|cluster| self.hub.spokes.get(*cluster));
+        let local = clusters.first().filter(|_| class.local.is_some());
+        let local = local.and_then(|cluster| self.hub.spokes.get(*cluster));
         let mut making = Making::default();
         let together = || {
             class
@@ -185,6 +297,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         };
         let gateways: BTreeSet<OurGatewayId> = together()
             .flat_map(|alike| alike.gateways.iter().copied())
+            .filter(|gateway| class.part.has(*gateway))
             .collect();
         for id in &gateways {
             let placed = self.gateways.get(*id);
@@ -193,6 +306,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             }
         }
         let everywhere = together().flat_map(|alike| &alike.variants);
+        let everywhere = everywhere.filter(|(object, variant)| self.is_in(&class.part, *object, *variant));
         let variants: BTreeSet<&(u32, u32)> = everywhere.chain(&class.variants).collect();
         for (object, variant) in variants {
             let synced = self.synced.get(*object as usize);

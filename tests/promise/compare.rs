@@ -69,9 +69,15 @@ pub(crate) fn judge(input: &Input) -> Verdict {
         Err((Refusal::Broken(wrong), _)) => return Verdict::Broken(Breach::new("works", wrong)),
     };
     let mut counts = Counts::default();
+    let of_all = hub.of_all();
     for spoke in &hub.spokes {
         let names = Names::of(spoke);
-        let promise = entries(&hub.promise(&spoke.cluster), &Names::default());
+        let promise = hub.promise(&spoke.cluster);
+        if let Some(text) = other_than_of_all(&of_all, &promise, &spoke.cluster) {
+            let text = format!("on {}:\n{text}", spoke.cluster);
+            return Verdict::Broken(Breach::new("other than what is said of all clusters", text));
+        }
+        let promise = entries(&promise, &Names::default());
         counts.clusters += 1;
         counts.paths += promise.len();
         let meant = entries(&spoke.meant(), &Names::default());
@@ -354,6 +360,42 @@ fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
         entries.insert(key, entry);
     }
     entries
+}
+
+/// An entry that `policies --cluster` has and `policies` has not for that cluster, or the other way around. An entry
+/// without a list is for all clusters of its Gateway.
+fn other_than_of_all(of_all: &Evaluated, promise: &Evaluated, cluster: &str) -> Option<String> {
+    let listed = |evaluated: &Evaluated, field: &str| -> Vec<Value> {
+        let all = evaluated.report[field].as_array().into_iter().flatten();
+        let there = all.filter(|entry| {
+            let clusters = entry["clusters"].as_array();
+            clusters.is_none_or(|clusters| clusters.iter().any(|known| known == cluster))
+        });
+        let bare = there.map(|entry| {
+            let mut entry = entry.clone();
+            if let Some(fields) = entry.as_object_mut() {
+                fields.remove("clusters");
+            }
+            entry
+        });
+        bare.collect()
+    };
+    let (all, one) = (listed(of_all, "effective"), listed(promise, "effective"));
+    let of_this_gateway = |entry: &&Value| {
+        let gateway = |entry: &Value| entry["path"].as_array().and_then(|path| path.get(1)).cloned();
+        one.iter().any(|known| gateway(known) == gateway(entry))
+    };
+    let missing = one.iter().find(|entry| !all.contains(entry));
+    let more = || {
+        all.iter()
+            .filter(of_this_gateway)
+            .find(|entry| !one.contains(entry))
+    };
+    let (words, entry) = match missing {
+        Some(entry) => ("of one cluster only", entry),
+        None => ("of all clusters only", more()?),
+    };
+    Some(format!("{words}: {entry:#}"))
 }
 
 fn first(origins: &BTreeSet<String>) -> String {

@@ -129,6 +129,11 @@ impl Hub {
     pub(crate) fn promise(&self, cluster: &str) -> Evaluated {
         evaluate(&self.loaded, Some(cluster))
     }
+
+    /// `policies`: what is said of all clusters at once.
+    pub(crate) fn of_all(&self) -> Evaluated {
+        evaluate(&self.loaded, None)
+    }
 }
 
 impl Spoke {

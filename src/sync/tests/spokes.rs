@@ -67,9 +67,61 @@ fn clusters_where_something_else_lives_are_not_alike() {
     );
     assert_eq!(
         classes(&hub, &[("infra/gw", &["c1", "c2", "c3", "c4"])]),
-        [vec!["c1"], vec!["c2", "c3"], vec!["c4"], vec!["c5"]],
-        "c5 receives nothing, and holds something all the same"
+        [vec!["c1", "c4"], vec!["c2", "c3"], vec!["c4"], vec!["c5"]],
+        "what lives on c4 touches nothing that it receives; c5 receives nothing, and holds something all the same"
     );
+}
+
+/// The clusters of each spoke, with the Gateways that are there.
+fn gateways_by_spoke(text: &str, local: &str) -> Vec<(String, String)> {
+    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c1", "c2"])];
+    let hub = hub(text, &[("c2", local)]);
+    received(&hub, gateways, |received| {
+        let spokes = received.making.build(None);
+        let named = spokes.iter().map(|spoke| {
+            let sources = spoke.sources(&hub.objects);
+            let gateways = sources.of_kind("gateway.networking.k8s.io", "Gateway");
+            let names: Vec<&str> = gateways.map(|(gateway, _)| gateway.name.as_str()).collect();
+            (spoke.clusters.join(" "), names.join(" "))
+        });
+        named.collect()
+    })
+}
+
+#[test]
+fn gateways_that_nothing_local_touches_are_evaluated_apart() {
+    let text = small_with_params()
+        + OTHER
+        + &limit("g", GW, LIMIT)
+        + &limit("o", "kind: Gateway, name: other", LIMIT);
+    let special = local("special", LIMIT);
+    let apart = [("c1", "gw other"), ("c2", "other"), ("c2", "gw")];
+    let together = [("c1", "gw other"), ("c2", "gw other")];
+    let owned = |spokes: &[(&str, &str)]| -> Vec<(String, String)> {
+        let spokes = spokes.iter();
+        spokes
+            .map(|(clusters, gateways)| ((*clusters).to_owned(), (*gateways).to_owned()))
+            .collect()
+    };
+    assert_eq!(gateways_by_spoke(&text, &special), owned(&apart));
+    let to_both = text.replace(
+        "parentRefs: [{name: gw, sectionName: http}]",
+        "parentRefs: [{name: gw, sectionName: http}, {name: other}]",
+    );
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
+    let class = special.replace(GW, "kind: GatewayClass, name: gc");
+    for (tie, text, local) in [
+        ("a route of both", &to_both, &special),
+        ("a synced route of both", &syncing_routes(&to_both), &special),
+        (
+            "a Service that routes may lead to",
+            &text,
+            &(special.clone() + service),
+        ),
+        ("a policy on neither", &text, &class),
+    ] {
+        assert_eq!(gateways_by_spoke(text, local), owned(&together), "{tie}");
+    }
 }
 
 #[test]

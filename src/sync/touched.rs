@@ -1,0 +1,131 @@
+//! Which Gateways of ours the things touch that live on a cluster.
+//!
+//! Owns: telling them from the others, which come to the same there as on clusters where nothing lives. Flows in: the objects
+//! of a cluster, the hub's routes. Flows out: Gateways. Must not know: what the things do to them.
+
+use std::collections::BTreeSet;
+
+use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
+use crate::api::gateway::GROUP;
+use crate::api::policy::{target_refs, target_selectors};
+use crate::api::route::Route;
+use crate::diagnostic::Findings;
+use crate::hub::{Objects, OurGatewayId, Ours};
+use crate::object::Object;
+use crate::policy::Attachments;
+
+/// Core kinds, and kinds of Gateway API, that say something about more than one Gateway.
+const TOUCH_ALL: [(&str, &str); 6] = [
+    ("", "Namespace"),
+    ("", "Service"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    (GROUP, "GatewayClass"),
+    (GROUP, "ListenerSet"),
+    (GROUP, "ReferenceGrant"),
+];
+
+/// The Gateways that `objects` touch; `None`: it may be any of them. Erring on that side costs time alone. `by_other_targets`:
+/// whether a synced policy finds routes and Gateways otherwise than by their names.
+pub(super) fn touched(
+    objects: &Objects,
+    attachments: &Attachments<'_>,
+    ours: &Ours<'_>,
+    by_other_targets: bool,
+) -> Option<BTreeSet<OurGatewayId>> {
+    let mut found = BTreeSet::new();
+    for object in objects.iter().filter(|object| !is_synced_copy(object)) {
+        let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+        let is_found = by_other_targets && is_gateway_or_route(attachments, group, kind);
+        if is_found || TOUCH_ALL.contains(&(group, kind)) {
+            return None;
+        }
+        let topology = &attachments.topology;
+        if topology.is_route(group, kind) {
+            let route = Route::read(object, &mut Findings::new())?;
+            for parent in &route.parents {
+                let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+                match (parent.group, parent.kind) {
+                    (GROUP, "Gateway") => found.extend(downstream(ours, namespace, parent.name)),
+                    _ => return None,
+                }
+            }
+            // It stands in the place of a route of the hub.
+            found.extend(behind(
+                attachments,
+                ours,
+                (group, kind),
+                object.namespace_or_empty(),
+                &object.name,
+            ));
+        } else if targets(object) || is_policy(attachments, object) {
+            let mut said = Findings::new();
+            let references = target_refs(object, &mut said);
+            if references.is_empty() || !target_selectors(object, &mut said).is_empty() {
+                return None;
+            }
+            for reference in references {
+                let namespace = reference.namespace.unwrap_or(object.namespace_or_empty());
+                let (group, kind) = (reference.group, reference.kind);
+                if (group, kind) == (GROUP, "Gateway") {
+                    found.extend(downstream(ours, namespace, reference.name));
+                } else if topology.is_route(group, kind) {
+                    found.extend(behind(
+                        attachments,
+                        ours,
+                        (group, kind),
+                        namespace,
+                        reference.name,
+                    ));
+                } else {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Whether a kind is Gateway, or one of routes.
+pub(super) fn is_gateway_or_route(attachments: &Attachments<'_>, group: &str, kind: &str) -> bool {
+    (group, kind) == (GROUP, "Gateway") || attachments.topology.is_route(group, kind)
+}
+
+fn targets(object: &Object) -> bool {
+    let spec = object.root().get("spec");
+    ["targetRef", "targetRefs", "targetSelectors"]
+        .iter()
+        .any(|field| spec.get(field).is_present())
+}
+
+fn is_policy(attachments: &Attachments<'_>, object: &Object) -> bool {
+    let kind = object.group_kind();
+    let mut kinds = attachments.kinds.rows().iter();
+    kinds.any(|known| known.profile.group_kind() == kind)
+}
+
+/// The Gateway of ours that stands there under a name.
+fn downstream(ours: &Ours<'_>, namespace: &str, name: &str) -> Option<OurGatewayId> {
+    ours.find(namespace.strip_prefix(NAMESPACE_PREFIX)?, name)
+}
+
+/// The Gateways of ours that lead to a route of the hub.
+fn behind(
+    attachments: &Attachments<'_>,
+    ours: &Ours<'_>,
+    kind: (&str, &str),
+    namespace: &str,
+    name: &str,
+) -> Vec<OurGatewayId> {
+    let topology = &attachments.topology;
+    let Some(route) = topology.find_route(kind, namespace, name) else {
+        return Vec::new();
+    };
+    let Some(route) = Route::read(topology.routes.get(route).object, &mut Findings::new()) else {
+        return Vec::new();
+    };
+    let own = route.object.namespace_or_empty();
+    let parents = route.parents.iter();
+    parents
+        .filter_map(|parent| ours.find(parent.namespace.unwrap_or(own), parent.name))
+        .collect()
+}
