@@ -1,4 +1,4 @@
-//! Evaluates a label selector: `cargo run -p apimachinery --example select`.
+//! Evaluates a label selector: `cargo run -p apimachinery --example selector`.
 
 use apimachinery::{Field, LabelSelector};
 use serde_json::json;
