@@ -71,6 +71,7 @@ codes! {
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "A policy targets something that is not there"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
     POLICY_UNDECIDED "policy/undecided" Error "What policies on one target come to would depend on which is created first"
+    POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"

@@ -4,7 +4,7 @@
 //! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings where nobody could apply a work.
 //! Must not know: why anything is synced; files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::carried::{Carried, WorkOf, carried};
 use super::collisions::{one_place, overwritten, two_contents};
@@ -28,6 +28,7 @@ use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Stage;
 use crate::sync::{PlacedGateway, Variant};
+use apimachinery::Identity;
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 ///
@@ -42,13 +43,18 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     };
     let carried = assembly.carried(variants, findings);
     let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
+    let mut in_own_work: BTreeMap<Identity, (OurGatewayId, Vec<&Carried<'_>>)> = BTreeMap::new();
     for variant in &carried {
         match variant.work {
             WorkOf::Gateway(gateway) => in_gateway_work.get_mut(gateway).push(variant),
             WorkOf::Object(gateway) => {
-                assembly.object_work(variant, input.gateways.get(gateway), findings);
+                let work = in_own_work.entry(variant.object.identity());
+                work.or_insert((gateway, Vec::new())).1.push(variant);
             }
         }
+    }
+    for (gateway, variants) in in_own_work.values() {
+        assembly.object_works(variants, input.gateways.get(*gateway), findings);
     }
     let steps = input.progress.count(Stage::Rendering, input.gateways.len());
     for (id, gateway) in input.gateways.iter() {
@@ -121,12 +127,40 @@ impl<'a> Assembly<'a> {
         all
     }
 
-    /// The work of a policy or route that is in no Gateway's.
-    fn object_work(&mut self, variant: &Carried<'a>, gateway: &PlacedGateway<'a>, findings: &mut Findings) {
-        let mut manifests = namespaces(&variant.manifests, self.input.namespace_labels);
-        manifests.extend(variant.manifests.iter().cloned());
-        let goes = (variant.gateways.as_slice(), variant.clusters.as_ref());
-        self.add(variant.object, manifests, gateway.params, goes, findings);
+    /// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A policy
+    /// that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
+    fn object_works(
+        &mut self,
+        variants: &[&Carried<'a>],
+        gateway: &PlacedGateway<'a>,
+        findings: &mut Findings,
+    ) {
+        let clusters: BTreeSet<&String> = variants
+            .iter()
+            .flat_map(|variant| variant.clusters.iter())
+            .collect();
+        let clusters: Vec<String> = clusters.into_iter().cloned().collect();
+        for (variants, clusters) in by_content(&clusters, variants) {
+            let Some(first) = variants.first() else { continue };
+            let objects: Vec<Manifest> = variants
+                .iter()
+                .flat_map(|variant| variant.manifests.iter().cloned())
+                .collect();
+            let gateways: BTreeSet<OurGatewayId> = variants
+                .iter()
+                .flat_map(|variant| variant.gateways.iter().copied())
+                .collect();
+            let mut manifests = namespaces(&objects, self.input.namespace_labels);
+            manifests.extend(objects);
+            let gateways: Vec<OurGatewayId> = gateways.into_iter().collect();
+            self.add(
+                first.object,
+                manifests,
+                gateway.params,
+                (&gateways, &clusters),
+                findings,
+            );
+        }
     }
 
     /// The works of one Gateway: one content for all clusters where the same is synced with it.
@@ -246,7 +280,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Groups the clusters of a Gateway by the variants that are in its work there.
+/// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work there.
 ///
 /// Almost always every variant goes to every cluster of the Gateway, and there is one group.
 fn by_content<'v, 'a>(

@@ -37,6 +37,8 @@ mod variants;
 
 mod touched;
 
+mod unknown_kinds;
+
 mod spokes;
 
 #[cfg(test)]
@@ -58,4 +60,5 @@ pub(crate) use spokes::Spoke;
 pub(crate) use spokes::Spokes;
 pub(crate) use synced_kinds::SyncedKinds;
 pub(crate) use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};
+pub(crate) use unknown_kinds::report_unknown_kinds;
 pub(crate) use variants::{Variant, variants};

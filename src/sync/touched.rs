@@ -24,6 +24,10 @@ const TOUCH_ALL: [(&str, &str); 6] = [
     (GROUP, "ReferenceGrant"),
 ];
 
+/// Groups whose other kinds say nothing about traffic. Of any other group an object without a target may be a policy on its
+/// whole namespace.
+const SAY_NOTHING: [&str; 3] = ["", "apps", "batch"];
+
 /// The Gateways that `objects` touch; `None`: it may be any of them. Erring on that side costs time alone. `by_other_targets`:
 /// whether a synced policy finds routes and Gateways otherwise than by their names.
 pub(super) fn touched(
@@ -57,7 +61,7 @@ pub(super) fn touched(
                 object.namespace_or_empty(),
                 &object.name,
             ));
-        } else if targets(object) || is_policy(attachments, object) {
+        } else if targets(object) || !SAY_NOTHING.contains(&group) && (group, kind) != (GROUP, "Gateway") {
             let mut said = Findings::new();
             let references = target_refs(object, &mut said);
             if references.is_empty() || !target_selectors(object, &mut said).is_empty() {
@@ -95,12 +99,6 @@ fn targets(object: &Object) -> bool {
     ["targetRef", "targetRefs", "targetSelectors"]
         .iter()
         .any(|field| spec.get(field).is_present())
-}
-
-fn is_policy(attachments: &Attachments<'_>, object: &Object) -> bool {
-    let kind = object.group_kind();
-    let mut kinds = attachments.kinds.rows().iter();
-    kinds.any(|known| known.profile.group_kind() == kind)
 }
 
 /// The Gateway of ours that stands there under a name.

@@ -1,7 +1,7 @@
 //! The variants of a synced object: what of it goes to which clusters.
 //!
 //! Owns: which clusters get the same, and the policy or route as it stands there.
-//! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variants`].
+//! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
 //! Must not know: works.
 //!
 //! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the

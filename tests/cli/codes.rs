@@ -381,6 +381,104 @@ fn a_policy_of_another_version_than_its_class_syncs() {
 }
 
 #[test]
+fn an_unknown_kind_that_targets_a_gateway_of_ours() {
+    let edited = |from: &'static str, to: &'static str| {
+        move |scratch: &Scratch| {
+            scratch.edit("hub/limits.yaml", from, to);
+        }
+    };
+    for (from, to, place, help) in [
+        (
+            "kind: RateLimitPolicy",
+            "kind: RateLimtPolicy",
+            "hub/limits.yaml:2:7",
+            "did you mean `RateLimitPolicy`?",
+        ),
+        (
+            "kuadrant.io/v1",
+            "kuadrant.com/v1",
+            "hub/limits.yaml:1:13",
+            "did you mean the group `kuadrant.io`?",
+        ),
+        (
+            "kuadrant.io/v1",
+            "limits.acme.example/v1",
+            "hub/limits.yaml:1:13",
+            "did you mean the group `gateway.nginx.org` or `kuadrant.io`?",
+        ),
+        (
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy",
+            "apiVersion: limits.acme.example/v1\nkind: RateLimitPolicies",
+            "hub/limits.yaml:2:7",
+            "did you mean `RateLimitPolicy` of the group `gateway.nginx.org` or `kuadrant.io`?",
+        ),
+        (
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy",
+            "apiVersion: acme.example/v1\nkind: Fence",
+            "hub/limits.yaml:2:7",
+            "add its CRD to the input, or describe it under `profiles`",
+        ),
+    ] {
+        found(edited(from, to), "error", "policy/unknown-kind", place, help);
+    }
+}
+
+/// A kind that nobody knows, with these fields.
+fn fence(fields: &str) -> String {
+    format!(
+        "apiVersion: acme.example/v1\nkind: Fence\nmetadata: {{name: f, namespace: gateways}}\nspec: {{{fields}}}\n"
+    )
+}
+
+#[test]
+fn whatever_leads_to_a_gateway_of_ours_is_a_target_of_it() {
+    let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n\
+                 metadata: {name: r, namespace: gateways, labels: {app: r}}\n\
+                 spec: {parentRefs: [{name: prod-web}]}\n";
+    for fields in [
+        "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}]",
+        "targetRef: {group: gateway.networking.k8s.io, kind: GatewayClass, name: multicluster}",
+        "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}",
+        "targetSelectors: [{kind: HTTPRoute, matchLabels: {app: r}}]",
+    ] {
+        found(
+            |scratch| {
+                scratch.write("hub/fence.yaml", &(fence(fields) + route));
+            },
+            "error",
+            "policy/unknown-kind",
+            "hub/fence.yaml:2:7",
+            "describe it under `profiles`",
+        );
+    }
+}
+
+#[test]
+fn an_unknown_kind_is_nothing_where_it_targets_nothing_of_ours_or_has_a_crd() {
+    let silent = |text: &str| {
+        let scratch = Scratch::with_worked_example();
+        scratch.write("hub/fence.yaml", text);
+        let run = scratch.run(&["check", "hub"]);
+        assert!(!run.stdout.contains("policy/unknown-kind"), "{run:?}");
+    };
+    for fields in [
+        "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: foreign}",
+        "targetRef: {group: apps, kind: Deployment, name: prod-web}",
+        "targetRef: prod-web",
+        "targetSelectors: [{kind: Gateway, matchLabels: {app: none}}]",
+        "size: 1",
+    ] {
+        silent(&fence(fields));
+    }
+    let crd = limits_crd(&["v1"])
+        .replace("kuadrant.io", "acme.example")
+        .replace("RateLimitPolicy", "Fence")
+        .replace("ratelimitpolic", "fencepolic");
+    let ours = fence("targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}");
+    silent(&(crd + "---\n" + &ours));
+}
+
+#[test]
 fn a_version_that_no_release_serves() {
     for (file, from, to) in [
         ("gateway.yaml", "networking.k8s.io/v1", "networking.k8s.io/v7"),

@@ -76,6 +76,11 @@ impl Profiles {
         }
     }
 
+    /// The kinds that have one, sorted.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.by_kind.keys()
+    }
+
     /// All of them, sorted by kind.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
