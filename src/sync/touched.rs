@@ -106,7 +106,7 @@ fn downstream(ours: &Ours<'_>, namespace: &str, name: &str) -> Option<OurGateway
     ours.find(namespace.strip_prefix(NAMESPACE_PREFIX)?, name)
 }
 
-/// The Gateways of ours that lead to a route of the hub.
+/// The Gateways of ours that lead to a route of the hub, or that it names: it may hang on them there.
 fn behind(
     attachments: &Attachments<'_>,
     ours: &Ours<'_>,
@@ -118,12 +118,16 @@ fn behind(
     let Some(route) = topology.find_route(kind, namespace, name) else {
         return Vec::new();
     };
-    let Some(route) = Route::read(topology.routes.get(route).object, &mut Findings::new()) else {
-        return Vec::new();
-    };
-    let own = route.object.namespace_or_empty();
-    let parents = route.parents.iter();
-    parents
-        .filter_map(|parent| ours.find(parent.namespace.unwrap_or(own), parent.name))
-        .collect()
+    let node = topology.routes.get(route);
+    let attached = node.gateways.iter().filter_map(|gateway| {
+        let object = topology.gateways.get(*gateway).object;
+        ours.find(object.namespace_or_empty(), &object.name)
+    });
+    let route = Route::read(node.object, &mut Findings::new());
+    let parents = route.iter().flat_map(|route| &route.parents);
+    let named = parents.filter_map(|parent| {
+        let namespace = parent.namespace.unwrap_or(node.object.namespace_or_empty());
+        ours.find(namespace, parent.name)
+    });
+    attached.chain(named).collect()
 }

@@ -14,11 +14,11 @@ use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Profiles};
-use crate::topology::{GatewayId, Topology};
+use crate::topology::{GatewayId, Located, Reference, Topology};
 use apimachinery::GroupKind;
 
 /// Reports every object of the hub with a target reference or a target selector that finds a Gateway of ours, a ListenerSet
-/// or a route of it, or its class, and whose kind is no policy kind, has no CRD in the input, and is not known otherwise.
+/// or a route of it, its namespace or its class, and whose kind is no policy kind, has no CRD in the input, and is not known otherwise.
 pub(crate) fn report_unknown_kinds(
     attachments: &Attachments<'_>,
     profiles: &Profiles,
@@ -119,22 +119,24 @@ impl Targets<'_, '_> {
     }
 
     fn names(&self, reference: &TargetRef<'_>, own: &str) -> bool {
-        let namespace = reference.namespace.unwrap_or(own);
-        match (reference.group, reference.kind) {
-            (GROUP, "Gateway") => self.ours.find(namespace, reference.name).is_some(),
-            (GROUP, "GatewayClass") => self.ours.classes.contains_key(reference.name),
-            (GROUP, "ListenerSet") => {
-                let set = self.topology.find_listener_set(namespace, reference.name);
-                set.is_some_and(|set| self.is_ours(self.topology.listener_sets.get(set).gateway))
-            }
-            kind => {
-                let route = self.topology.find_route(kind, namespace, reference.name);
-                route.is_some_and(|route| {
-                    let mut gateways = self.topology.routes.get(route).gateways.iter();
-                    gateways.any(|gateway| self.is_ours(*gateway))
-                })
-            }
-        }
+        let located = self.topology.locate(Reference {
+            group: reference.group,
+            kind: reference.kind,
+            namespace: reference.namespace.unwrap_or(own),
+            name: reference.name,
+            section: None,
+            seen_on_spoke: false,
+        });
+        // A class of ours may have no Gateway yet.
+        let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
+            && self.ours.classes.contains_key(reference.name);
+        let leads_to_ours = |node| {
+            self.topology
+                .gateways_of(node)
+                .into_iter()
+                .any(|gateway| self.is_ours(gateway))
+        };
+        is_our_class || matches!(located, Located::Node(node) if leads_to_ours(node))
     }
 
     /// The first thing of ours that a selector finds.

@@ -439,6 +439,7 @@ fn whatever_leads_to_a_gateway_of_ours_is_a_target_of_it() {
         "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web}]",
         "targetRef: {group: gateway.networking.k8s.io, kind: GatewayClass, name: multicluster}",
         "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}",
+        "targetRef: {group: \"\", kind: Namespace, name: gateways}",
         "targetSelectors: [{kind: HTTPRoute, matchLabels: {app: r}}]",
     ] {
         found(

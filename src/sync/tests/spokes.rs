@@ -124,6 +124,26 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
     }
 }
 
+/// A route that names no Gateway may hang on one all the same.
+#[test]
+fn a_local_policy_touches_the_gateway_of_a_listener_set_that_its_route_names() {
+    let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: set, namespace: infra}\n\
+               spec: {parentRef: {name: gw}, listeners: [{name: more, port: 81, protocol: HTTP}]}\n";
+    let text = small_with_params().replace(
+        "parentRefs: [{name: gw, sectionName: http}]",
+        "parentRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: set}]",
+    );
+    let text = text.replace(
+        "  gatewayClassName: gc\n",
+        "  gatewayClassName: gc\n  allowedListeners: {namespaces: {from: Same}}\n",
+    ) + OTHER
+        + set;
+    let special = limit("special", "kind: HTTPRoute, name: r2", LIMIT);
+    let touched = [("c1", "gw other"), ("c2", "other"), ("c2", "gw")];
+    let touched = touched.map(|(clusters, gateways)| (clusters.to_owned(), gateways.to_owned()));
+    assert_eq!(gateways_by_spoke(&text, &special), touched);
+}
+
 #[test]
 fn clusters_with_other_gateways_are_not_alike() {
     let text = small_with_params() + OTHER + &limit("g", GW, LIMIT);
