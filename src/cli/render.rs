@@ -3,6 +3,7 @@
 //! Owns: its options, what is said after a run, and the exit status. Flows in: arguments. Flows out: a tree, a stream,
 //! a report. Must not know: how a work is made, or whose a file is.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -273,24 +274,36 @@ impl Render {
     }
 }
 
-/// `2 clusters, 1 Gateway, 1 policy: 4 works`; with routes `1 Gateway, 3 routes, 1 policy`.
+/// `2 clusters; 1 Gateway; 3 policies: 1 AuthPolicy, 2 RateLimitPolicy; 4 works`, with the routes before the policies. Kinds
+/// are named, so that one that is missing is seen.
 fn counts(rendered: &Rendered) -> String {
     let plan = &rendered.plan;
-    format!(
-        "{}, {}, {}{}: {}",
+    let mut parts = vec![
         counted(plan.clusters.len(), "cluster"),
         counted(plan.gateways, "Gateway"),
-        if plan.routes == 0 {
-            String::new()
-        } else {
-            format!("{}, ", counted(plan.routes, "route"))
-        },
-        counted(plan.policies, "policy"),
-        plan.replica_sets.as_ref().map_or_else(
-            || counted(plan.work_count(), "work"),
-            |sets| counted(sets.len(), "replica set")
-        )
-    )
+    ];
+    if !plan.routes.is_empty() {
+        parts.push(counted_by_kind(&plan.routes, "route"));
+    }
+    parts.push(counted_by_kind(&plan.policies, "policy"));
+    parts.push(plan.replica_sets.as_ref().map_or_else(
+        || counted(plan.work_count(), "work"),
+        |sets| counted(sets.len(), "replica set"),
+    ));
+    parts.join("; ")
+}
+
+/// `3 policies: 1 AuthPolicy, 2 RateLimitPolicy`.
+fn counted_by_kind(by_kind: &BTreeMap<String, usize>, what: &str) -> String {
+    let all = counted(by_kind.values().sum::<usize>(), what);
+    if by_kind.is_empty() {
+        return all;
+    }
+    let kinds: Vec<String> = by_kind
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    format!("{all}: {}", kinds.join(", "))
 }
 
 fn elapsed(start: Instant) -> String {

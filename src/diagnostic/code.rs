@@ -40,6 +40,7 @@ codes! {
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
+    OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind is one slip away from a known one: nothing would read the object"
     OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
     OUTPUT_FOREIGN "output/foreign" Error "A file that spokewright did not write stands where it would write"
     OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"
@@ -133,12 +134,13 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 10] = [
+        const FIXED: [Code; 11] = [
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
             Code::OBJECT_NO_NAME,
             Code::OBJECT_NO_NAMESPACE,
+            Code::OBJECT_UNKNOWN_KIND,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,
             Code::POLICY_UNDECIDED,

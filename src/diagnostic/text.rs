@@ -75,13 +75,18 @@ fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec
 
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one always stands.
 #[must_use]
-pub(crate) fn fitting_names(names: &[impl AsRef<str>], room: usize) -> String {
-    let whole = names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    if whole.chars().count() <= room {
-        return whole;
+pub(crate) fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
+    let names: Vec<N> = names.into_iter().collect();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let columns: usize = names
+        .iter()
+        .map(|name| name.chars().count().saturating_add(2))
+        .sum();
+    if columns.saturating_sub(2) <= room {
+        return names.join(", ");
     }
     let mut shown = String::new();
-    for (index, name) in names.iter().map(AsRef::as_ref).enumerate() {
+    for (index, name) in names.iter().enumerate() {
         let more = format!(", +{} more", names.len().saturating_sub(index));
         let longer = shown
             .chars()

@@ -3,7 +3,7 @@
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
-use super::versions::unknown_version;
+use super::misspelled::correct_kind;
+use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
@@ -24,6 +25,8 @@ use apimachinery::{ApiVersion, GroupKind, Identity};
 pub(crate) struct Options {
     /// `--namespace`: for namespaced objects that name none.
     pub namespace: Option<String>,
+    /// Kinds that the configuration describes.
+    pub taught: BTreeSet<GroupKind>,
     /// Who hears how far it is.
     pub progress: Progress,
 }
@@ -49,7 +52,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
             let (object, mut wrong) = check(object, &kinds, &crds, options);
             // What lives on a cluster is served there.
             if let (Room::Hub, Some(object)) = (&room, &object) {
-                wrong.extend(unknown_version(object, &kinds));
+                wrong.extend(unknown_version_of_read(object, &kinds));
             }
             steps.advance(1);
             (room, object, wrong)
@@ -190,12 +193,15 @@ fn check(
     crds: &HashMap<GroupKind, Crd>,
     options: &Options,
 ) -> (Option<Object>, Vec<Finding>) {
-    let mut wrong = metadata_findings(&object);
+    let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
+    wrong.extend(metadata_findings(&object));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     if let Some(crd) = crds.get(&object.group_kind()) {
         wrong.extend(crd::check(crd, &object));
     }
-    let refused = wrong.iter().any(|finding| !finding.code.is_configurable());
+    let refused = wrong
+        .iter()
+        .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND);
     ((!refused).then_some(object), wrong)
 }
 

@@ -13,5 +13,5 @@ mod kind_table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use kind_info::KindSource;
+pub(crate) use kind_info::{KindInfo, KindSource};
 pub(crate) use kind_table::KindTable;

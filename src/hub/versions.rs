@@ -1,9 +1,10 @@
 //! Versions of built-in kinds.
 //!
-//! Owns: the finding about an object whose version no release that the table knows serves. Flows in: an object, the table
-//! of kinds. Flows out: a finding. Must not know: CRDs of the input, whose versions `api::crd` checks.
+//! Owns: the finding about an object whose version no release that the table knows serves, and which groups are read.
+//! Flows in: an object, the table of kinds. Flows out: a finding. Must not know: CRDs of the input, whose versions
+//! `api::crd` checks.
 
-use super::kinds::{KindSource, KindTable};
+use super::kinds::{KindInfo, KindSource, KindTable};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
@@ -13,12 +14,27 @@ use apimachinery::ApiVersion;
 /// parameters (`sync`), and what is neither is nothing that we could judge.
 const GROUPS: [&str; 3] = ["", "cluster.open-cluster-management.io", GROUP];
 
+/// Whether objects of a kind are interpreted, or shipped: what they say counts.
+pub(super) fn is_read(info: &KindInfo) -> bool {
+    GROUPS.contains(&info.group.as_ref())
+        || info.is_policy()
+        || info.group == crate::api::ocm_work::GROUP
+        || info.kind == "CustomResourceDefinition"
+}
+
+/// The same of an object that is not only shipped, but read by the rules of its group.
+pub(super) fn unknown_version_of_read(object: &Object, kinds: &KindTable) -> Option<Finding> {
+    GROUPS
+        .contains(&object.api_version.group.as_str())
+        .then(|| unknown_version(object, kinds))?
+}
+
 /// Says that an object has another version than those of its built-in kind. It would be read as if it had one of them,
 /// and shipped as it is.
-pub(super) fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
+pub(crate) fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
     let ApiVersion { group, version } = &object.api_version;
     let info = kinds.kind(group, &object.kind)?;
-    if !GROUPS.contains(&group.as_str()) || info.source != KindSource::BuiltIn || info.serves(version) {
+    if info.source != KindSource::BuiltIn || info.serves(version) {
         return None;
     }
     let known = ApiVersion {

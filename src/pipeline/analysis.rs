@@ -28,7 +28,7 @@ pub(super) struct Placed<'a> {
     pub(super) ours: Ours<'a>,
     pub(super) grants: Grants<'a>,
     /// The clusters of each Gateway.
-    pub(super) clusters: Table<OurGatewayId, Vec<String>>,
+    pub(super) clusters: Table<OurGatewayId, Arc<[String]>>,
     /// The same by the name of the Gateway.
     pub(super) by_key: Clusters,
     /// Gateways whose placement nobody has heard of.
@@ -56,7 +56,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Vec<String>> {
+fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {
     let _placing = loaded.progress.begin(Stage::Placing);
     let inventory = placing::inventory(&loaded.hub, findings);
     let input = loaded.evaluation_input(&inventory);
@@ -182,7 +182,7 @@ impl<'a> Analysis<'a> {
         let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
             gateway: &gateway.gateway,
             params: &gateway.params,
-            clusters: clusters.get(id).as_slice().into(),
+            clusters: Arc::clone(clusters.get(id)),
         });
         let synced = SyncedObjects::new(Syncing {
             attachments: &self.attached.attachments,
@@ -222,7 +222,8 @@ impl<'a> Analysis<'a> {
         let hub = &self.placed.loaded.hub;
         let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
         let managed = managed.iter().map(|object| object.name.as_str());
-        let placed = self.placed.clusters.rows().iter().flatten().map(String::as_str);
+        let placed = self.placed.clusters.rows().iter();
+        let placed = placed.flat_map(|clusters| clusters.iter()).map(String::as_str);
         let inhabited = hub.spokes.keys().map(String::as_str);
         managed.chain(placed).chain(inhabited).collect()
     }

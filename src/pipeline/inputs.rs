@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 use ocm_placement::{self as placement, Inventory, Mode};
+use serde_json::Value;
 
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
@@ -16,7 +17,7 @@ use crate::output::{INVENTORY, same_or_inside};
 use crate::progress::Progress;
 use crate::render::{Selection, Shard, WorkKind};
 use crate::source::{self, FileTree, Files, Sources, Watched};
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
@@ -222,6 +223,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
         namespace: request.namespace.clone(),
+        taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
         progress: request.progress.clone(),
     };
     let hub = hub::build(documents, &options, &mut findings);
@@ -243,6 +245,12 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         is_stream: is_stream(request),
         warnings: request.warnings,
     }
+}
+
+/// The kind that a profile of the configuration describes.
+fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
+    let text = |key: &str| profile.get(key)?.as_str();
+    Some(GroupKind::new(text("group")?, text("kind")?))
 }
 
 /// The input as it stands on disk, for whoever waits until it changes. A configuration that cannot be read counts as

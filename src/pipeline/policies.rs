@@ -4,6 +4,7 @@
 //! ours, the spokes. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -173,7 +174,7 @@ pub(super) struct Decided<'a> {
     pub(super) grants: &'a Grants<'a>,
     pub(super) ours: &'a Ours<'a>,
     /// The clusters of each Gateway.
-    pub(super) clusters: &'a Table<OurGatewayId, Vec<String>>,
+    pub(super) clusters: &'a Table<OurGatewayId, Arc<[String]>>,
     /// The same by the name of the Gateway.
     pub(super) by_key: &'a Clusters,
     /// The cluster that is looked at.
@@ -242,8 +243,7 @@ pub(super) fn evaluate<'a>(
     };
     fates.add(&[], attachments, &hub, is_foreign);
     for spoke in &spokes {
-        let names: Vec<&str> = spoke.clusters.iter().map(String::as_str).collect();
-        fates.add(&names, &spoke.attachments, &spoke.effective, |_| true);
+        fates.add(spoke.clusters, &spoke.attachments, &spoke.effective, |_| true);
     }
     for (policy, kept) in kept_away(decided, withheld) {
         fates.keep_away(&attachments.locator(policy), kept);

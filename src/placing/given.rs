@@ -3,7 +3,8 @@
 //! Owns: reading them, and the findings about their names. Flows in: the hub. Flows out: clusters of each Placement.
 //! Must not know: what an evaluation would say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::api::Reading;
 use crate::api::ocm::GROUP;
@@ -20,7 +21,7 @@ pub(super) struct GivenDecisions<'a> {
 }
 
 /// The decisions for one placement: the clusters, sorted, each once, without empty names.
-pub(super) type Given = Vec<String>;
+pub(super) type Given = Arc<[String]>;
 
 impl<'a> GivenDecisions<'a> {
     /// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
@@ -32,7 +33,7 @@ impl<'a> GivenDecisions<'a> {
             .iter()
             .map(|o| o.name.as_str())
             .collect();
-        let mut by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Given>> = BTreeMap::new();
+        let mut by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<String>>> = BTreeMap::new();
         for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
             let Some(placement) = object.label(PLACEMENT_LABEL) else {
                 continue;
@@ -44,11 +45,14 @@ impl<'a> GivenDecisions<'a> {
                 .or_default();
             given.extend(cluster_names(object, &managed, findings));
         }
-        for given in by_namespace.values_mut().flat_map(BTreeMap::values_mut) {
-            given.sort_unstable();
-            given.dedup();
+        let shared =
+            |(placement, given): (&'a str, BTreeSet<String>)| (placement, given.into_iter().collect());
+        let by_namespace = by_namespace.into_iter();
+        Self {
+            by_namespace: by_namespace
+                .map(|(namespace, placements)| (namespace, placements.into_iter().map(shared).collect()))
+                .collect(),
         }
-        Self { by_namespace }
     }
 
     /// The decisions for a placement, or `None` when no PlacementDecision carries its label.

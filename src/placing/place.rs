@@ -4,6 +4,7 @@
 //! decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler decides.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
 
@@ -16,7 +17,7 @@ use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 
 /// The clusters of each Gateway, by its `namespace/name`.
-pub(crate) type Clusters = BTreeMap<String, Vec<String>>;
+pub(crate) type Clusters = BTreeMap<String, Arc<[String]>>;
 
 /// The clusters of each Gateway of ours, sorted; none for one that nobody places.
 ///
@@ -27,7 +28,7 @@ pub(crate) fn place(
     source: PlacementSource,
     input: &Input<'_>,
     findings: &mut Findings,
-) -> Table<OurGatewayId, Vec<String>> {
+) -> Table<OurGatewayId, Arc<[String]>> {
     let mut placing = Placing {
         given: GivenDecisions::new(hub, findings),
         evaluation: None,
@@ -75,7 +76,7 @@ impl Placing<'_> {
         gateway: &Gateway<'_>,
         inventory: &Inventory<'_>,
         findings: &mut Findings,
-    ) -> Option<Vec<String>> {
+    ) -> Option<Arc<[String]>> {
         let Some(name) = gateway.placement else {
             findings.push(not_placed(gateway));
             return None;
@@ -89,7 +90,7 @@ impl Placing<'_> {
             if given.is_empty() {
                 findings.push(no_clusters(gateway, name));
             }
-            return Some(given.clone());
+            return Some(Arc::clone(given));
         }
         let evaluated = match &self.evaluation {
             Some(evaluation) => evaluation.clusters_of(namespace, name),
@@ -102,7 +103,7 @@ impl Placing<'_> {
         self.evaluated.insert((namespace.to_owned(), name.to_owned()));
         let mut clusters: Vec<String> = evaluated.into_iter().map(str::to_owned).collect();
         clusters.sort_unstable();
-        Some(clusters)
+        Some(clusters.into())
     }
 
     /// What the evaluation has to say about the Placements that it decided, and where it gives another answer

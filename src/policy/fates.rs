@@ -90,7 +90,7 @@ impl<'a> Tally<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fate<'a> {
     /// The clusters, shared by all policies there; none: the hub as a cluster of its own.
-    pub(crate) clusters: Arc<BTreeSet<&'a str>>,
+    pub(crate) clusters: Arc<BTreeSet<Arc<str>>>,
     /// By the locator of the Gateway.
     pub(crate) gateways: BTreeMap<String, Tally<'a>>,
     /// What it lost where no path shows it, as it is not there at all.
@@ -158,7 +158,7 @@ impl<'a> Everywhere<'a> {
     }
 
     /// The fates that differ from the common one, with their clusters.
-    pub(crate) fn exceptions(&self) -> Vec<(Arc<BTreeSet<&'a str>>, Tally<'a>)> {
+    pub(crate) fn exceptions(&self) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
         let Some((outcome, common)) = self.common() else {
             return Vec::new();
         };
@@ -174,11 +174,11 @@ impl<'a> Everywhere<'a> {
 
     /// Every cluster where it is, or would be but for another policy.
     #[must_use]
-    pub(crate) fn clusters(&self) -> Arc<BTreeSet<&'a str>> {
+    pub(crate) fn clusters(&self) -> Arc<BTreeSet<Arc<str>>> {
         match self.fates.as_slice() {
             [only] => Arc::clone(&only.clusters),
             several => {
-                let clusters = several.iter().flat_map(|fate| fate.clusters.iter().copied());
+                let clusters = several.iter().flat_map(|fate| fate.clusters.iter().cloned());
                 Arc::new(clusters.collect())
             }
         }
@@ -188,7 +188,7 @@ impl<'a> Everywhere<'a> {
     fn add(&mut self, fate: Fate<'a>) {
         let position = *self.known.entry(fate.text()).or_insert(self.fates.len());
         match self.fates.get_mut(position) {
-            Some(known) => Arc::make_mut(&mut known.clusters).extend(fate.clusters.iter().copied()),
+            Some(known) => Arc::make_mut(&mut known.clusters).extend(fate.clusters.iter().cloned()),
             None => self.fates.push(fate),
         }
     }
@@ -211,12 +211,13 @@ impl<'a> Fates<'a> {
     /// counts once.
     pub(crate) fn add(
         &mut self,
-        clusters: &[&'a str],
+        clusters: &[String],
         attachments: &Attachments<'a>,
         effective: &EffectivePolicies,
         counts: impl Fn(GatewayId) -> bool,
     ) {
-        let here: Arc<BTreeSet<&'a str>> = Arc::new(clusters.iter().copied().collect());
+        let here: Arc<BTreeSet<Arc<str>>> =
+            Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect());
         let mut fates: BTreeMap<Arc<str>, Fate<'a>> = BTreeMap::new();
         for (id, policy) in attachments.policies.iter() {
             let gateways: BTreeSet<_> = policy
@@ -286,12 +287,12 @@ impl<'a> Fates<'a> {
             let touched = fate
                 .clusters
                 .iter()
-                .filter(|cluster| kept.contains_key(**cluster));
-            let touched: Vec<&'a str> = touched.copied().collect();
+                .filter(|cluster| kept.contains_key(cluster.as_ref()));
+            let touched: Vec<Arc<str>> = touched.cloned().collect();
             for cluster in &touched {
                 let mut there = fate.clone();
-                there.clusters = Arc::new(BTreeSet::from([*cluster]));
-                there.lose(kept.remove(cluster).unwrap_or_default());
+                there.clusters = Arc::new(BTreeSet::from([Arc::clone(cluster)]));
+                there.lose(kept.remove(cluster.as_ref()).unwrap_or_default());
                 everywhere.add(there);
             }
             let mut rest = fate;
@@ -304,7 +305,7 @@ impl<'a> Fates<'a> {
         }
         for (cluster, winners) in kept {
             let mut there = Fate {
-                clusters: Arc::new(BTreeSet::from([cluster])),
+                clusters: Arc::new(BTreeSet::from([Arc::from(cluster)])),
                 ..Fate::default()
             };
             there.lose(winners);

@@ -177,7 +177,7 @@ impl<'a> Seen<'a> {
     /// The predicted statuses of everything, as a controller of this name has them.
     pub(crate) fn statuses(&self, hub: &Hub, controller: &str) -> Vec<ObjectStatus> {
         let ours = hub::Ours::new(hub, controller, &mut Findings::new());
-        let clusters = ours.gateways.map(|_| Vec::new());
+        let clusters = ours.gateways.map(|_| [].into());
         self.view(|view| {
             let prediction = Prediction {
                 objects: &hub.objects,

@@ -112,11 +112,12 @@ impl<'a> Assembly<'a> {
                 findings.push(encrypted(synced.object));
                 continue;
             }
-            let count = match synced.role {
+            let by_kind = match synced.role {
                 Role::Policy => &mut self.plan.policies,
                 Role::Route => &mut self.plan.routes,
             };
             if !variants.is_empty() {
+                let count = by_kind.entry(synced.object.kind.clone()).or_default();
                 *count = count.saturating_add(1);
             }
             all.push((synced.object, carried(synced, variants, gateways, hub)));

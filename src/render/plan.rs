@@ -26,10 +26,10 @@ pub struct Plan {
     pub hub_objects: BTreeMap<String, String>,
     /// Gateways of ours that reach at least one cluster.
     pub gateways: usize,
-    /// Policies that reach at least one cluster.
-    pub policies: usize,
-    /// Routes that reach at least one cluster.
-    pub routes: usize,
+    /// How many policies of each kind reach at least one cluster.
+    pub policies: BTreeMap<String, usize>,
+    /// How many routes of each kind reach at least one cluster.
+    pub routes: BTreeMap<String, usize>,
     /// With [`WorkKind::ReplicaSet`](super::WorkKind), what is written instead of the works: by namespace and name.
     pub replica_sets: Option<Vec<ReplicaSet>>,
 }

@@ -83,7 +83,7 @@ impl<'e> Explainer<'e, '_> {
         if is_policy {
             let fates = self.view.fates.of(locator);
             let clusters = fates.map(|fates| fates.clusters()).unwrap_or_default();
-            return clusters.iter().map(|cluster| (*cluster).to_owned()).collect();
+            return clusters.iter().map(ToString::to_string).collect();
         }
         let mut all = Vec::new();
         for seen in self.view.seen() {

@@ -248,7 +248,7 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
             let _ = writeln!(
                 text,
                 "  clusters: {}",
-                fitting_names(&policy.clusters, width.saturating_sub(12))
+                fitting_names(policy.clusters.iter(), width.saturating_sub(12))
             );
         }
         let there = policy.on_clusters.iter();

@@ -5,6 +5,7 @@
 //! Must not know: text reports, files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use apimachinery::pointer;
 use serde::Serialize;
@@ -177,7 +178,7 @@ pub struct PolicyEntry {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionEntry>,
     /// Clusters of the Gateways that it reaches, sorted.
-    pub clusters: Vec<String>,
+    pub clusters: Arc<BTreeSet<Arc<str>>>,
     /// Clusters where something else holds than here: a spoke-local policy is in the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
@@ -305,7 +306,7 @@ impl PolicyEntry {
             ancestors: Vec::new(),
             overridden_by: by.keys().map(ToString::to_string).collect(),
             decisions: decisions.collect(),
-            clusters: clusters.iter().map(|cluster| (*cluster).to_owned()).collect(),
+            clusters,
             on_clusters,
         }
     }

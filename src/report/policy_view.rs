@@ -119,7 +119,7 @@ impl PolicyView<'_> {
     /// The clusters of a Gateway by its `namespace/name` on the hub.
     pub(crate) fn clusters_of(&self, gateway: &str) -> &[String] {
         let known = self.clusters.get(gateway);
-        known.map(Vec::as_slice).unwrap_or_default()
+        known.map(AsRef::as_ref).unwrap_or_default()
     }
 }
 

@@ -6,6 +6,7 @@
 //! Must not know: how policies are decided, or works.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ pub(crate) struct Prediction<'p, 'a> {
     /// What is ours.
     pub ours: &'p Ours<'a>,
     /// The clusters of each Gateway, in the order of [`Ours::gateways`].
-    pub clusters: &'p Table<OurGatewayId, Vec<String>>,
+    pub clusters: &'p Table<OurGatewayId, Arc<[String]>>,
     /// Gateways, by the same order, whose placement nobody has heard of.
     pub not_found: &'p BTreeSet<OurGatewayId>,
     /// The policies.

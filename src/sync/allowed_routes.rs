@@ -9,6 +9,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::routes::{SyncedParent, SyncedRoutes};
 use crate::api::downstream::NAMESPACE_PREFIX;
@@ -37,7 +38,7 @@ pub(crate) fn check_admission(
     attachments: &Attachments<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
-    clusters: &Table<OurGatewayId, Vec<String>>,
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
     findings: &mut Findings,
 ) -> NamespaceLabels {
     let mut check = Check {

@@ -5,6 +5,7 @@
 //! Must not know: clusters beyond whether a Gateway has any; works.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
@@ -225,7 +226,7 @@ fn other_class(
 pub(crate) fn report_unused(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,
-    clusters: &Table<OurGatewayId, Vec<String>>,
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
     findings: &mut Findings,
 ) {
     for policy in attachments.policies.rows() {

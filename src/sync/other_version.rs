@@ -6,7 +6,7 @@
 use super::synced_kinds::SyncedKinds;
 use crate::api::params::SyncedResource;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Hub, Ours};
+use crate::hub::{Hub, OurGateway, Ours, unknown_version};
 use crate::policy::{Attachments, Policy};
 use crate::topology::Node;
 use apimachinery::ApiVersion;
@@ -30,17 +30,25 @@ pub(crate) fn report_other_versions(
         if policy.local || unserved {
             continue;
         }
-        let synced = policy
+        let gateways: Vec<&OurGateway<'_>> = policy
             .nodes()
             .into_iter()
             .flat_map(|node| attachments.topology.gateways_of(node))
             .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
-            .find_map(|gateway| {
-                let ours = ours.gateways.get(gateway);
-                let entry = ours.params.synced_policy(group, &policy.object.kind)?;
-                (entry.version != *version).then_some((entry, ours.gateway.class_name))
-            });
+            .map(|gateway| ours.gateways.get(gateway))
+            .collect();
+        let entries = gateways.iter().filter_map(|ours| {
+            let entry = ours.params.synced_policy(group, &policy.object.kind)?;
+            Some((entry, ours.gateway.class_name))
+        });
+        let entries: Vec<(&SyncedResource, &str)> = entries.collect();
+        let is_unsynced = !gateways.is_empty() && entries.is_empty();
+        let synced = entries.into_iter().find(|(entry, _)| entry.version != *version);
         findings.extend(synced.map(|(entry, class)| other_version(policy, entry, class, hub)));
+        // Of what nobody syncs nothing else says that it would not even exist.
+        if is_unsynced {
+            findings.extend(unknown_version(policy.object, &hub.kinds));
+        }
     }
 }
 

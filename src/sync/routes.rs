@@ -8,6 +8,7 @@
 //! (`allowed_routes`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::synced_kinds::SyncedKinds;
 use crate::api::gateway::GROUP;
@@ -205,7 +206,7 @@ impl<'a> SyncedRoutes<'a> {
         let parents = self.get(route).into_iter().flat_map(|route| &route.parents);
         parents
             .filter_map(|parent| clusters.get(&attachments.topology.gateways.get(parent.node).object.key()))
-            .flatten()
+            .flat_map(|clusters| clusters.iter())
             .map(String::as_str)
             .collect()
     }
@@ -216,7 +217,7 @@ impl<'a> SyncedRoutes<'a> {
         &self,
         attachments: &Attachments<'_>,
         kinds: &SyncedKinds,
-        clusters: &'c Table<OurGatewayId, Vec<String>>,
+        clusters: &'c Table<OurGatewayId, Arc<[String]>>,
         node: Node,
     ) -> BTreeSet<&'c str> {
         let route = match node {
@@ -234,7 +235,7 @@ impl<'a> SyncedRoutes<'a> {
         };
         gateways
             .into_iter()
-            .flat_map(|gateway| clusters.get(gateway))
+            .flat_map(|gateway| clusters.get(gateway).iter())
             .map(String::as_str)
             .collect()
     }
@@ -266,7 +267,7 @@ impl<'a> SyncedRoutes<'a> {
     pub(crate) fn report_loose(
         &self,
         ours: &Ours<'_>,
-        clusters: &Table<OurGatewayId, Vec<String>>,
+        clusters: &Table<OurGatewayId, Arc<[String]>>,
         findings: &mut Findings,
     ) {
         for loose in &self.loose {

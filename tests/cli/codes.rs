@@ -390,15 +390,15 @@ fn an_unknown_kind_that_targets_a_gateway_of_ours() {
     for (from, to, place, help) in [
         (
             "kind: RateLimitPolicy",
-            "kind: RateLimtPolicy",
+            "kind: RatLmitPolicy",
             "hub/limits.yaml:2:7",
             "did you mean `RateLimitPolicy`?",
         ),
         (
             "kuadrant.io/v1",
-            "kuadrant.com/v1",
+            "kuadrnt.example/v1",
             "hub/limits.yaml:1:13",
-            "did you mean the group `kuadrant.io`?",
+            "did you mean the group `gateway.nginx.org` or `kuadrant.io`?",
         ),
         (
             "kuadrant.io/v1",
@@ -421,6 +421,118 @@ fn an_unknown_kind_that_targets_a_gateway_of_ours() {
     ] {
         found(edited(from, to), "error", "policy/unknown-kind", place, help);
     }
+}
+
+#[test]
+fn a_kind_one_slip_away_from_a_known_one_is_told_once_with_a_target_or_without() {
+    for (file, from, to, place, help) in [
+        (
+            "limits.yaml",
+            "kind: RateLimitPolicy",
+            "kind: RateLimtPolicy",
+            ":2:7",
+            "`RateLimitPolicy`?",
+        ),
+        (
+            "limits.yaml",
+            "kind: RateLimitPolicy",
+            "kind: RatelimitPolicy",
+            ":2:7",
+            "`RateLimitPolicy`?",
+        ),
+        (
+            "limits.yaml",
+            "kuadrant.io/v1",
+            "kuadrant.com/v1",
+            ":1:13",
+            "`kuadrant.io/v1`?",
+        ),
+        (
+            "limits.yaml",
+            "kuadrant.io/v1",
+            "kuadrnt.io/v1",
+            ":1:13",
+            "`kuadrant.io/v1`?",
+        ),
+        (
+            "gateway.yaml",
+            "kind: Gateway",
+            "kind: Gatewy",
+            ":2:7",
+            "`Gateway`?",
+        ),
+        (
+            "class.yaml",
+            "kind: GatewayClass",
+            "kind: GatewayClas",
+            ":2:7",
+            "`GatewayClass`?",
+        ),
+        (
+            "class.yaml",
+            "apiVersion: v1\nkind: ConfigMap",
+            "apiVersion: v1\nkind: Configmap",
+            ":10:7",
+            "`ConfigMap`?",
+        ),
+        (
+            "decisions.yaml",
+            "kind: PlacementDecision",
+            "kind: PlacementDecison",
+            ":2:7",
+            "`PlacementDecision`?",
+        ),
+        (
+            "decisions.yaml",
+            "cluster.open-cluster-management.io",
+            "cluster.open-cluster-managment.io",
+            ":1:13",
+            "`cluster.open-cluster-management.io/v1beta1`?",
+        ),
+    ] {
+        let run = found(
+            |scratch| {
+                scratch.edit(&format!("hub/{file}"), from, to);
+            },
+            "error",
+            "object/unknown-kind",
+            &format!("hub/{file}{place}"),
+            &format!("did you mean {help} If the kind exists, add its CRD to the input"),
+        );
+        assert_eq!(run.stdout.matches("error[").count(), 1, "{to}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_slip_in_a_kind_that_nobody_reads_is_a_warning_and_a_kind_that_exists_is_none() {
+    found(
+        |scratch| {
+            scratch.write(
+                "hub/app.yaml",
+                "apiVersion: apps/v1\nkind: Deploymnet\nmetadata: {name: a, namespace: gateways}\n",
+            );
+        },
+        "warning",
+        "object/unknown-kind",
+        "hub/app.yaml:2:7",
+        "did you mean `Deployment`?",
+    );
+    let silent = |file: &str, text: &str| {
+        let scratch = Scratch::with_worked_example();
+        scratch.write(
+            "hub/more.yaml",
+            "apiVersion: kuadrant.io/v1\nkind: DNSPolicys\nmetadata: {name: a, namespace: gateways}\n",
+        );
+        scratch.write(file, text);
+        let run = scratch.run(&["check", "hub"]);
+        assert!(!run.stdout.contains("object/unknown-kind"), "{run:?}");
+    };
+    let crd = limits_crd(&["v1"]).replace("RateLimitPolicy", "DNSPolicys");
+    silent("hub/crd.yaml", &crd.replace("ratelimitpolic", "dnspolicysic"));
+    silent(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nprofiles: [{group: kuadrant.io, kind: DNSPolicys}]\n",
+    );
 }
 
 /// A kind that nobody knows, with these fields.

@@ -67,6 +67,11 @@ impl KindTable {
         self.by_plural.insert(plural_key, index);
     }
 
+    /// Every kind, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &KindInfo> {
+        self.kinds.iter()
+    }
+
     /// By group and kind.
     #[must_use]
     pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {

@@ -1,6 +1,7 @@
 //! What is said of a policy that many clusters receive.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::super::testing::{SMALL, Seen, hub, limit};
 use super::super::{Fates, Outcome, Rule, Tally};
@@ -20,8 +21,9 @@ fn on_all_routes() -> String {
     limit("r1", "kind: HTTPRoute, name: r1", LIMITS) + &limit("r2", "kind: HTTPRoute, name: r2", LIMITS)
 }
 
-fn add<'a>(fates: &mut Fates<'a>, seen: &Seen<'a>, clusters: &[&'a str]) {
-    fates.add(clusters, &seen.attachments, &seen.effective, |_| true);
+fn add<'a>(fates: &mut Fates<'a>, seen: &Seen<'a>, clusters: &[&str]) {
+    let clusters: Vec<String> = clusters.iter().map(ToString::to_string).collect();
+    fates.add(&clusters, &seen.attachments, &seen.effective, |_| true);
 }
 
 /// Its common outcome, and the exceptions by cluster.
@@ -34,7 +36,7 @@ fn told(fates: &Fates<'_>) -> (Outcome, Vec<(String, Outcome)>) {
         .flat_map(|(clusters, tally)| {
             clusters
                 .iter()
-                .map(|cluster| ((*cluster).to_owned(), tally.outcome()))
+                .map(|cluster| (cluster.to_string(), tally.outcome()))
         })
         .collect();
     exceptions.sort();
@@ -117,7 +119,10 @@ fn what_is_kept_from_a_cluster_is_overridden_there_and_nowhere_else() {
     let away = ["c2", "c4"].map(|cluster| (cluster, vec![(winner, true, Rule::SpokeLocal)]));
     fates.keep_away(G, away.into_iter().collect());
     let everywhere = fates.of(G).unwrap();
-    assert_eq!(*everywhere.clusters(), BTreeSet::from(["c1", "c2", "c3", "c4"]));
+    assert_eq!(
+        *everywhere.clusters(),
+        BTreeSet::from(["c1", "c2", "c3", "c4"].map(Arc::from))
+    );
     // Where it is on a path for another target, it lost a part only.
     assert_eq!(
         told(&fates),

@@ -350,7 +350,9 @@ impl Builder<'_, '_> {
 fn losing(everywhere: &Everywhere<'_>) -> String {
     let exceptions = everywhere.exceptions();
     let lost = exceptions.iter().filter(|(_, tally)| tally.lost);
-    let names: BTreeSet<&str> = lost.flat_map(|(clusters, _)| clusters.iter().copied()).collect();
+    let names: BTreeSet<&str> = lost
+        .flat_map(|(clusters, _)| clusters.iter().map(AsRef::as_ref))
+        .collect();
     if names.len() > MOST_CLUSTERS {
         format!("{} clusters", names.len())
     } else {

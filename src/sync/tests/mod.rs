@@ -6,6 +6,7 @@ mod same_target;
 mod spokes;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -66,8 +67,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         clusters: clusters
             .get(&ours.gateway.object.key())
             .cloned()
-            .unwrap_or_default()
-            .into(),
+            .unwrap_or_default(),
     });
     let variants: Vec<Vec<Variant>> = synced
         .objects
@@ -104,14 +104,16 @@ impl Received<'_> {
     /// What is reported about the policies, of one cluster or of all.
     fn report(&self, cluster: Option<&str>) -> PolicyReport {
         let spokes = self.making.build(cluster);
-        let placed = self.making.gateways.map(|(_, placed)| placed.clusters.to_vec());
+        let placed = self
+            .making
+            .gateways
+            .map(|(_, placed)| Arc::clone(&placed.clusters));
         let mut fates = Fates::default();
         let mut views = Vec::new();
         for spoke in &spokes {
             let attachments = self.evaluated(spoke);
             let effective = EffectivePolicies::new(&attachments);
-            let names: Vec<&str> = spoke.clusters.iter().map(String::as_str).collect();
-            fates.add(&names, &attachments, &effective, |_| true);
+            fates.add(&spoke.clusters, &attachments, &effective, |_| true);
             views.push(SpokeView {
                 clusters: &spoke.clusters,
                 attachments,

@@ -67,7 +67,7 @@ fn decided<T>(
     );
     let kinds = SyncedKinds::new(&attachments, &ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, &ours);
-    let clusters = ours.gateways.map(|_| vec!["c1".to_owned(), "c2".to_owned()]);
+    let clusters = ours.gateways.map(|_| ["c1".to_owned(), "c2".to_owned()].into());
     routes.report_loose(&ours, &clusters, &mut findings);
     let labels = check_admission(&routes, &attachments, hub, &ours, &clusters, &mut findings);
     findings.finish(&BTreeMap::default(), Warnings::Reported);

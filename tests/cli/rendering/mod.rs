@@ -67,7 +67,7 @@ fn all_pages_count_duplicates_collapse_and_empty_names_are_skipped() {
             .replace("namespace: gateways", "namespace: other")
             .replace("eu-1", "zz-1"),
     );
-    render(&scratch).says("3 clusters,");
+    render(&scratch).says("3 clusters;");
     assert!(scratch.exists("rendered/ap-1/gateway-rbac.yaml"));
     assert!(
         !scratch.exists("rendered/zz-1"),

@@ -19,7 +19,7 @@ fn a_route_rides_with_its_gateway_in_its_own_namespace() {
     );
     render(&scratch)
         .exits(0)
-        .says("1 Gateway, 1 route, 1 policy: 4 works");
+        .says("1 Gateway; 1 route: 1 HTTPRoute; 1 policy: 1 RateLimitPolicy; 4 works");
     let shipped = manifests(&scratch, WORK);
     assert_eq!(
         names(&shipped),
