@@ -139,10 +139,16 @@ fn every_field_of_configuration_and_parameters_stands_in_the_readme() {
             .expect("the schema");
         let mut fields = BTreeSet::new();
         leaves(&schema, "", &mut fields);
-        // Two lists whose entries are those of policiesToSync, and one that has a section of its own.
+        // Two lists whose entries are those of policiesToSync, or add to them, and one that has a section of its own.
         let fields: BTreeSet<String> = fields
             .into_iter()
             .map(|field| match field.split_once("[]") {
+                Some(("resourcesToSync", own)) if own.starts_with(".names") => {
+                    "resourcesToSync[].names".to_owned()
+                }
+                Some(("resourcesToSync", own)) if own.starts_with(".labelSelector") => {
+                    "resourcesToSync[].labelSelector".to_owned()
+                }
                 Some((list @ ("experimentalPolicySync" | "resourcesToSync" | "profiles"), _)) => {
                     list.to_owned()
                 }

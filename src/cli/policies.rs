@@ -13,7 +13,7 @@ use spokewright::report::{explain, explanation_text, policies_text};
 use super::named::named;
 use super::next;
 use super::options::ReadOptions;
-use super::reporting::{Reporting, finish};
+use super::reporting::{Reporting, finish, kept};
 use super::show;
 use super::status::{Refusal, Status};
 
@@ -69,17 +69,17 @@ struct ReportOptions {
 
 impl Policies {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = self.options.load(&self.options.request()?)?;
+        let loaded = kept(self.options.load(&self.options.request()?)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let analysis = analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?;
-        let spokes = analysis.spokes();
-        let view = analysis.policies(&spokes, &mut findings);
-        let report = PolicyReport::of(&view);
+        let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
+        let spokes = kept(analysis.spokes());
+        let view = kept(analysis.policies(&spokes, &mut findings));
+        let report = kept(PolicyReport::of(&view));
         let data = self
             .report
             .reporting
-            .write(&report, |report| policies_text(report, show::width()));
+            .write(&*report, |report| policies_text(report, show::width()));
         let status = finish(&loaded, findings, &data, &self.options)?;
         if report.policies.is_empty() {
             next::without_policies(&loaded, self.options.speech);
@@ -90,13 +90,13 @@ impl Policies {
 
 impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = self.options.load(&self.options.request()?)?;
+        let loaded = kept(self.options.load(&self.options.request()?)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();
-        let analysis = analyse(&loaded, cluster, &mut findings)?;
-        let spokes = analysis.spokes();
-        let view = analysis.policies(&spokes, &mut findings);
+        let analysis = kept(analyse(&loaded, cluster, &mut findings)?);
+        let spokes = kept(analysis.spokes());
+        let view = kept(analysis.policies(&spokes, &mut findings));
         let named_only = view.without_objects();
         let there = loaded.hub.spokes.iter();
         let there = there.filter(|(name, _)| cluster.is_none_or(|cluster| cluster == name.as_str()));

@@ -286,6 +286,9 @@ fn counts(rendered: &Rendered) -> String {
         parts.push(counted_by_kind(&plan.routes, "route"));
     }
     parts.push(counted_by_kind(&plan.policies, "policy"));
+    if !plan.objects.is_empty() {
+        parts.push(counted_by_kind(&plan.objects, "other object"));
+    }
     parts.push(plan.replica_sets.as_ref().map_or_else(
         || counted(plan.work_count(), "work"),
         |sets| counted(sets.len(), "replica set"),

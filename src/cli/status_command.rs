@@ -3,6 +3,7 @@
 //! Owns: its options, whether statuses are predicted or aggregated, and what makes it a gate. Flows in: arguments,
 //! exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status comes about.
 
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -15,7 +16,7 @@ use spokewright::{Hub, Object};
 use super::named::of_kind;
 use super::next;
 use super::options::{ReadOptions, read_stdin};
-use super::reporting::{ReportFormat, Reporting, finish};
+use super::reporting::{ReportFormat, Reporting, finish, kept};
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -61,7 +62,7 @@ pub(crate) struct StatusCommand {
 
 /// What a run came to.
 struct Outcome {
-    loaded: Loaded,
+    loaded: ManuallyDrop<Loaded>,
     /// For stdout.
     data: String,
     /// What keeps the gate closed.
@@ -127,11 +128,11 @@ impl StatusCommand {
     }
 
     fn predicted(&self, request: &Request, findings: &mut Findings) -> anyhow::Result<Outcome> {
-        let loaded = self.options.load(request)?;
-        let analysis = Analysis::new(&loaded, findings);
-        let spokes = analysis.spokes();
-        let view = analysis.policies(&spokes, findings);
-        let statuses = analysis.statuses(&view);
+        let loaded = kept(self.options.load(request)?);
+        let analysis = kept(Analysis::new(&loaded, findings));
+        let spokes = kept(analysis.spokes());
+        let view = kept(analysis.policies(&spokes, findings));
+        let statuses = kept(analysis.statuses(&view));
         let unmet = self.unmet(&loaded, &statuses);
         let is_empty = statuses.is_empty();
         let data = if self.reporting.output == ReportFormat::Yaml {
@@ -143,9 +144,6 @@ impl StatusCommand {
             self.reporting
                 .write(&report, |report| status_text(report, width()))
         };
-        drop(view);
-        drop(spokes);
-        drop(analysis);
         Ok(Outcome {
             loaded,
             data,
@@ -162,7 +160,7 @@ impl StatusCommand {
         findings: &mut Findings,
     ) -> anyhow::Result<Outcome> {
         let stdin = on_stdin.then(read_stdin).transpose()?;
-        let mut loaded = self.options.load(request)?;
+        let mut loaded = kept(self.options.load(request)?);
         let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
         let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
         if none && findings.has_errors() {

@@ -75,6 +75,7 @@ codes! {
     POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
+    REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning "A shipped object needs what is neither shipped nor known to live on its clusters"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
     ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener takes a route of a synced kind, so it is not shipped"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"

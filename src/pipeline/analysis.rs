@@ -178,13 +178,19 @@ impl<'a> Analysis<'a> {
     }
 
     pub(super) fn received(&self) -> Received<'_> {
-        let Placed { ours, clusters, .. } = self.placed.as_ref();
+        let Placed {
+            loaded,
+            ours,
+            grants,
+            clusters,
+            ..
+        } = self.placed.as_ref();
         let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
             gateway: &gateway.gateway,
             params: &gateway.params,
             clusters: Arc::clone(clusters.get(id)),
         });
-        let synced = SyncedObjects::new(Syncing {
+        let mut synced = SyncedObjects::new(Syncing {
             attachments: &self.attached.attachments,
             kinds: &self.attached.kinds,
             routes: &self.attached.routes,
@@ -192,6 +198,8 @@ impl<'a> Analysis<'a> {
             ours,
             clusters: &self.placed.by_key,
         });
+        let chosen = sync::chosen_objects(&loaded.hub.objects, ours, &self.attached.routes, grants);
+        synced.objects.splice(0..0, chosen);
         let variants = synced
             .objects
             .iter()

@@ -6,6 +6,7 @@
 use super::analysis::{Analysis, Placed, Received, Spokes};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
+use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings};
@@ -14,7 +15,7 @@ use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
 };
-use crate::sync::{Withheld, check_admission, report_unused};
+use crate::sync::{OnSpokes, Withheld, check_admission, report_references, report_unused};
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -144,6 +145,8 @@ fn plan<'a>(
         synced,
         variants,
     } = received;
+    let on_spokes = OnSpokes::new(hub, &gateways, &variants, loaded.config.secrets == Secrets::Copy);
+    report_references(hub, &gateways, (&synced.objects, &variants), &on_spokes, findings);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {
@@ -152,6 +155,7 @@ fn plan<'a>(
         gateways: &gateways,
         synced: &synced.objects,
         withheld: &withheld_objects,
+        on_spokes: &on_spokes,
         namespace_labels: &namespace_labels,
         settings: Settings {
             secrets: loaded.config.secrets,

@@ -115,6 +115,7 @@ impl<'a> Assembly<'a> {
             let by_kind = match synced.role {
                 Role::Policy => &mut self.plan.policies,
                 Role::Route => &mut self.plan.routes,
+                Role::Object => &mut self.plan.objects,
             };
             if !variants.is_empty() {
                 let count = by_kind.entry(synced.object.kind.clone()).or_default();
@@ -175,14 +176,8 @@ impl<'a> Assembly<'a> {
             return;
         }
         let object = gateway.gateway.object;
-        let secrets = gateway_secrets(
-            gateway.gateway,
-            self.input.settings.secrets,
-            self.input.hub,
-            self.input.grants,
-            findings,
-        );
-        let Some(own) = gateway_manifest(gateway, &secrets, findings) else {
+        let secrets = gateway_secrets(gateway, self.input, findings);
+        let Some(own) = gateway_manifest(gateway, &secrets, self.input.on_spokes, findings) else {
             return;
         };
         for (variants, clusters) in by_content(&gateway.clusters, variants) {

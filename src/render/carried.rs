@@ -30,7 +30,7 @@ pub(super) struct Carried<'a> {
     pub(super) object: &'a Object,
     /// All objects that it was made from.
     pub(super) sources: &'a [&'a Object],
-    /// What it is: in a work, routes stand before policies.
+    /// What it is: in a work, other objects stand before routes, and those before policies.
     pub(super) role: Role,
     /// Whose work it is in.
     pub(super) work: WorkOf,
@@ -54,7 +54,7 @@ pub(super) fn carried<'a>(
             policy_conditions(&synced.object.group_kind(), hub),
             synced.resource,
         ),
-        Role::Route => asked_paths(synced.resource),
+        Role::Object | Role::Route => asked_paths(synced.resource),
     };
     let origins: Vec<_> = synced
         .sources

@@ -1,6 +1,6 @@
 //! The downstream Gateway in a work.
 //!
-//! Owns: its manifest, with references to the Secrets that go along. Flows in: the Gateway, its Secrets. Flows out: its
+//! Owns: its manifest, with references to what goes along. Flows in: the Gateway, its Secrets. Flows out: its
 //! manifest, or the finding that it can have no namespace. Must not know: clusters.
 
 use super::feedback::gateway_paths;
@@ -9,12 +9,13 @@ use super::manifest::{Manifest, ResourceIdentifier};
 use super::secrets::{GatewaySecrets, rewrite};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::Findings;
-use crate::sync::PlacedGateway;
+use crate::sync::{OnSpokes, PlacedGateway, redirected};
 
 /// The Gateway as it stands on every spoke that it goes to.
 pub(super) fn gateway_manifest(
     placed: &PlacedGateway<'_>,
     secrets: &GatewaySecrets,
+    on_spokes: &OnSpokes<'_>,
     findings: &mut Findings,
 ) -> Option<Manifest> {
     let Some(object) = placed.downstream() else {
@@ -22,6 +23,7 @@ pub(super) fn gateway_manifest(
         return None;
     };
     let mut value = object.value;
+    rewrite(&mut value, &redirected(placed, on_spokes));
     rewrite(&mut value, &secrets.rewrites);
     Some(Manifest {
         resource: ResourceIdentifier {

@@ -86,13 +86,16 @@ pub(super) fn annotated(
         }
         add(object, kube_yaml::write_document(&value), findings);
     }
-    let objects = input.synced.iter().flat_map(|synced| {
+    let objects = input.synced.iter().filter_map(|synced| {
         let annotation = match synced.role {
             Role::Policy => POLICIES_SYNCED,
             Role::Route => ROUTES_SYNCED,
+            // The design has no annotation for what goes beside them.
+            Role::Object => return None,
         };
-        synced.sources.iter().map(move |object| (*object, annotation))
+        Some(synced.sources.iter().map(move |object| (*object, annotation)))
     });
+    let objects = objects.flatten();
     let places_of = places(carried);
     let withheld = input.withheld.iter().map(|object| (*object, POLICIES_SYNCED));
     let objects: BTreeMap<Identity, (&Object, &str)> = objects

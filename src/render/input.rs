@@ -6,7 +6,7 @@ use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Progress;
-use crate::sync::{NamespaceLabels, PlacedGateway, SyncedObject};
+use crate::sync::{NamespaceLabels, OnSpokes, PlacedGateway, SyncedObject};
 
 /// What the configuration says about rendering.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,8 @@ pub(crate) struct Input<'a> {
     pub synced: &'a [SyncedObject<'a>],
     /// The policies that are not, though their kind is.
     pub withheld: &'a [&'a Object],
+    /// What is on the clusters once the works are applied.
+    pub on_spokes: &'a OnSpokes<'a>,
     /// Labels that the Namespaces of routes need on the spokes.
     pub namespace_labels: &'a NamespaceLabels,
     /// The configuration.

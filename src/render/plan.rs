@@ -30,6 +30,8 @@ pub struct Plan {
     pub policies: BTreeMap<String, usize>,
     /// How many routes of each kind reach at least one cluster.
     pub routes: BTreeMap<String, usize>,
+    /// How many other objects of each kind, chosen by name or label, reach at least one cluster.
+    pub objects: BTreeMap<String, usize>,
     /// With [`WorkKind::ReplicaSet`](super::WorkKind), what is written instead of the works: by namespace and name.
     pub replica_sets: Option<Vec<ReplicaSet>>,
 }

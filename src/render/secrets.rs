@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::input::Input;
 use super::manifest::{Manifest, ResourceIdentifier};
 use crate::api::config::Secrets;
 use crate::api::downstream::{downstream_name, downstream_namespace};
@@ -15,7 +16,8 @@ use crate::api::gateway::{CertificateRef, GROUP, Gateway};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub};
 use crate::object::Object;
-use crate::sync::shipped;
+use crate::sync::{OnSpokes, PlacedGateway, shipped};
+use apimachinery::Identity;
 
 /// What the listeners of one Gateway need, and what of it is shipped.
 #[derive(Debug, Default)]
@@ -28,12 +30,17 @@ pub(super) struct GatewaySecrets {
 
 /// Resolves the certificate references of a Gateway.
 pub(super) fn gateway_secrets(
-    gateway: &Gateway<'_>,
-    mode: Secrets,
-    hub: &Hub,
-    grants: &Grants<'_>,
+    placed: &PlacedGateway<'_>,
+    input: &Input<'_>,
     findings: &mut Findings,
 ) -> GatewaySecrets {
+    let Input {
+        hub,
+        grants,
+        on_spokes,
+        ..
+    } = *input;
+    let gateway = placed.gateway;
     let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef<'_>>> = BTreeMap::new();
     for reference in gateway
         .listeners
@@ -52,8 +59,8 @@ pub(super) fn gateway_secrets(
     }
     let mut secrets = GatewaySecrets::default();
     for ((namespace, name), references) in needed {
-        if mode == Secrets::Omit {
-            findings.push(not_rendered(gateway, namespace, name, &references));
+        if input.settings.secrets == Secrets::Omit {
+            findings.extend(not_rendered(placed, (namespace, name), &references, on_spokes));
         } else if let Some(manifest) = copy(gateway, namespace, name, &references, hub, grants, findings) {
             let downstream = manifest.resource.name.clone();
             secrets.rewrites.extend(
@@ -149,12 +156,14 @@ pub(super) fn encrypted(object: &Object) -> Finding {
     .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
 }
 
+/// Says that a Secret stays away, unless every cluster has it all the same.
 fn not_rendered(
-    gateway: &Gateway<'_>,
-    namespace: &str,
-    name: &str,
+    placed: &PlacedGateway<'_>,
+    (namespace, name): (&str, &str),
     references: &[&CertificateRef<'_>],
-) -> Finding {
+    on_spokes: &OnSpokes<'_>,
+) -> Option<Finding> {
+    let gateway = placed.gateway;
     let own = gateway.object.namespace_or_empty();
     let downstream = downstream_namespace(own).unwrap_or_default();
     let mut places = references
@@ -165,6 +174,17 @@ fn not_rendered(
         .iter()
         .find_map(|reference| reference.namespace)
         .unwrap_or(&downstream);
+    let secret = Identity::new("", "Secret", Some(expected), name);
+    let copy = Identity::new(
+        "",
+        "Secret",
+        Some(&downstream),
+        &downstream_name(namespace, name, own),
+    );
+    let has_it = |cluster: &String| on_spokes.has(&secret, cluster) || on_spokes.has(&copy, cluster);
+    if placed.clusters.iter().all(has_it) {
+        return None;
+    }
     let mut finding = Finding::new(
         Code::SECRET_NOT_RENDERED,
         place,
@@ -175,5 +195,5 @@ fn not_rendered(
     for place in places {
         finding = finding.related(place, "also needed here");
     }
-    finding
+    Some(finding)
 }

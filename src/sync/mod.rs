@@ -31,9 +31,17 @@ mod conflicts;
 
 mod synced_object;
 
+mod chosen_objects;
+
 mod gateway;
 mod metadata;
 mod variants;
+
+mod reference_fields;
+
+mod on_spokes;
+
+mod references;
 
 mod touched;
 
@@ -46,13 +54,16 @@ mod tests;
 
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
+pub(crate) use chosen_objects::chosen_objects;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub(crate) use gateway::PlacedGateway;
 pub(crate) use left_alone::leave_others_alone;
 pub(crate) use local_policies::LocalPolicies;
 pub(crate) use metadata::{set_metadata, shipped};
 pub(crate) use not_synced::{report_not_synced, report_unused};
+pub(crate) use on_spokes::OnSpokes;
 pub(crate) use other_version::report_other_versions;
+pub(crate) use references::{redirected, report_references};
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};

@@ -81,7 +81,7 @@ pub struct Withheld<'a> {
 /// Everything that is synced, and every policy that is withheld although its kind is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SyncedObjects<'a> {
-    /// The routes by kind, namespace and name; then the policies in their order.
+    /// What is chosen by name or label, then the routes, each by kind, namespace and name; then the policies in their order.
     pub objects: Vec<SyncedObject<'a>>,
     /// By target.
     pub withheld: Vec<Withheld<'a>>,
@@ -180,6 +180,7 @@ fn asked_for<'a>(
     let asked = gateway.and_then(|gateway| {
         let params = &ours.gateways.get(gateway).params;
         match role {
+            Role::Object => params.synced_object(object),
             Role::Route => params.synced_route(group, kind),
             Role::Policy => params.synced_policy(group, kind),
         }

@@ -163,6 +163,7 @@ fn copies(
             let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
             let content = own.unwrap_or(&synced.value);
             let value = match synced.role {
+                Role::Object => shipped(content, &name, &downstream),
                 Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
                 Role::Route => {
                     let parents = targets

@@ -24,6 +24,7 @@ mod pre_commit;
 mod progress;
 #[cfg(feature = "real-crds")]
 mod real_crds;
+mod references;
 mod rendering;
 mod replica_sets;
 mod repository;

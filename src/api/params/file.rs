@@ -3,6 +3,8 @@
 //! Owns: field names, types, ranges, defaults as an author sees them. Flows out: the schema that
 //! `spokewright schema params` prints and that every text is checked against. Must not know: other objects.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -54,9 +56,10 @@ struct ParamsFile {
     /// Older name of policiesToSync; not both.
     #[schemars(default)]
     experimental_policy_sync: Option<Vec<ResourceFile>>,
-    /// Routes to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes.
+    /// What else to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes; of any other namespaced
+    /// resource, the objects that the entry chooses.
     #[schemars(default)]
-    resources_to_sync: Option<Vec<ResourceFile>>,
+    resources_to_sync: Option<Vec<ChosenFile>>,
     /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on.
     #[schemars(default)]
     raw_feedback: bool,
@@ -88,6 +91,57 @@ struct ResourceFile {
     /// Further values to report from each spoke.
     #[schemars(default)]
     feedback: Option<Vec<FeedbackFile>>,
+}
+
+/// A resource to sync, or some of its objects.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct ChosenFile {
+    /// API group, without a version.
+    group: String,
+    /// Served version, such as v1.
+    #[schemars(length(min = 1))]
+    version: String,
+    /// Plural resource name, such as httproutes or configmaps.
+    #[schemars(length(min = 1))]
+    resource: String,
+    /// Further values to report from each spoke.
+    #[schemars(default)]
+    feedback: Option<Vec<FeedbackFile>>,
+    /// Of a resource that is no route: the objects to sync, each as NAMESPACE/NAME.
+    #[schemars(default)]
+    names: Option<Vec<String>>,
+    /// Of a resource that is no route: the labels of objects to sync.
+    #[schemars(default)]
+    label_selector: Option<LabelSelectorFile>,
+}
+
+/// The labels of objects to sync, as in any Kubernetes label selector.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct LabelSelectorFile {
+    /// Labels with their values.
+    #[schemars(default)]
+    match_labels: Option<BTreeMap<String, String>>,
+    /// Requirements on labels; all must hold.
+    #[schemars(default)]
+    match_expressions: Option<Vec<MatchExpressionFile>>,
+}
+
+/// A requirement on a label.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct MatchExpressionFile {
+    /// The label's key.
+    key: String,
+    /// In, NotIn, Exists or DoesNotExist.
+    operator: String,
+    /// The values of In and NotIn.
+    #[schemars(default)]
+    values: Option<Vec<String>>,
 }
 
 /// A value to report from each spoke.

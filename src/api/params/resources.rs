@@ -1,7 +1,7 @@
 //! The resources that parameters list, checked against what exists.
 //!
 //! Owns: the checks that the RFC promises: the resource exists, serves the version, and has what its list asks for: a
-//! target reference (a policy), or parentRefs (a route). Flows in: the entries, a [`ResourceCatalog`]. Flows out:
+//! target reference (a policy), parentRefs (a route), or a choice of objects. Flows in: the entries, a [`ResourceCatalog`]. Flows out:
 //! resources, faults. Must not know: where the catalog's kinds come from.
 
 use std::collections::BTreeSet;
@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::check::{Check, Fault};
-use super::values::{Feedback, Params, Role, SyncedResource};
+use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
+use crate::api::gateway::GROUP;
 use crate::diagnostic::Code;
-use apimachinery::Field;
+use apimachinery::{Field, LabelSelector};
 
 /// Names that the renderer's own feedback rules use (README.md#what-is-rendered); OCM refuses a name twice in
 /// one rule.
@@ -79,16 +80,15 @@ impl Check<'_> {
                     .iter()
                     .any(|other| other.group == group && other.resource == plural)
             };
-            let (same, other) = match role {
-                Role::Policy => (&params.policies_to_sync, &params.resources_to_sync),
-                Role::Route => (&params.resources_to_sync, &params.policies_to_sync),
-            };
-            if listed(same) {
+            let is_policy = role == Role::Policy;
+            let as_policy = listed(&params.policies_to_sync);
+            let as_resource = listed(&params.resources_to_sync) || listed(&params.objects_to_sync);
+            if (is_policy && as_policy) || (!is_policy && as_resource) {
                 let message = format!("{} is listed twice", called(group, plural));
                 self.invalid(entry.pointer(), message, Some("keep one entry".to_owned()));
                 continue;
             }
-            if listed(other) {
+            if as_policy || as_resource {
                 let message = format!(
                     "{} is listed in policiesToSync and in resourcesToSync",
                     called(group, plural)
@@ -97,30 +97,77 @@ impl Check<'_> {
                 self.invalid(entry.pointer(), message, Some(help.to_owned()));
                 continue;
             }
-            if let Some(kind) = self.resource(&entry, (group, version, plural), role, catalog) {
+            if let Some((kind, role)) = self.resource(&entry, (group, version, plural), role, catalog) {
                 let resource = SyncedResource {
                     group: group.to_owned(),
                     version: version.to_owned(),
                     resource: plural.to_owned(),
                     kind,
                     feedback,
+                    chosen: self.chosen(&entry, &called(group, plural), role),
                 };
                 match role {
                     Role::Policy => params.policies_to_sync.push(resource),
                     Role::Route => params.resources_to_sync.push(resource),
+                    Role::Object => params.objects_to_sync.push(resource),
                 }
             }
         }
     }
 
-    /// The kind of a resource that exists, serves the version and is what its list is for.
+    /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
+    fn chosen(&mut self, entry: &Field<'_>, name: &str, role: Role) -> Option<Chosen> {
+        let (names, labels) = (entry.get("names"), entry.get("labelSelector"));
+        let given = [&names, &labels].into_iter().find(|field| field.is_present());
+        if role != Role::Object {
+            if let Some(given) = given {
+                let message = "all routes of this kind go, each with the Gateways that it names";
+                let help = "leave out `names` and `labelSelector`";
+                self.invalid(given.pointer(), message, Some(help.to_owned()));
+            }
+            return None;
+        }
+        if given.is_none() {
+            let help = "add `names: [NAMESPACE/NAME]`, or `labelSelector: {matchLabels: {KEY: VALUE}}`";
+            self.fault(Fault {
+                code: Code::PARAMS_RESOURCE,
+                pointer: entry.get("resource").pointer(),
+                at_key: false,
+                message: format!(
+                    "{name} has no spec.parentRefs, so the entry must say which objects to ship"
+                ),
+                help: Some(help.to_owned()),
+            });
+        }
+        let mut chosen = Chosen::default();
+        for name in names.items() {
+            match name.str().and_then(|text| text.split_once('/')) {
+                Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() => {
+                    chosen.names.push((namespace.to_owned(), name.to_owned()));
+                }
+                _ => {
+                    let message = "an object is named by its namespace, a slash and its name";
+                    self.invalid(name.pointer(), message, Some("write `NAMESPACE/NAME`".to_owned()));
+                }
+            }
+        }
+        if labels.is_present() {
+            match LabelSelector::read(&labels).compile() {
+                Ok(selector) => chosen.labels = Some(selector),
+                Err(error) => self.invalid(labels.pointer(), error.to_string(), None),
+            }
+        }
+        Some(chosen)
+    }
+
+    /// The kind of a resource that exists, serves the version and is what its list is for; and what its objects are.
     fn resource(
         &mut self,
         entry: &Field<'_>,
         (group, version, plural): (&str, &str, &str),
         role: Role,
         catalog: &dyn ResourceCatalog,
-    ) -> Option<String> {
+    ) -> Option<(String, Role)> {
         let mut refuse = |pointer: &str, message: String, help: Option<String>| {
             self.fault(Fault {
                 code: Code::PARAMS_RESOURCE,
@@ -139,6 +186,10 @@ impl Check<'_> {
                 has_target,
                 has_parents,
             } => {
+                let role = match role {
+                    Role::Route if !has_parents => Role::Object,
+                    role => role,
+                };
                 let wrong = match role {
                     Role::Policy if !has_target => Some((
                         format!(
@@ -147,20 +198,20 @@ impl Check<'_> {
                         if has_parents {
                             "it is a route: list it in `resourcesToSync`"
                         } else {
-                            "list a kind whose objects name their target; routes belong in `resourcesToSync`"
+                            "list a kind whose objects name their target; everything else belongs in `resourcesToSync`"
                         },
                     )),
-                    Role::Route if !has_parents => Some((
-                        format!("{name} has no spec.parentRefs, so {kind} is no route"),
-                        if has_target {
-                            "it is a policy: list it in `policiesToSync`"
-                        } else {
-                            "list a kind that attaches to Gateways by `parentRefs`, such as httproutes; Gateways go where their placement says, and Secrets with `secrets: Copy`"
-                        },
+                    Role::Object if has_target => Some((
+                        format!("{name} has a target reference, so {kind} is a policy"),
+                        "list it in `policiesToSync`",
                     )),
-                    Role::Route if !namespaced => Some((
-                        format!("{name} is cluster-scoped, and a route lives in a namespace"),
-                        "list a namespaced kind",
+                    Role::Object if (group, kind) == (GROUP, "Gateway") => Some((
+                        "Gateways go where their placement says".to_owned(),
+                        "leave out this entry",
+                    )),
+                    Role::Route | Role::Object if !namespaced => Some((
+                        format!("{name} is cluster-scoped, and what is synced lives in a namespace"),
+                        "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
                     )),
                     _ => None,
                 };
@@ -168,7 +219,7 @@ impl Check<'_> {
                     refuse(entry.get("resource").pointer(), message, Some(help.to_owned()));
                     None
                 } else if versions.contains(&version) {
-                    Some(kind.to_owned())
+                    Some((kind.to_owned(), role))
                 } else {
                     let message = format!("{name} does not serve version {version:?}");
                     let help = format!("served: {}", versions.join(", "));

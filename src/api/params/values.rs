@@ -4,6 +4,8 @@
 
 use super::file::{DEFAULT_DOWNSTREAM_CLASS, DEFAULT_MAX_WORK_BYTES, UpdateStrategy, WorkPer};
 use crate::api::feedback_path::FeedbackPath;
+use crate::object::Object;
+use apimachinery::Selector;
 
 /// What a GatewayClass asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub(crate) struct Params {
     pub policies_to_sync: Vec<SyncedResource>,
     /// Route resources to sync, in the order of the parameters.
     pub resources_to_sync: Vec<SyncedResource>,
+    /// Other resources of which chosen objects are synced, in the order of the parameters.
+    pub objects_to_sync: Vec<SyncedResource>,
     /// Whether the spokes' agents report lists and mappings (OCM's gate RawFeedbackJsonString).
     pub raw_feedback: bool,
     /// What one work holds.
@@ -33,6 +37,14 @@ impl Params {
             .find(|resource| resource.group == group && resource.kind == kind)
     }
 
+    /// The entry of `resourcesToSync` that chooses an object that is neither a policy nor a route.
+    #[must_use]
+    pub(crate) fn synced_object(&self, object: &Object) -> Option<&SyncedResource> {
+        self.objects_to_sync
+            .iter()
+            .find(|resource| resource.chooses(object))
+    }
+
     /// The entry of `resourcesToSync` for routes of this group and kind.
     #[must_use]
     pub(crate) fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
@@ -48,6 +60,7 @@ impl Default for Params {
             downstream_class: DEFAULT_DOWNSTREAM_CLASS.to_owned(),
             policies_to_sync: Vec::new(),
             resources_to_sync: Vec::new(),
+            objects_to_sync: Vec::new(),
             raw_feedback: false,
             work_per: WorkPer::Gateway,
             update_strategy: UpdateStrategy::Update,
@@ -59,6 +72,8 @@ impl Default for Params {
 /// What the objects of a listed resource have to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
+    /// In `resourcesToSync`: what Gateways, routes and policies need beside them, chosen by name or label.
+    Object,
     /// In `resourcesToSync`: they name parents.
     Route,
     /// In `policiesToSync`: they name a target.
@@ -78,6 +93,36 @@ pub(crate) struct SyncedResource {
     pub kind: String,
     /// Further values to report.
     pub feedback: Vec<Feedback>,
+    /// Of a resource that is neither a policy nor a route, which objects go.
+    pub chosen: Option<Chosen>,
+}
+
+impl SyncedResource {
+    /// Whether it asks for an object of a kind that has neither targets nor parents.
+    #[must_use]
+    pub(crate) fn chooses(&self, object: &Object) -> bool {
+        let is_of_kind = self.group == object.api_version.group && self.kind == object.kind;
+        let chooses = |chosen: &Chosen| {
+            let named = |(namespace, name): &(String, String)| {
+                *namespace == object.namespace_or_empty() && *name == object.name
+            };
+            chosen.names.iter().any(named)
+                || chosen
+                    .labels
+                    .as_ref()
+                    .is_some_and(|labels| labels.matches(|key| object.label(key)))
+        };
+        is_of_kind && self.chosen.as_ref().is_some_and(chooses)
+    }
+}
+
+/// Which objects of a resource go: those that are named, and those with these labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Namespace and name of each.
+    pub names: Vec<(String, String)>,
+    /// The labels that others must have; none: nothing is chosen by label.
+    pub labels: Option<Selector>,
 }
 
 /// A value to report from each spoke.

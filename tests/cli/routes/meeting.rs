@@ -161,8 +161,8 @@ fn a_route_kind_of_somebody_else_is_synced_by_its_crd() {
     scratch.edit("hub/routes.yaml", "parentRefs", "parents");
     render(&scratch)
         .exits(3)
-        .says("error[params/resource]: parameters in ConfigMap gateways/params: mqttroutes.r.io has no spec.parentRefs, so MQTTRoute is no route")
-        .says("= help: list a kind that attaches to Gateways");
+        .says("error[params/resource]: parameters in ConfigMap gateways/params: mqttroutes.r.io has no spec.parentRefs, so the entry must say which objects to ship")
+        .says("= help: add `names: [NAMESPACE/NAME]`");
     let status = scratch.run(&["status", "hub", "-o", "json", "-q"]);
     assert!(
         status.stdout.contains("\"reason\": \"InvalidParameters\""),
@@ -184,12 +184,12 @@ fn lists_of_the_parameters_that_make_no_sense_are_errors_at_their_place() {
         (
             r#"{"group": "", "version": "v1", "resource": "secrets"}"#,
             "params/resource",
-            "Secret is no route",
+            "secrets has no spec.parentRefs",
         ),
         (
             r#"{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "gateways"}"#,
             "params/resource",
-            "Gateway is no route",
+            "Gateways go where their placement says",
         ),
         (
             r#"{"group": "kuadrant.io", "version": "v1", "resource": "authpolicies"}"#,

@@ -1,0 +1,303 @@
+//! Fields by which an object needs others on its cluster.
+//!
+//! Owns: which fields of which kinds refer to something, and to what; reading them. Flows in: an object as it stands on a
+//! spoke. Flows out: [`Needed`] things with the pointers of their references. Must not know: what is there.
+//!
+//! Targets and parents are no such fields: an object goes where they go. Facts: the CRDs and controllers of the products
+//! (docs/systems/references.md).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::api::gateway::GROUP;
+use crate::object::Object;
+use apimachinery::{Field, GroupKind, Identity};
+
+/// Something that has to be on a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Needed {
+    /// This object; without a namespace, one that is cluster-scoped.
+    Object(Identity),
+    /// A Secret of this name in a namespace that the hub does not tell.
+    SecretNamed(String),
+    /// A Secret with these labels, in this namespace or in one that the hub does not tell.
+    Labelled(Labels, Option<String>),
+}
+
+/// What a field holds.
+#[derive(Clone, Copy)]
+enum Holds {
+    /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names none.
+    Reference(&'static str, &'static str),
+    /// The name of an object of this kind in the object's own namespace.
+    Name(&'static str, &'static str),
+    /// A reference to a Secret in the namespace of Authorino, wherever that is
+    /// (docs/systems/references.md#secrets-of-authorino).
+    AuthorinoSecret,
+    /// A label selector of Secrets in the namespace of Authorino.
+    AuthorinoSecrets,
+    /// A label selector of Secrets in any namespace.
+    Secrets,
+    /// A reference to an Issuer of the object's own namespace, or to a ClusterIssuer.
+    Issuer,
+    /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
+    SecretStore,
+}
+use Holds::{AuthorinoSecret, AuthorinoSecrets, Issuer, Name, Reference, SecretStore, Secrets};
+
+const SECRET: Holds = Reference("", "Secret");
+const CONFIG_MAP: Holds = Reference("", "ConfigMap");
+const SERVICE: Holds = Reference("", "Service");
+/// The reference names group and kind.
+const ANY: Holds = Reference("", "");
+
+/// Group, kinds, and their fields: steps parted by dots, `*` for every entry of a list or mapping, `{a,b}` for either.
+type Fields = (
+    &'static str,
+    &'static [&'static str],
+    &'static [(&'static str, Holds)],
+);
+
+#[rustfmt::skip] // one field a line
+const FIELDS: &[Fields] = &[
+    (GROUP, &["Gateway"], &[
+        ("infrastructure.parametersRef", ANY),
+        ("tls.frontend.{default,perPort.*.tls}.validation.caCertificateRefs.*", CONFIG_MAP),
+        ("{tls.backend,backendTLS}.clientCertificateRef", SECRET),
+        ("listeners.*.tls.frontendValidation.caCertificateRefs.*", CONFIG_MAP),
+    ]),
+    (GROUP, &["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"], &[
+        ("rules.*.backendRefs.*", SERVICE),
+        ("rules.*.{filters,backendRefs.*.filters}.*.{requestMirror,externalAuth}.backendRef", SERVICE),
+        ("rules.*.{filters,backendRefs.*.filters}.*.extensionRef", ANY),
+    ]),
+    (GROUP, &["BackendTLSPolicy"], &[("validation.caCertificateRefs.*", CONFIG_MAP)]),
+    ("gateway.networking.x-k8s.io", &["XBackend"], &[
+        ("tls.clientCertificateRef", SECRET),
+        ("tls.validation.caCertificateRefs.*", CONFIG_MAP),
+    ]),
+    ("kuadrant.io", &["AuthPolicy"], &[
+        ("{rules,defaults.rules,overrides.rules}.authentication.*.{apiKey,x509}.selector", AuthorinoSecrets),
+        ("{rules,defaults.rules,overrides.rules}.authentication.*.oauth2Introspection.credentialsRef", AuthorinoSecret),
+        ("{rules,defaults.rules,overrides.rules}.metadata.*.uma.credentialsRef", AuthorinoSecret),
+        ("{rules,defaults.rules,overrides.rules}.{metadata,callbacks}.*.http.{sharedSecretRef,oauth2.clientSecretRef}", AuthorinoSecret),
+        ("{rules,defaults.rules,overrides.rules}.authorization.*.{opa.externalPolicy,spicedb}.{sharedSecretRef,oauth2.clientSecretRef}", AuthorinoSecret),
+        ("{rules,defaults.rules,overrides.rules}.response.success.*.*.wristband.signingKeyRefs.*", AuthorinoSecret),
+    ]),
+    ("kuadrant.io", &["DNSPolicy"], &[
+        ("providerRefs.*", SECRET),
+        ("healthCheck.additionalHeadersRef", SECRET),
+    ]),
+    ("kuadrant.io", &["DNSRecord"], &[("providerRef", SECRET)]),
+    ("kuadrant.io", &["DNSHealthCheckProbe"], &[("additionalHeadersRef", SECRET)]),
+    ("kuadrant.io", &["TLSPolicy"], &[("issuerRef", Issuer)]),
+    ("gateway.envoyproxy.io", &["SecurityPolicy"], &[
+        ("apiKeyAuth.credentialRefs.*", SECRET),
+        ("basicAuth.users", SECRET),
+        ("oidc.{clientSecret,clientIDRef}", SECRET),
+        ("oidc.provider.{backendRef,backendRefs.*}", SERVICE),
+        ("jwt.providers.*.localJWKS.valueRef", CONFIG_MAP),
+        ("jwt.providers.*.remoteJWKS.{backendRef,backendRefs.*}", SERVICE),
+        ("extAuth.{http,grpc}.{backendRef,backendRefs.*}", SERVICE),
+        ("extAuth.contextExtensions.*.valueRef", CONFIG_MAP),
+    ]),
+    ("gateway.envoyproxy.io", &["ClientTrafficPolicy"], &[
+        ("tls.clientValidation.{caCertificateRefs.*,crl.refs.*}", SECRET),
+    ]),
+    ("gateway.envoyproxy.io", &["BackendTrafficPolicy"], &[
+        ("responseOverride.*.response.body.valueRef", CONFIG_MAP),
+    ]),
+    ("gateway.envoyproxy.io", &["EnvoyExtensionPolicy"], &[
+        ("extProc.*.{backendRef,backendRefs.*}", SERVICE),
+        ("lua.*.valueRef", CONFIG_MAP),
+        ("wasm.*.code.image.pullSecretRef", SECRET),
+        ("wasm.*.code.{http,image}.tls.caCertificateRef", SECRET),
+    ]),
+    ("gateway.envoyproxy.io", &["HTTPRouteFilter"], &[
+        ("credentialInjection.credential.valueRef", SECRET),
+        ("directResponse.body.valueRef", CONFIG_MAP),
+    ]),
+    ("gateway.envoyproxy.io", &["Backend"], &[
+        ("tls.caCertificateRefs.*", CONFIG_MAP),
+        ("tls.clientCertificateRef", SECRET),
+    ]),
+    ("gateway.nginx.org", &["AuthenticationFilter"], &[
+        ("{basic,jwt.file}.secretRef", SECRET),
+        ("oidc.{clientSecretRef,crlSecretRef}", SECRET),
+        ("{jwt.remote,oidc}.caCertificateRefs.*", SECRET),
+    ]),
+    ("gateway.nginx.org", &["WAFPolicy"], &[
+        ("{policySource,securityLogs.*.logSource}.{auth.secretRef,tlsSecret}", SECRET),
+    ]),
+    ("gateway.kgateway.dev", &["TrafficPolicy"], &[
+        ("{apiKeyAuth,basicAuth}.secretRef", SECRET),
+        ("apiKeyAuth.secretSelector", Secrets),
+        (
+            "{extAuth,extProc,jwtAuth,oauth2,rateLimit.global}.extensionRef",
+            Reference("gateway.kgateway.dev", "GatewayExtension"),
+        ),
+    ]),
+    ("gateway.kgateway.dev", &["GatewayExtension"], &[
+        ("{extAuth.grpcService,extAuth.httpService,extProc.grpcService,rateLimit.grpcService,oauth2}.backendRef", SERVICE),
+        ("jwt.providers.*.jwks.remote.backendRef", SERVICE),
+        ("jwt.providers.*.jwks.local.configMapRef", CONFIG_MAP),
+        ("oauth2.credentials.clientSecretRef", SECRET),
+    ]),
+    ("gateway.kgateway.dev", &["ListenerPolicy"], &[
+        ("{default,perPort.*.listener}.clientCertificateValidation.caCertificateRefs.*", CONFIG_MAP),
+    ]),
+    ("gateway.kgateway.dev", &["BackendConfigPolicy"], &[("tls.secretRef", SECRET)]),
+    ("gateway.kgateway.dev", &["Backend"], &[("aws.auth.secretRef", SECRET)]),
+    ("networking.gke.io", &["GCPBackendPolicy"], &[("default.iap.oauth2ClientSecret", SECRET)]),
+    ("networking.gke.io", &["GCPTrafficExtension"], &[
+        ("extensionChains.*.extensions.*.backendRef", SERVICE),
+    ]),
+    ("networking.gke.io", &["GCPRoutingExtension"], &[
+        ("extensionChains.*.extensions.*.backendRef", SERVICE),
+    ]),
+    ("networking.gke.io", &["GCPAuthzPolicy"], &[("customProviders.extensionRefs.*", ANY)]),
+    ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", Name("", "Secret"))]),
+    ("extensions.istio.io", &["TrafficExtension"], &[("wasm.imagePullSecret", Name("", "Secret"))]),
+    ("cert-manager.io", &["Certificate"], &[
+        ("issuerRef", Issuer),
+        ("keystores.*.passwordSecretRef", SECRET),
+    ]),
+    ("external-secrets.io", &["ExternalSecret"], &[("secretStoreRef", SecretStore)]),
+];
+
+/// What an object needs where it stands in a namespace, with the pointer of each reference, in the order of the table.
+pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, String)> {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    let mut found = Vec::new();
+    for (of_group, kinds, fields) in FIELDS {
+        if *of_group != group || !kinds.contains(&kind) {
+            continue;
+        }
+        for (path, holds) in *fields {
+            let spec = object.root().get("spec");
+            walk(&spec, path, &mut |field| {
+                let pointer = if field.get("name").is_present() {
+                    field.get("name")
+                } else {
+                    field.clone()
+                };
+                let pointer = pointer.pointer();
+                found.extend(needed(own, field, *holds).map(|needed| (needed, pointer.to_owned())));
+            });
+        }
+    }
+    if (group, kind) == ("kuadrant.io", "DNSPolicy") {
+        found.extend(default_provider(object, own));
+    }
+    found
+}
+
+/// Calls `found` with every field that is there at the end of a path.
+fn walk<'a>(field: &Field<'a>, path: &str, found: &mut dyn FnMut(&Field<'a>)) {
+    if !field.is_present() {
+        return;
+    }
+    if path.is_empty() {
+        found(field);
+    } else if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
+        for step in either.split(',') {
+            walk(field, &format!("{step}{rest}"), found);
+        }
+    } else {
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+        if step == "*" {
+            for item in field.items() {
+                walk(&item, rest, found);
+            }
+            for (_, entry) in field.entries() {
+                walk(&entry, rest, found);
+            }
+        } else {
+            walk(&field.get(step), rest, found);
+        }
+    }
+}
+
+fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
+    let text = |name: &str| field.get(name).str().filter(|text| !text.is_empty());
+    let own = own.map(str::to_owned);
+    let named = |group: &str, kind: &str, namespace: Option<String>| {
+        Some(Needed::Object(Identity {
+            group_kind: GroupKind::new(group, kind),
+            namespace,
+            name: text("name")?.to_owned(),
+        }))
+    };
+    match holds {
+        Reference(group, kind) => {
+            let group = text("group").unwrap_or(group);
+            let kind = text("kind").unwrap_or(kind);
+            let namespace = text("namespace").map(str::to_owned).or(own);
+            named(group, kind, namespace).filter(|_| !kind.is_empty())
+        }
+        Name(group, kind) => Some(Needed::Object(Identity {
+            group_kind: GroupKind::new(group, kind),
+            namespace: own,
+            name: field.str()?.to_owned(),
+        })),
+        AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
+        AuthorinoSecrets | Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
+        Issuer => match text("kind").unwrap_or("Issuer") {
+            "ClusterIssuer" => named("cert-manager.io", "ClusterIssuer", None),
+            _ => named("cert-manager.io", "Issuer", own),
+        },
+        SecretStore => match text("kind").unwrap_or("SecretStore") {
+            "ClusterSecretStore" => named("external-secrets.io", "ClusterSecretStore", None),
+            kind => named("external-secrets.io", kind, own),
+        },
+    }
+}
+
+/// The labels of a selector that asks for labels only. One with expressions may be met by something that nobody could name.
+fn labels(selector: &Field<'_>) -> Option<Labels> {
+    let labels = selector.get("matchLabels").entries();
+    let labels: Labels = labels
+        .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
+        .collect();
+    (!labels.is_empty()).then_some(labels)
+}
+
+/// A DNSPolicy that names no provider and delegates nothing takes the Secret of its namespace that is marked as the default
+/// (docs/systems/references.md#dns-providers-by-default).
+fn default_provider(policy: &Object, own: Option<&str>) -> Option<(Needed, String)> {
+    let spec = policy.root().get("spec");
+    let providers = spec.get("providerRefs");
+    let delegates = spec.get("delegate").value() == Some(&Value::Bool(true));
+    if providers.items().next().is_some() || delegates {
+        return None;
+    }
+    let label = ("kuadrant.io/default-provider".to_owned(), "true".to_owned());
+    let needed = Needed::Labelled(BTreeMap::from([label]), own.map(str::to_owned));
+    Some((needed, spec.pointer().to_owned()))
+}
+
+/// Labels of a Secret.
+pub(super) type Labels = BTreeMap<String, String>;
+
+/// The Secret that an object makes on its cluster, if it makes one, with its labels
+/// (docs/systems/references.md#who-makes-a-secret).
+pub(super) fn made_by(object: &Object) -> Option<(Identity, Labels)> {
+    let spec = object.root().get("spec");
+    let own = || object.name.clone();
+    let text = |field: Field<'_>| field.str().map(str::to_owned);
+    let (name, template) = match (object.api_version.group.as_str(), object.kind.as_str()) {
+        ("cert-manager.io", "Certificate") => (text(spec.get("secretName"))?, spec.get("secretTemplate")),
+        ("external-secrets.io", "ExternalSecret") => {
+            let target = spec.get("target");
+            let name = text(target.get("name")).unwrap_or_else(own);
+            (name, target.get("template").get("metadata"))
+        }
+        ("bitnami.com", "SealedSecret") => (own(), spec.get("template").get("metadata")),
+        _ => return None,
+    };
+    let labels = template.get("labels").entries();
+    let labels = labels.filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())));
+    let secret = Identity::new("", "Secret", object.namespace.as_deref(), &name);
+    Some((secret, labels.collect()))
+}

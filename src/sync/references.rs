@@ -1,0 +1,219 @@
+//! What shipped objects need on their clusters, and nobody brings there.
+//!
+//! Owns: the finding `reference/not-shipped`, one for each thing that is missing. Flows in: our Gateways, what is synced with
+//! its variants, what is on the clusters. Flows out: findings. Must not know: works.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::gateway::PlacedGateway;
+use super::on_spokes::{OnSpokes, is_among};
+use super::reference_fields::{Labels, Needed, needed_by};
+use super::synced_object::SyncedObject;
+use super::variants::Variant;
+use crate::api::downstream::{downstream_name, downstream_namespace};
+use crate::diagnostic::{Code, Finding, Findings, fitting_names};
+use crate::hub::{Hub, OurGatewayId, Table};
+use crate::object::Object;
+use apimachinery::Identity;
+
+/// So many places of one finding help; more hide it.
+const MOST_PLACES: usize = 5;
+/// Columns for the names of clusters in a message.
+const CLUSTERS_WIDTH: usize = 40;
+
+/// Who needs something: the object of the hub, and where it says so.
+type Referrer<'a> = (&'a Object, String);
+
+/// Something that is missing.
+#[derive(Default)]
+struct Missing<'a> {
+    clusters: BTreeSet<&'a str>,
+    /// In the order of the input's kinds and names.
+    referrers: Vec<Referrer<'a>>,
+    /// Namespaces of the hub where it may stand.
+    hub_namespaces: BTreeSet<&'a str>,
+}
+
+/// Reports everything that a shipped object refers to and that a cluster it goes to will not have.
+pub(crate) fn report_references(
+    hub: &Hub,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    (synced, variants): (&[SyncedObject<'_>], &[Vec<Variant>]),
+    there: &OnSpokes<'_>,
+    findings: &mut Findings,
+) {
+    let mut all = BTreeMap::new();
+    for placed in gateways.rows() {
+        let object = placed.gateway.object;
+        if let Some(namespace) = downstream_namespace(object.namespace_or_empty()) {
+            let mut needed = needed_by(object, Some(&namespace));
+            let redirected = redirected(placed, there);
+            needed.retain(|(_, pointer)| {
+                let reference = pointer.strip_suffix("/name");
+                !redirected
+                    .iter()
+                    .any(|(known, _)| Some(known.as_str()) == reference)
+            });
+            look(needed, &[object], &placed.clusters, there, &mut all);
+        }
+    }
+    for (synced, variants) in synced.iter().zip(variants) {
+        for variant in variants {
+            for copy in &variant.copies {
+                let needed = needed_by(&copy.object, copy.object.namespace.as_deref());
+                look(needed, &synced.sources, &variant.clusters, there, &mut all);
+            }
+        }
+    }
+    for (needed, missing) in &all {
+        findings.extend(not_shipped(hub, needed, missing));
+    }
+}
+
+/// The references of a Gateway to objects of other namespaces that go along with it: the pointer of each, and the name of
+/// the copy, which stands beside that of the Gateway.
+pub(crate) fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
+    let object = placed.gateway.object;
+    let own = object.namespace_or_empty();
+    let Some(downstream) = downstream_namespace(own) else {
+        return Vec::new();
+    };
+    let listeners = placed.gateway.listeners.iter();
+    let certificates = listeners.flat_map(|listener| &listener.certificate_refs);
+    let certificates = certificates.map(|secret| {
+        let namespace = Some(secret.namespace.unwrap_or(&downstream));
+        let secret_there = Identity::new(secret.group, secret.kind, namespace, secret.name);
+        (secret_there, secret.pointer.clone())
+    });
+    let others = needed_by(object, Some(&downstream)).into_iter();
+    let others = others.filter_map(|(needed, pointer)| match needed {
+        Needed::Object(identity) => Some((identity, pointer.strip_suffix("/name")?.to_owned())),
+        _ => None,
+    });
+    let redirect = |(needed, pointer): (Identity, String)| {
+        let namespace = needed
+            .namespace
+            .as_deref()
+            .filter(|namespace| *namespace != downstream)?;
+        let name = downstream_name(namespace, &needed.name, own);
+        let copy = Identity {
+            namespace: Some(downstream.clone()),
+            name: name.clone(),
+            ..needed
+        };
+        let has_copy = |cluster: &String| there.has(&copy, cluster);
+        (!placed.clusters.is_empty() && placed.clusters.iter().all(has_copy)).then_some((pointer, name))
+    };
+    certificates.chain(others).filter_map(redirect).collect()
+}
+
+/// Adds what of a copy's needs some of its clusters will not have.
+fn look<'a>(
+    needed: Vec<(Needed, String)>,
+    sources: &[&'a Object],
+    clusters: &'a [String],
+    there: &OnSpokes<'_>,
+    all: &mut BTreeMap<Needed, Missing<'a>>,
+) {
+    for (needed, pointer) in needed {
+        let lacking = lacking(there, &needed, clusters);
+        if lacking.is_empty() {
+            continue;
+        }
+        let missing = all.entry(needed).or_default();
+        missing.clusters.extend(lacking);
+        let written = sources
+            .iter()
+            .find(|source| source.value.pointer(&pointer).is_some());
+        if let Some(source) = written.or(sources.first()) {
+            missing.hub_namespaces.insert(source.namespace_or_empty());
+            let referrer = (*source, pointer);
+            if !missing.referrers.iter().any(|known| is_same(known, &referrer)) {
+                missing.referrers.push(referrer);
+            }
+        }
+    }
+}
+
+fn is_same(one: &Referrer<'_>, other: &Referrer<'_>) -> bool {
+    std::ptr::eq(one.0, other.0) && one.1 == other.1
+}
+
+/// The clusters that will not have it.
+fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) -> BTreeSet<&'c str> {
+    let names = clusters.iter().map(String::as_str);
+    let without = |wanted: &dyn Fn(&Identity, &Labels) -> bool| {
+        let shipped = there.with_secret(wanted);
+        let lacks = |cluster: &&str| {
+            !is_among(shipped.iter().copied(), cluster) && !there.has_local_secret(cluster, wanted)
+        };
+        names.clone().filter(lacks).collect()
+    };
+    match needed {
+        Needed::Object(identity) => names.filter(|cluster| !there.has(identity, cluster)).collect(),
+        Needed::SecretNamed(name) => without(&|secret, _| secret.name == *name),
+        Needed::Labelled(wanted, namespace) => without(&|secret, labels| {
+            (namespace.is_none() || *namespace == secret.namespace)
+                && wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
+        }),
+    }
+}
+
+fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Finding> {
+    let (referrer, pointer) = missing.referrers.first()?;
+    let clusters = fitting_names(&missing.clusters, CLUSTERS_WIDTH);
+    let what = match needed {
+        Needed::Object(identity) => identity.to_string(),
+        Needed::SecretNamed(name) => format!("Secret {name}"),
+        Needed::Labelled(labels, _) => {
+            let labels: Vec<String> = labels
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            format!("a Secret with the label {}", labels.join(","))
+        }
+    };
+    let mut finding = Finding::new(
+        Code::REFERENCE_NOT_SHIPPED,
+        referrer.place(pointer),
+        format!("{what} is needed on {clusters}, but neither shipped nor known to live there"),
+    )
+    .label(format!("needed by {}", referrer.identity()));
+    let others = missing.referrers.iter().skip(1);
+    for (referrer, pointer) in others.clone().take(MOST_PLACES) {
+        finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
+    }
+    let more = others.count().saturating_sub(MOST_PLACES);
+    if more > 0 {
+        finding = finding.note(format!("{more} more need it"));
+    }
+    let lives_there = "where it lives on a cluster already, put it under `spokes/CLUSTER/`";
+    Some(finding.help(match entry(hub, needed, missing) {
+        Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
+        None => lives_there.to_owned(),
+    }))
+}
+
+/// The entry of the parameters that would ship it, if the hub has it.
+fn entry(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<String> {
+    let Needed::Object(identity) = needed else {
+        return None;
+    };
+    let info = hub
+        .kinds
+        .kind(&identity.group_kind.group, &identity.group_kind.kind)?;
+    let spoke_namespace = identity.namespace.as_deref()?;
+    let mut namespaces = missing.hub_namespaces.iter().copied().chain([spoke_namespace]);
+    let kind = &identity.group_kind;
+    let object = namespaces.find_map(|namespace| {
+        hub.objects
+            .find(&kind.group, &kind.kind, Some(namespace), &identity.name)
+    })?;
+    Some(format!(
+        "{{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{}\", \"names\": [\"{}\"]}}",
+        kind.group,
+        object.api_version.version,
+        info.plural,
+        object.key()
+    ))
+}
