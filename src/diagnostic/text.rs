@@ -250,9 +250,9 @@ mod tests {
         assert_eq!(first_names([""; 0], 2), "");
         assert_eq!(first_names(["a", "b"], 2), "a, b");
         assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
-        assert_eq!(fitting_names(&["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
-        assert_eq!(fitting_names(&["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
-        assert_eq!(fitting_names(&["eu-1", "eu-2"], 1), "eu-1, +1 more");
+        assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
+        assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
+        assert_eq!(fitting_names(["eu-1", "eu-2"], 1), "eu-1, +1 more");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
 use super::misspelled::correct_kind;
+use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::diagnostic::{Code, Finding, Findings, Part};
@@ -196,6 +197,7 @@ fn check(
     let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
     wrong.extend(metadata_findings(&object));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
+    wrong.extend(plain_secret(&object));
     if let Some(crd) = crds.get(&object.group_kind()) {
         wrong.extend(crd::check(crd, &object));
     }

@@ -13,6 +13,7 @@ mod index;
 pub(crate) mod kinds;
 mod misspelled;
 mod ours;
+mod plain_secrets;
 mod table;
 mod versions;
 

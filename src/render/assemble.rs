@@ -18,7 +18,7 @@ use super::namespaces::namespaces;
 use super::plan::{Plan, Work, summaries};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
-use super::secrets::{encrypted, gateway_secrets};
+use super::secrets::{encrypted, gateway_secrets, string_data};
 use super::work::{WorkParts, work_text};
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
@@ -112,6 +112,7 @@ impl<'a> Assembly<'a> {
                 findings.push(encrypted(synced.object));
                 continue;
             }
+            findings.extend(string_data(synced.object));
             let by_kind = match synced.role {
                 Role::Policy => &mut self.plan.policies,
                 Role::Route => &mut self.plan.routes,

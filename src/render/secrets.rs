@@ -129,6 +129,7 @@ fn copy(
         findings.push(encrypted(secret));
         return None;
     }
+    findings.extend(string_data(secret));
     let downstream = downstream_namespace(own)?;
     let downstream_name = downstream_name(namespace, name, own);
     Some(Manifest {
@@ -154,6 +155,27 @@ pub(super) fn encrypted(object: &Object) -> Finding {
     )
     .label("nobody would decrypt it inside a ManifestWork")
     .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
+}
+
+/// An API server moves `stringData` into `data` and forgets it (docs/systems/kubernetes.md#secrets): what is taken out of it
+/// later stays on the cluster, and what the agent applies never equals what is there.
+pub(super) fn string_data(object: &Object) -> Option<Finding> {
+    let field = object.root().get("stringData");
+    if !object.is("", "Secret") || !field.is_present() {
+        return None;
+    }
+    Some(
+        Finding::new(
+            Code::SECRET_STRING_DATA,
+            object.key_place(field.pointer()),
+            format!(
+                "{} is shipped with `stringData`, which no cluster keeps",
+                object.identity()
+            ),
+        )
+        .label("a key that is removed here stays on the clusters")
+        .help("write the values under `data`, in base64"),
+    )
 }
 
 /// Says that a Secret stays away, unless every cluster has it all the same.

@@ -754,3 +754,73 @@ fn a_synced_kind_whose_crd_lacks_what_gep_713_asks_for() {
         run.stdout
     );
 }
+
+/// The Secret of the listener of the worked example, with these fields.
+fn wildcard(fields: &str) -> String {
+    format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: wildcard, namespace: gateways}}\n{fields}\n")
+}
+
+#[test]
+fn a_secret_that_is_not_encrypted() {
+    for fields in ["data: {tls.key: c2VjcmV0}", "stringData: {tls.key: secret}"] {
+        found(
+            |scratch| {
+                scratch.write("hub/secret.yaml", &wildcard(fields));
+            },
+            "warning",
+            "secret/plain",
+            "hub/secret.yaml:4:",
+            "commit a SealedSecret or an ExternalSecret in its place",
+        );
+    }
+    for fields in ["type: Opaque", "data: {}", "data: {tls.key: x}\nsops: {mac: x}"] {
+        let scratch = Scratch::with_worked_example();
+        scratch.write("hub/secret.yaml", &wildcard(fields));
+        let run = scratch.run(&["check", "hub"]);
+        assert!(!run.stdout.contains("secret/plain"), "{run:?}");
+    }
+}
+
+#[test]
+fn string_data_that_is_shipped_however_it_is_chosen() {
+    let with_string_data = |scratch: &Scratch| {
+        scratch.write("hub/secret.yaml", &wildcard("stringData: {tls.key: secret}"));
+    };
+    let help = "write the values under `data`, in base64";
+    let place = "hub/secret.yaml:4:1";
+    found(
+        |scratch| {
+            with_string_data(scratch);
+            scratch.write(
+                "hub/spokewright.yaml",
+                "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\n",
+            );
+        },
+        "warning",
+        "secret/string-data",
+        place,
+        help,
+    );
+    found(
+        |scratch| {
+            with_string_data(scratch);
+            scratch.edit(
+                "hub/class.yaml",
+                "{\"downstreamClass\"",
+                "{\"resourcesToSync\": [{\"group\": \"\", \"version\": \"v1\", \"resource\": \"secrets\", \
+                 \"names\": [\"gateways/wildcard\"]}], \"downstreamClass\"",
+            );
+        },
+        "warning",
+        "secret/string-data",
+        place,
+        help,
+    );
+    let scratch = Scratch::with_worked_example();
+    with_string_data(&scratch);
+    let run = scratch.run(&["check", "hub"]);
+    assert!(
+        !run.stdout.contains("secret/string-data"),
+        "it is not shipped: {run:?}"
+    );
+}

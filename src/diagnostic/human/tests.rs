@@ -348,3 +348,31 @@ fn sentences_and_labels_are_wrapped_where_that_is_wanted_and_source_never() {
     assert_eq!(words(&unwrapped), words(&text));
     assert!(unwrapped.lines().count() < text.lines().count(), "{text}");
 }
+
+#[test]
+fn no_line_of_a_document_with_a_secret_is_shown() {
+    for text in [
+        "kind: Secret\nmetadata: {name: wrong}\ndata: {k: aGlkZGVu}\n",
+        "{\"kind\": \"Secret\", \"metadata\": {\"name\": \"wrong\"}, \"stringData\": {\"k\": \"hidden\"}}",
+        "kind: List\nitems:\n- {kind: 'Secret', metadata: {name: wrong}, data: {k: aGlkZGVu}}\n",
+        "a: 1\n---\nkind: Secret\nmetadata: {name: wrong}\ndata: {k: aGlkZGVu}\n---\nb: 1\n",
+    ] {
+        let shown = at(text, "wrong", Human::default());
+        let place = shown.lines().nth(1).unwrap_or_default();
+        assert!(
+            place.contains("--> a.yaml:") && shown.contains("= note: here"),
+            "{shown}"
+        );
+        assert!(!shown.contains("name") && !shown.contains("hidden"), "{shown}");
+    }
+    for text in [
+        "kind: Gateway\nspec: {tls: {kind: Secret, name: wrong}}\n",
+        "kind: SecretStore\ndata: {name: wrong}\n",
+        "kind: Secret\ndata: {k: aGlkZGVu}\n---\nname: wrong\n",
+    ] {
+        assert!(
+            at(text, "wrong", Human::default()).contains("^^^^^ here"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! Secrets that stand in the input as they are.
+//!
+//! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: who needs the Secret.
+
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+
+/// Says that a Secret holds its values unencrypted: who may read the repository has them.
+pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
+    if !object.is("", "Secret") || object.value.get("sops").is_some() {
+        return None;
+    }
+    let root = object.root();
+    let values = ["data", "stringData"].map(|field| root.get(field)).into_iter();
+    let place = values.flat_map(|field| field.entries().next()).next()?.1;
+    Some(
+        Finding::new(
+            Code::SECRET_PLAIN,
+            object.key_place(place.pointer()),
+            format!("{} is not encrypted: whoever reads the repository has its values", object.identity()),
+        )
+        .help(
+            "keep it out of the repository, or commit a SealedSecret or an ExternalSecret in its place; change what was \
+             committed",
+        ),
+    )
+}
