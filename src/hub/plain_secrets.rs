@@ -11,8 +11,8 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
         return None;
     }
     let root = object.root();
-    let values = ["data", "stringData"].map(|field| root.get(field)).into_iter();
-    let place = values.flat_map(|field| field.entries().next()).next()?.1;
+    let mut values = ["data", "stringData"].map(|field| root.get(field)).into_iter();
+    let (_, place) = values.find_map(|field| field.entries().next())?;
     Some(
         Finding::new(
             Code::SECRET_PLAIN,
