@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Reading;
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::Field;
@@ -219,6 +219,8 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
 /// A ReferenceGrant: who may refer into its namespace.
 #[derive(Debug, Clone)]
 pub(crate) struct ReferenceGrant<'a> {
+    /// The object.
+    pub object: &'a Object,
     /// The namespace that is opened.
     pub namespace: &'a str,
     /// Group, kind and namespace that may refer.
@@ -257,10 +259,23 @@ impl<'a> ReferenceGrant<'a> {
             })
             .collect();
         (!reading.is_wrong()).then_some(Self {
+            object,
             namespace: object.namespace_or_empty(),
             from,
             to,
         })
+    }
+
+    /// Where this grant permits the reference to a namespace that is spelled much like the one it comes from.
+    pub(crate) fn almost_permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> Option<Place> {
+        let (group, kind, namespace) = from;
+        let near = |(of_group, of_kind, known): &(&str, &str, &str)| {
+            (*of_group, *of_kind) == (group, kind) && nearest(namespace, [*known]).is_some()
+        };
+        let position = self.from.iter().position(near)?;
+        let (_, _, known) = self.from.get(position)?;
+        let place = || self.object.place(&format!("/spec/from/{position}/namespace"));
+        self.permits((group, kind, known), to).then(place)
     }
 
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) here.

@@ -41,6 +41,8 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
+    /// Objects whose own findings explain this one ([`Finding::follows_from`]).
+    pub(super) causes: Vec<Place>,
 }
 
 impl Finding {
@@ -56,6 +58,7 @@ impl Finding {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            causes: Vec::new(),
         }
     }
 
@@ -87,6 +90,14 @@ impl Finding {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Says that this may be so only because an object, at this place, is wrong. When anything as severe is found in it,
+    /// this is left out: one mistake is told once, where it is.
+    #[must_use]
+    pub(crate) fn follows_from(mut self, object: Place) -> Self {
+        self.causes.push(object);
         self
     }
 

@@ -3,9 +3,9 @@
 //! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
 //! sorted, and the exit status that they ask for. Must not know: forms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::{Code, Finding, Locate, Place, Severity};
+use super::{Code, DocumentId, Finding, Locate, Place, Severity};
 
 /// What the configuration's `findings` map may say about one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,10 +97,31 @@ impl Findings {
             }
             true
         });
+        self.drop_consequences();
         // Every field takes part: findings that differ in their notes only must not keep the order in which
         // the stages came by, and repeats must meet.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         self.found.dedup();
+    }
+
+    /// Drops what only follows from something else that is found, and is as severe.
+    fn drop_consequences(&mut self) {
+        let mut roots: HashMap<DocumentId, Vec<(Place, Severity)>> = HashMap::new();
+        for finding in self.found.iter().filter(|finding| finding.causes.is_empty()) {
+            if let Some(document) = finding.place.document() {
+                let found = (finding.place.clone(), finding.severity);
+                roots.entry(document).or_default().push(found);
+            }
+        }
+        self.found.retain(|finding| {
+            !finding.causes.iter().any(|cause| {
+                let there = cause.document().and_then(|document| roots.get(&document));
+                let explains = |(place, severity): &(Place, Severity)| {
+                    *severity <= finding.severity && place.is_within(cause)
+                };
+                there.into_iter().flatten().any(explains)
+            })
+        });
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
@@ -160,6 +181,7 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         related,
         notes,
         help,
+        causes: _,
     } = finding;
     (place, code, message, label, severity, related, notes, help)
 }

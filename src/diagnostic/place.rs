@@ -74,6 +74,33 @@ impl Place {
         }
     }
 
+    /// The document and the pointer in it; `None` for what has no document.
+    fn field(&self) -> Option<(DocumentId, &str)> {
+        match self {
+            Self::Field {
+                document, pointer, ..
+            }
+            | Self::Embedded {
+                document, pointer, ..
+            } => Some((*document, pointer)),
+            Self::Text { .. } | Self::Path(_) | Self::Run => None,
+        }
+    }
+
+    /// The document, if it has one.
+    pub(super) fn document(&self) -> Option<DocumentId> {
+        self.field().map(|(document, _)| document)
+    }
+
+    /// Whether this is the same field of the same document as another place, or stands below it.
+    pub(super) fn is_within(&self, outer: &Self) -> bool {
+        let (Some((document, pointer)), Some((of, root))) = (self.field(), outer.field()) else {
+            return false;
+        };
+        let below = pointer.strip_prefix(root);
+        document == of && below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
     /// The key at `pointer` of `document`.
     #[must_use]
     pub fn key(document: DocumentId, pointer: impl Into<String>) -> Self {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Hub;
 use crate::api::gateway::{GROUP, ReferenceGrant};
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, Place};
 
 /// All ReferenceGrants of the hub, by the namespace that they open.
 #[derive(Debug, Default)]
@@ -36,5 +36,17 @@ impl<'a> Grants<'a> {
                 .by_namespace
                 .get(namespace)
                 .is_some_and(|grants| grants.iter().any(|grant| grant.permits(from, to)))
+    }
+
+    /// Where a grant would permit a reference but for a slip in the namespace that it comes from.
+    #[must_use]
+    pub(crate) fn almost_permit(
+        &self,
+        from: (&str, &str, &str),
+        namespace: &str,
+        to: (&str, &str, &str),
+    ) -> Option<Place> {
+        let grants = self.by_namespace.get(namespace)?;
+        grants.iter().find_map(|grant| grant.almost_permits(from, to))
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::inputs::Loaded;
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Place, first_names};
+use crate::diagnostic::{Code, Finding, Place, first_names, nearest};
 use crate::hub::Ours;
 use crate::object::well_known::PLACEMENT_LABEL;
 
@@ -20,7 +20,7 @@ const MOST: usize = 5;
 pub(super) fn nothing_rendered(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Finding {
     Finding::new(
         Code::EMPTY_NOTHING_RENDERED,
-        Place::Run,
+        near_class(loaded, ours).unwrap_or(Place::Run),
         "no cluster would receive anything",
     )
     .note("an empty result makes Argo CD delete everything that was applied before")
@@ -65,6 +65,20 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
         "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
          PlacementDecisions; or pass --allow-empty if nothing is what you mean"
     )
+}
+
+/// Where no class is ours, the controller's name of the class that comes nearest.
+fn near_class(loaded: &Loaded, ours: &Ours<'_>) -> Option<Place> {
+    if !ours.classes.is_empty() {
+        return None;
+    }
+    let ours = loaded.config.controller_name.as_str();
+    let mut classes = loaded.hub.objects.of_kind(GROUP, "GatewayClass").iter();
+    classes.find_map(|class| {
+        let name = class.root().get("spec").get("controllerName");
+        nearest(name.str()?, [ours])?;
+        Some(class.place(name.pointer()))
+    })
 }
 
 /// No class is ours: whose are they?

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
-use crate::diagnostic::{DocumentId, Findings, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
@@ -248,7 +248,16 @@ pub(super) fn evaluate<'a>(
     for (policy, kept) in kept_away(decided, withheld) {
         fates.keep_away(&attachments.locator(policy), kept);
     }
-    outcomes(attachments, &fates, cluster, findings);
+    let (mut so_far, wrong) = (
+        findings.iter().chain(loaded.findings.iter()),
+        |finding: &Finding| {
+            finding.severity == Severity::Error || finding.code == Code::ROUTE_PARENT_NOT_FOUND
+        },
+    );
+    // What holds where says nothing while something that leads there is wrong.
+    if !so_far.any(wrong) {
+        outcomes(attachments, &fates, cluster, findings);
+    }
     PolicyView {
         hub: attachments,
         hub_effective: hub,

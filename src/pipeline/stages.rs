@@ -139,7 +139,7 @@ fn plan<'a>(
         clusters,
         findings,
     );
-    report_unused(&attached.attachments, &attached.kinds, clusters, findings);
+    report_unused(&attached.attachments, &attached.kinds, ours, clusters, findings);
     let Received {
         gateways,
         synced,

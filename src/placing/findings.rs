@@ -8,6 +8,7 @@ use ocm_placement::{Difference, Evaluation, InvalidField, Problem, ProblemKind};
 use super::location::{object_of, place_of};
 use crate::diagnostic::{Code, Finding, first_names};
 use crate::hub::Hub;
+use crate::object::well_known::PLACEMENT_LABEL;
 
 /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, and times that would
 /// decide something in a run without a clock.
@@ -100,5 +101,15 @@ pub(super) fn differs(hub: &Hub, difference: &Difference) -> Finding {
     .help(
         "render with `--placement evaluate`, or refresh the files with `spokewright placement --write DIR`",
     );
+    let given = hub
+        .objects
+        .of_kind(ocm_placement::GROUP, "PlacementDecision")
+        .iter();
+    let given = given.filter(|decision| {
+        decision.namespace_or_empty() == namespace && decision.label(PLACEMENT_LABEL) == Some(name)
+    });
+    let finding = given.fold(finding, |finding, decision| {
+        finding.follows_from(decision.place(""))
+    });
     parts.into_iter().flatten().fold(finding, Finding::note)
 }

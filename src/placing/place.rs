@@ -164,15 +164,25 @@ impl Placing<'_> {
 }
 
 fn not_placed(gateway: &Gateway<'_>) -> Finding {
-    Finding::new(
+    let labels = gateway.object.root().get("metadata").get("labels");
+    let near = nearest(PLACEMENT_LABEL, labels.entries().map(|(label, _)| label));
+    let near = near.map(|near| labels.get(near));
+    let place = match &near {
+        Some(near) => gateway.object.key_place(near.pointer()),
+        None => gateway.object.place(labels.pointer()),
+    };
+    let finding = Finding::new(
         Code::GATEWAY_NOT_PLACED,
-        gateway.object.place("/metadata/labels"),
+        place,
         format!(
             "{} has no placement label, so no cluster receives it",
             gateway.object.identity()
         ),
-    )
-    .help(format!(
+    );
+    if near.is_some() {
+        return finding.help(format!("did you mean `{PLACEMENT_LABEL}`?"));
+    }
+    finding.help(format!(
         "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
     ))
 }

@@ -184,23 +184,33 @@ impl<'a> Resolver<'_, 'a> {
         } else {
             "namespace"
         };
-        self.findings.push(
-            Finding::new(
-                Code::POLICY_REF_NOT_PERMITTED,
-                object.place(&format!("{}/{pointer}", declared.pointer)),
-                format!(
-                    "{} may not target {}: it lies in another namespace",
-                    object.identity(),
-                    declared.describe(namespace)
-                ),
-            )
-            .help(format!(
-                "add a ReferenceGrant to namespace {namespace}, from {} in {} to {}",
-                object.group_kind(),
-                object.namespace_or_empty(),
-                shown_kind(declared)
-            )),
+        let own = object.namespace_or_empty();
+        let finding = Finding::new(
+            Code::POLICY_REF_NOT_PERMITTED,
+            object.place(&format!("{}/{pointer}", declared.pointer)),
+            format!(
+                "{} may not target {}: it lies in another namespace",
+                object.identity(),
+                declared.describe(namespace)
+            ),
         );
+        let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
+        let to = (
+            declared.group.as_str(),
+            declared.kind.as_str(),
+            declared.name.as_str(),
+        );
+        self.findings
+            .push(match self.grants.almost_permit(from, namespace, to) {
+                Some(place) => finding
+                    .related(place, "this grant is for another namespace")
+                    .help(format!("write `namespace: {own}` in the ReferenceGrant")),
+                None => finding.help(format!(
+                    "add a ReferenceGrant to namespace {namespace}, from {} in {own} to {}",
+                    object.group_kind(),
+                    shown_kind(declared)
+                )),
+            });
     }
 
     /// An error where only the hub can hold the target, a warning where it may live on spokes
@@ -254,6 +264,12 @@ impl<'a> Resolver<'_, 'a> {
         )
         .label(format!("the target of {}", policy.object.identity()))
         .severity(severity);
+        // A broken target is there, and its own findings say so.
+        let target = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
+        let finding = match self.sources.get(&target) {
+            Some(broken) if !whole_exists => finding.follows_from(broken.place("")),
+            _ => finding,
+        };
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let near = match (&sections, &declared.section) {
             (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),

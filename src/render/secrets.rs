@@ -60,7 +60,8 @@ pub(super) fn gateway_secrets(
     let mut secrets = GatewaySecrets::default();
     for ((namespace, name), references) in needed {
         if input.settings.secrets == Secrets::Omit {
-            findings.extend(not_rendered(placed, (namespace, name), &references, on_spokes));
+            let finding = not_rendered(placed, (namespace, name), &references, on_spokes);
+            findings.extend(finding.map(|finding| explained(finding, placed, hub)));
         } else if let Some(manifest) = copy(gateway, namespace, name, &references, hub, grants, findings) {
             let downstream = manifest.resource.name.clone();
             secrets.rewrites.extend(
@@ -176,6 +177,27 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
         .label("a key that is removed here stays on the clusters")
         .help("write the values under `data`, in base64"),
     )
+}
+
+/// With the objects whose mistakes keep a Secret from being made: its class, which says what is synced, and what makes
+/// Secrets.
+fn explained(finding: Finding, placed: &PlacedGateway<'_>, hub: &Hub) -> Finding {
+    let gateway = placed.gateway.object;
+    let class = hub
+        .objects
+        .find(GROUP, "GatewayClass", None, placed.gateway.class_name);
+    let makers = [
+        ("kuadrant.io", "TLSPolicy"),
+        ("cert-manager.io", "Certificate"),
+        ("external-secrets.io", "ExternalSecret"),
+        ("bitnami.com", "SealedSecret"),
+    ];
+    let makers = makers
+        .into_iter()
+        .flat_map(|(group, kind)| hub.objects.of_kind(group, kind));
+    let makers = makers.filter(|maker| maker.namespace == gateway.namespace);
+    let causes = class.into_iter().chain(makers);
+    causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }
 
 /// Says that a Secret stays away, unless every cluster has it all the same.

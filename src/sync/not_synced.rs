@@ -178,6 +178,10 @@ fn not_synced(
         ),
     )
     .label(format!("{} has the class `{class}`", gateway.object.identity()));
+    let finding = match ours.classes.get(class) {
+        Some(known) => finding.follows_from(known.class.object.place("")),
+        None => finding,
+    };
     Some(finding.help(format!(
         "add {{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`"
     )))
@@ -226,6 +230,7 @@ fn other_class(
 pub(crate) fn report_unused(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,
+    ours: &Ours<'_>,
     clusters: &Table<OurGatewayId, Arc<[String]>>,
     findings: &mut Findings,
 ) {
@@ -245,17 +250,21 @@ pub(crate) fn report_unused(
             .targets
             .first()
             .map_or("/spec", |declared| &declared.pointer);
-        findings.push(
-            Finding::new(
-                Code::POLICY_UNUSED,
-                policy.object.place(pointer),
-                format!(
-                    "{} reaches no cluster: nothing that it targets is placed",
-                    policy.object.identity()
-                ),
-            )
-            .label("placed nowhere")
-            .help("place the Gateway, or remove the policy"),
-        );
+        let finding = Finding::new(
+            Code::POLICY_UNUSED,
+            policy.object.place(pointer),
+            format!(
+                "{} reaches no cluster: nothing that it targets is placed",
+                policy.object.identity()
+            ),
+        )
+        .label("placed nowhere")
+        .help("place the Gateway, or remove the policy");
+        let gateways = reached
+            .iter()
+            .map(|gateway| ours.gateways.get(*gateway).gateway.object);
+        findings.push(gateways.fold(finding, |finding, gateway| {
+            finding.follows_from(gateway.place(""))
+        }));
     }
 }

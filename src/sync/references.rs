@@ -43,6 +43,9 @@ pub(crate) fn report_references(
     findings: &mut Findings,
 ) {
     let mut all = BTreeMap::new();
+    let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
+    // That a cluster is unknown is said where it is named.
+    let is_known = |cluster: &str| managed.is_empty() || managed.iter().any(|known| known.name == cluster);
     for placed in gateways.rows() {
         let object = placed.gateway.object;
         if let Some(namespace) = downstream_namespace(object.namespace_or_empty()) {
@@ -65,8 +68,11 @@ pub(crate) fn report_references(
             }
         }
     }
-    for (needed, missing) in &all {
-        findings.extend(not_shipped(hub, needed, missing));
+    for (needed, mut missing) in all {
+        missing.clusters.retain(|cluster| is_known(cluster));
+        if !missing.clusters.is_empty() {
+            findings.extend(not_shipped(hub, &needed, &missing));
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod git_index;
 mod graph;
 mod help;
 mod interrupted;
+mod mistakes;
 mod output;
 mod parts;
 mod placement;

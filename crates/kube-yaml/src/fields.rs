@@ -52,11 +52,16 @@ pub(super) fn insert<R: Record>(
                 return Ok(());
             }
             let key = occupied.key();
+            let help = if key == "apiVersion" {
+                "where another object begins, write `---` on a line of its own before it; else remove one of the two"
+            } else {
+                "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key"
+            };
             let error = Error::new(
                 ErrorKind::DuplicateKey,
                 range.clone(),
                 format!("the key `{key}` is already in this mapping"),
-                "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key",
+                help,
             );
             Err(match R::key_of(fields, key) {
                 Some(first) => error.with_related(first, format!("`{key}` stands here first")),

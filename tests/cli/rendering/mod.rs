@@ -240,7 +240,10 @@ fn secrets_are_copied_once_and_follow_their_reference() {
          spec:\n  from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: gateways}]\n\
          \x20 to: [{group: \"\", kind: Secret}]\n",
     );
-    scratch.run(&["render", "hub"]).exits(0).does_not_say("secret/not-");
+    scratch
+        .run(&["render", "hub"])
+        .exits(0)
+        .does_not_say("secret/not-");
     let work = work(&scratch, GATEWAY_WORK);
     assert_eq!(work.matches("kind: Secret").count(), 2, "{work}");
     assert_eq!(work.matches("- name: certs.other").count(), 1, "{work}");
