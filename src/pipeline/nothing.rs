@@ -72,11 +72,11 @@ fn near_class(loaded: &Loaded, ours: &Ours<'_>) -> Option<Place> {
     if !ours.classes.is_empty() {
         return None;
     }
-    let ours = loaded.config.controller_name.as_str();
+    let controller = loaded.config.controller_name.as_str();
     let mut classes = loaded.hub.objects.of_kind(GROUP, "GatewayClass").iter();
     classes.find_map(|class| {
         let name = class.root().get("spec").get("controllerName");
-        nearest(name.str()?, [ours])?;
+        nearest(name.str()?, [controller])?;
         Some(class.place(name.pointer()))
     })
 }

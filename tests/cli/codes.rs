@@ -126,6 +126,11 @@ fn a_policy_that_nobody_syncs_and_one_that_reaches_no_cluster() {
                 "    cluster.open-cluster-management.io/placement: edge\n",
                 "    a: b\n",
             );
+            // Where the Gateway's own finding is silenced, that of its policies is not.
+            scratch.write(
+                "hub/spokewright.yaml",
+                "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nfindings: {gateway/not-placed: off}\n",
+            );
         },
         "warning",
         "policy/unused",

@@ -284,13 +284,13 @@ fn what_is_no_route_is_refused_with_where_it_belongs() {
         entry("kuadrant.io", "authpolicies")
     ));
     assert_eq!(code, Code::PARAMS_RESOURCE);
-    assert!(message.contains("AuthPolicy is no route"), "{message}");
-    assert_eq!(help, "it is a policy: list it in `policiesToSync`");
+    assert!(message.contains("AuthPolicy is a policy"), "{message}");
+    assert_eq!(help, "list it in `policiesToSync`");
     for (group, plural) in [("\"\"", "secrets"), ("g.io", "gateways")] {
         let (code, message, help) = only(&format!("resourcesToSync: [{}]", entry(group, plural)));
         assert_eq!(code, Code::PARAMS_RESOURCE);
         assert!(message.contains("has no spec.parentRefs"), "{message}");
-        assert!(help.contains("httproutes"), "{help}");
+        assert!(help.contains("add `names: [NAMESPACE/NAME]`"), "{help}");
     }
     let (_, message, _) = only(&format!("resourcesToSync: [{}]", entry("g.io", "wideroutes")));
     assert!(message.contains("cluster-scoped"), "{message}");
