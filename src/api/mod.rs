@@ -18,6 +18,7 @@ pub(crate) mod params;
 pub(crate) mod policy;
 mod reading;
 pub(crate) mod route;
+pub(crate) mod rules;
 mod structural;
 pub(crate) mod violation;
 

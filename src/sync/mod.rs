@@ -37,6 +37,7 @@ mod variants;
 
 mod touched;
 
+mod broken_rules;
 mod unknown_kinds;
 
 mod spokes;
@@ -46,6 +47,7 @@ mod tests;
 
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
+pub(crate) use broken_rules::report_broken_rules;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub(crate) use gateway::PlacedGateway;
 pub(crate) use left_alone::leave_others_alone;

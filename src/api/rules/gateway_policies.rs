@@ -1,0 +1,75 @@
+//! Gateway API's own policies.
+//!
+//! Owns: the rules of BackendTLSPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
+
+use super::complaints::{Complaints, repeated, says};
+use apimachinery::Field;
+
+/// A BackendTLSPolicy.
+pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    let text = |target: &Field<'_>, field: &str| target.get(field).str().unwrap_or_default().to_owned();
+    let whole =
+        |target: &Field<'_>| Some([text(target, "group"), text(target, "kind"), text(target, "name")]);
+    let targets = spec.get("targetRefs");
+    for (again, first) in repeated(targets.items(), |target| {
+        Some((whole(target), text(target, "sectionName")))
+    }) {
+        complaints.again((&again, &first), "one target is named twice", "keep one of them");
+    }
+    let all: Vec<Field<'_>> = targets.items().collect();
+    for (at, target) in all.iter().enumerate() {
+        let is_part = says(&target.get("sectionName"));
+        let mut before = all.iter().take(at);
+        let other =
+            before.find(|other| whole(other) == whole(target) && says(&other.get("sectionName")) != is_part);
+        if let Some(other) = other {
+            let message = "one target is named as a whole and by one of its ports";
+            complaints.again(
+                (target, other),
+                message,
+                "give both a `sectionName`, or keep the one without",
+            );
+        }
+    }
+    let validation = spec.get("validation");
+    let (own, known) = (
+        validation.get("caCertificateRefs"),
+        validation.get("wellKnownCACertificates"),
+    );
+    let has_own = own.items().next().is_some();
+    match (has_own, says(&known)) {
+        (true, true) => complaints.key(
+            &known,
+            "`caCertificateRefs` and `wellKnownCACertificates` are two answers to one question",
+            "keep one of them",
+        ),
+        (false, false) if validation.is_present() => complaints.value(
+            &validation,
+            "nothing says which certificates are trusted",
+            "add `caCertificateRefs`, or `wellKnownCACertificates: System`",
+        ),
+        _ => {}
+    }
+    for name in validation.get("subjectAltNames").items() {
+        let Some(kind) = name.get("type").str() else {
+            continue;
+        };
+        for (known, field) in [("Hostname", "hostname"), ("URI", "uri")] {
+            let field_of = name.get(field);
+            match (kind == known, says(&field_of)) {
+                (true, false) => complaints.value(
+                    &name,
+                    format!("a name of type {known} has no `{field}`"),
+                    format!("add `{field}`"),
+                ),
+                (false, true) => complaints.key(
+                    &field_of,
+                    format!("a name of type {kind} cannot have `{field}`"),
+                    format!("remove it, or write `type: {known}`"),
+                ),
+                _ => {}
+            }
+        }
+    }
+}
