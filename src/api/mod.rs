@@ -20,6 +20,7 @@ mod reading;
 pub(crate) mod route;
 pub(crate) mod rules;
 mod structural;
+pub(crate) mod suppression;
 pub(crate) mod violation;
 
 pub(crate) use fields::Reading;

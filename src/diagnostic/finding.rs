@@ -2,7 +2,7 @@
 //!
 //! Owns: its parts. Flows in: words of a stage. Flows out: a [`Finding`]. Must not know: how it is shown.
 
-use super::{Code, Place, Severity};
+use super::{Code, Place, Severity, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +41,8 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
+    /// Why it is not counted, where somebody accepted it.
+    pub suppressed: Option<Suppressed>,
 }
 
 impl Finding {
@@ -56,6 +58,7 @@ impl Finding {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            suppressed: None,
         }
     }
 
@@ -88,6 +91,12 @@ impl Finding {
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
+    }
+
+    /// Whether it counts as one of this severity: a finding that somebody accepted does not.
+    #[must_use]
+    pub fn counts_as(&self, severity: Severity) -> bool {
+        self.severity == severity && self.suppressed.is_none()
     }
 
     /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a

@@ -287,6 +287,8 @@ fn policies_say_something_and_nothing_twice() {
 mod like_an_api_server {
     //! Objects that are right by their structure: our rules refuse exactly those that the CRD refuses.
 
+    use std::cell::Cell;
+
     use proptest::prelude::*;
     use proptest::strategy::BoxedStrategy;
     use proptest::test_runner::{Config, TestRunner};
@@ -334,6 +336,7 @@ mod like_an_api_server {
             .unwrap_or_else(|| panic!("no {file}"));
         let (crd, _) = crd::read(&found.1);
         let crd = crd.expect("a CRD");
+        let (accepted, refused) = (Cell::new(0), Cell::new(0));
         let mut runner = TestRunner::new(Config::with_cases(500));
         runner
             .run(spec, |spec| {
@@ -359,6 +362,8 @@ mod like_an_api_server {
                 Ok(())
             })
             .unwrap_or_else(|error| panic!("{kind}: {error}"));
+        let counts = (accepted.get(), refused.get());
+        assert!(counts.0 > 10 && counts.1 > 10, "{kind}: accepted and refused {counts:?}");
     }
 
     fn names() -> Made {
