@@ -38,6 +38,7 @@ mod variants;
 mod touched;
 
 mod broken_rules;
+mod shadowed;
 mod unknown_kinds;
 
 mod spokes;
@@ -58,6 +59,7 @@ pub(crate) use other_version::report_other_versions;
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
+pub(crate) use shadowed::report_shadowed;
 pub(crate) use spokes::Spoke;
 pub(crate) use spokes::Spokes;
 pub(crate) use synced_kinds::SyncedKinds;

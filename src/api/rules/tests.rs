@@ -363,7 +363,10 @@ mod like_an_api_server {
             })
             .unwrap_or_else(|error| panic!("{kind}: {error}"));
         let counts = (accepted.get(), refused.get());
-        assert!(counts.0 > 10 && counts.1 > 10, "{kind}: accepted and refused {counts:?}");
+        assert!(
+            counts.0 > 10 && counts.1 > 10,
+            "{kind}: accepted and refused {counts:?}"
+        );
     }
 
     fn names() -> Made {
