@@ -119,10 +119,10 @@ pub(super) fn attach<'a>(
         report_local_conflicts(&attachments, there, findings);
     }
     report_unknown_kinds(&attachments, &teaching.profiles, hub, ours, findings);
-    report_broken_rules(&attachments, hub, ours, &loaded.findings, findings);
-    report_shadowed(&attachments, ours, teaching.ages, findings);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
+    report_broken_rules(&attachments, hub, ours, synced, &loaded.findings, findings);
+    report_shadowed(&attachments, ours, teaching.ages, findings);
     report_same_target(&attachments, synced, findings);
     Attached {
         attachments,

@@ -10,7 +10,7 @@ use globset::GlobMatcher;
 use jiff::Timestamp;
 
 use crate::api::suppression::{self, Scope, Suppression, invalid};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Place, Severity, Suppressed};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Suppressed};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::source::Sources;
@@ -136,10 +136,15 @@ impl<'a> About<'a> {
                     let object = self.object(&finding.place);
                     object.is_some_and(|object| self.hub.is_called(object, wanted))
                 };
-                let relative = self.sources.root_relative();
+                // By the number of the file, because a position costs a look into its text.
+                let source = match &finding.place {
+                    Place::Field { document, .. } | Place::Embedded { document, .. } => Some(document.source),
+                    Place::Text { source, .. } => Some(*source),
+                    Place::Path(_) | Place::Run => None,
+                };
                 let file = match &finding.place {
                     Place::Path(path) => Some(path.as_str()),
-                    place => relative.locate(place).map(|span| span.path),
+                    _ => source.and_then(|source| Some(self.sources.file(source)?.relative.as_str())),
                 };
                 let is_in = |glob: &GlobMatcher| file.is_some_and(|path| glob.is_match(path));
                 object.as_ref().is_none_or(is_named) && path.as_ref().is_none_or(is_in)

@@ -1,25 +1,27 @@
 //! Gateways, ListenerSets, routes and policies in our chain that break a rule of their kind.
 //!
 //! Owns: which objects are in the chain: our Gateways, what hangs on them, what targets them. Flows in: the topology with
-//! its policies, the hub, what was said of the input before. Flows out: findings. Must not know: the rules.
+//! its policies, which of them are synced, the hub, what was said of the input before. Flows out: findings. Must not know:
+//! the rules.
 
 use std::collections::BTreeSet;
 
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
 use crate::api::rules;
-use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
-use crate::policy::Attachments;
-use crate::topology::{GatewayId, Topology};
+use crate::policy::{Attachments, KindId};
+use crate::topology::{GatewayId, Node, Topology};
 
 /// Reports what an API server would refuse of the objects in our chain whose CRD is not in the input, and what nobody
-/// serves of those that have one. `said` are the findings of reading: what is wrong by its structure is not told again.
+/// serves of those that have one. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its structure is not told again.
 pub(crate) fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
+    synced: impl Fn(KindId, Node) -> bool,
     said: &Findings,
     findings: &mut Findings,
 ) {
@@ -29,7 +31,8 @@ pub(crate) fn report_broken_rules(
         .map(|finding| &finding.place)
         .collect();
     let is_new = |finding: &Finding| !said.iter().any(|place| is_one_field(place, &finding.place));
-    for object in (Chain { attachments, ours }).objects() {
+    let chain = Chain { attachments, ours };
+    for (object, is_shipped) in chain.objects(synced) {
         let mut found = match hub.crds.contains_key(&object.group_kind()) {
             true => Vec::new(),
             false => rules::broken(object),
@@ -37,7 +40,12 @@ pub(crate) fn report_broken_rules(
         if object.api_version.group == GROUP && ["Gateway", "ListenerSet"].contains(&object.kind.as_str()) {
             found.extend(rules::conflicting(object));
         }
-        findings.extend(found.into_iter().filter(is_new));
+        for mut finding in found.into_iter().filter(is_new) {
+            if !is_shipped {
+                finding.severity = Severity::Warning;
+            }
+            findings.push(finding);
+        }
     }
 }
 
@@ -70,7 +78,8 @@ struct Chain<'c, 'a> {
 }
 
 impl<'a> Chain<'_, 'a> {
-    fn objects(&self) -> Vec<&'a Object> {
+    /// All of them, and whether what is wrong with one stops a run.
+    fn objects(&self, synced: impl Fn(KindId, Node) -> bool) -> Vec<(&'a Object, bool)> {
         let topology = &self.attachments.topology;
         let gateways = topology.gateways.iter().filter(|(id, _)| self.is_ours(*id));
         let sets = topology.listener_sets.rows().iter();
@@ -86,11 +95,16 @@ impl<'a> Chain<'_, 'a> {
                     .any(|gateway| self.is_ours(gateway))
             })
         });
+        let policies = policies.map(|policy| {
+            let mut nodes = policy.nodes().into_iter();
+            (policy.object, nodes.any(|node| synced(policy.kind, node)))
+        });
         gateways
             .map(|(_, gateway)| gateway.object)
             .chain(sets.map(|set| set.object))
             .chain(routes.map(|route| route.object))
-            .chain(policies.map(|policy| policy.object))
+            .map(|object| (object, true))
+            .chain(policies)
             .collect()
     }
 
