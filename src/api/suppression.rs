@@ -14,9 +14,9 @@ use jiff::tz::TimeZone;
 use crate::diagnostic::{
     CODES, Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy, nearest,
 };
-use crate::object::Object;
 use crate::object::well_known::SUPPRESS_ANNOTATION;
-use apimachinery::{Field, Identity, pointer};
+use crate::object::{Object, Origin};
+use apimachinery::{Field, pointer};
 
 /// Warnings of one code that are accepted.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Suppression {
 #[derive(Debug, Clone)]
 pub(crate) enum Scope {
     /// Those about the object that carries the annotation.
-    Own(Identity),
+    Own(Origin),
     /// Those about an object that is spelled like this, where given, in these files, where given.
     Named {
         /// `KIND/[NAMESPACE/]NAME`.
@@ -175,7 +175,7 @@ pub(crate) fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Sup
             Ok(_) if reason.is_empty() => findings.push(no_reason(place.clone())),
             Ok(code) => found.push(Suppression {
                 code,
-                scope: Scope::Own(object.identity()),
+                scope: Scope::Own(object.origin.clone()),
                 reason: reason.to_owned(),
                 until: None,
                 place: place.clone(),

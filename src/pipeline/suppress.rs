@@ -127,9 +127,9 @@ impl<'a> About<'a> {
             return false;
         }
         match &suppression.scope {
-            Scope::Own(identity) => {
+            Scope::Own(origin) => {
                 let object = self.object(&finding.place);
-                object.is_some_and(|object| object.identity() == *identity)
+                object.is_some_and(|object| object.origin == *origin)
             }
             Scope::Named { object, path } => {
                 let is_named = |wanted: &String| {

@@ -33,10 +33,10 @@ pub(crate) fn report_broken_rules(
     let is_new = |finding: &Finding| !said.iter().any(|place| is_one_field(place, &finding.place));
     let chain = Chain { attachments, ours };
     for (object, is_shipped) in chain.objects(synced) {
-        let mut found = match hub.crds.contains_key(&object.group_kind()) {
-            true => Vec::new(),
-            false => rules::broken(object),
-        };
+        let mut found = Vec::new();
+        if !hub.crds.contains_key(&object.group_kind()) {
+            found.extend(rules::broken(object));
+        }
         if object.api_version.group == GROUP && ["Gateway", "ListenerSet"].contains(&object.kind.as_str()) {
             found.extend(rules::conflicting(object));
         }

@@ -244,9 +244,10 @@ fn finding(
         );
         (message, "of the rules of one route the first wins".to_owned())
     } else {
-        let because = match loser.rank.age == winner.rank.age {
-            true => "comes first by namespace/name, and no creation time decides",
-            false => "is older",
+        let because = if loser.rank.age == winner.rank.age {
+            "comes first by namespace/name, and no creation time decides"
+        } else {
+            "is older"
         };
         let message = format!(
             "{} gets all requests that this match of {} asks for",

@@ -11,17 +11,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     let spec = complaints.spec();
     match complaints.kind() {
         "AuthPolicy" => each_wrapper(complaints, "rules", auth_rules),
-        "RateLimitPolicy" | "TokenRateLimitPolicy" => {
-            each_wrapper(complaints, "limits", |complaints, limits, holder| {
-                if limits.entries().next().is_none() {
-                    complaints.value(
-                        holder,
-                        "there is no limit",
-                        "add one under `limits`, or delete the policy",
-                    );
-                }
-            })
-        }
+        "RateLimitPolicy" | "TokenRateLimitPolicy" => each_wrapper(complaints, "limits", limits),
         "DNSPolicy" => dns(complaints, &spec),
         "TLSPolicy" => issuer(complaints, &spec.get("issuerRef").get("kind")),
         "OIDCPolicy" => provider(complaints, &spec.get("provider")),
@@ -44,6 +34,13 @@ fn each_wrapper<'a>(
     }
     for wrapper in present {
         check(complaints, &wrapper.get(field), &wrapper);
+    }
+}
+
+fn limits<'a>(complaints: &mut Complaints<'a>, limits: &Field<'a>, holder: &Field<'a>) {
+    if limits.entries().next().is_none() {
+        let help = "add one under `limits`, or delete the policy";
+        complaints.value(holder, "there is no limit", help);
     }
 }
 
