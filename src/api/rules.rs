@@ -9,6 +9,8 @@
 mod complaints;
 mod duration;
 
+mod choices;
+
 mod backend_refs;
 mod hostnames;
 

@@ -4,6 +4,7 @@
 //! Flows in: lists of filters. Flows out: complaints. Must not know: what a rule matches.
 
 use super::backend_refs::backend_ref;
+use super::choices::of_its_type;
 use super::complaints::{Complaints, repeated};
 use apimachinery::Field;
 
@@ -57,26 +58,15 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
         let name = filter.get("type").str()?;
         known().find(|known| known.name == name)
     };
+    let types: Vec<(&str, &str)> = known().map(|known| (known.name, known.field)).collect();
     for filter in list.items() {
-        let Some(name) = filter.get("type").str() else {
-            continue;
-        };
-        for known in known() {
-            let field = filter.get(known.field);
-            match (known.name == name, field.is_present()) {
-                (true, false) => complaints.value(
-                    &filter,
-                    format!("a filter of type {name} has no `{}`", known.field),
-                    format!("add `{}`", known.field),
-                ),
-                (false, true) => complaints.key(
-                    &field,
-                    format!("a filter of type {name} cannot have `{}`", known.field),
-                    format!("remove it, or write `type: {}`", known.name),
-                ),
-                _ => {}
-            }
-        }
+        of_its_type(
+            complaints,
+            ("a filter", "type"),
+            &filter,
+            &types,
+            Field::is_present,
+        );
         content(complaints, &filter);
     }
     let once = |filter: &Field<'_>| Some(named(filter).filter(|known| !known.repeats)?.name);
@@ -98,7 +88,14 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
 
 fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
     for field in ["requestRedirect", "urlRewrite"] {
-        path_modifier(complaints, &filter.get(field).get("path"));
+        let path = filter.get(field).get("path");
+        of_its_type(
+            complaints,
+            ("a path", "type"),
+            &path,
+            &MODIFIERS,
+            Field::is_present,
+        );
     }
     let mirror = filter.get("requestMirror");
     backend_ref(complaints, &mirror.get("backendRef"));
@@ -133,24 +130,9 @@ fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
     }
     let auth = filter.get("externalAuth");
     backend_ref(complaints, &auth.get("backendRef"));
-    if let Some(protocol) = auth.get("protocol").str() {
-        for (name, field) in [("GRPC", "grpc"), ("HTTP", "http")] {
-            let field_of = auth.get(field);
-            match (protocol == name, field_of.is_present()) {
-                (true, false) => complaints.value(
-                    &auth,
-                    format!("external authorization by {name} has no `{field}`"),
-                    format!("add `{field}`"),
-                ),
-                (false, true) => complaints.key(
-                    &field_of,
-                    format!("external authorization by {protocol} cannot have `{field}`"),
-                    format!("remove it, or write `protocol: {name}`"),
-                ),
-                _ => {}
-            }
-        }
-    }
+    let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
+    let what = ("external authorization", "protocol");
+    of_its_type(complaints, what, &auth, &protocols, Field::is_present);
 }
 
 /// The types of path modifiers, and the field of each.
@@ -158,28 +140,6 @@ const MODIFIERS: [(&str, &str); 2] = [
     ("ReplaceFullPath", "replaceFullPath"),
     ("ReplacePrefixMatch", "replacePrefixMatch"),
 ];
-
-fn path_modifier(complaints: &mut Complaints<'_>, path: &Field<'_>) {
-    let Some(kind) = path.get("type").str() else {
-        return;
-    };
-    for (name, field) in MODIFIERS {
-        let field_of = path.get(field);
-        match (kind == name, field_of.is_present()) {
-            (true, false) => complaints.value(
-                path,
-                format!("a path of type {name} has no `{field}`"),
-                format!("add `{field}`"),
-            ),
-            (false, true) => complaints.key(
-                &field_of,
-                format!("a path of type {kind} cannot have `{field}`"),
-                format!("remove it, or write `type: {name}`"),
-            ),
-            _ => {}
-        }
-    }
-}
 
 /// The field of a filter that replaces the prefix of a path.
 pub(super) fn replaces_prefix<'a>(filter: &Field<'a>) -> Option<Field<'a>> {

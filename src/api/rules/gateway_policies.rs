@@ -2,6 +2,7 @@
 //!
 //! Owns: the rules of BackendTLSPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
 
+use super::choices::of_its_type;
 use super::complaints::{Complaints, repeated, says};
 use apimachinery::Field;
 
@@ -52,24 +53,7 @@ pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
         _ => {}
     }
     for name in validation.get("subjectAltNames").items() {
-        let Some(kind) = name.get("type").str() else {
-            continue;
-        };
-        for (known, field) in [("Hostname", "hostname"), ("URI", "uri")] {
-            let field_of = name.get(field);
-            match (kind == known, says(&field_of)) {
-                (true, false) => complaints.value(
-                    &name,
-                    format!("a name of type {known} has no `{field}`"),
-                    format!("add `{field}`"),
-                ),
-                (false, true) => complaints.key(
-                    &field_of,
-                    format!("a name of type {kind} cannot have `{field}`"),
-                    format!("remove it, or write `type: {known}`"),
-                ),
-                _ => {}
-            }
-        }
+        let types = [("Hostname", "hostname"), ("URI", "uri")];
+        of_its_type(complaints, ("a name", "type"), &name, &types, says);
     }
 }

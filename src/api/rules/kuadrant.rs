@@ -3,6 +3,7 @@
 //! Owns: what each must say at least, and which of its fields exclude each other. That `defaults`, `overrides` and bare
 //! settings do is said where settings are read. Flows in: policies. Flows out: complaints. Must not know: targets.
 
+use super::choices::at_most_one;
 use super::complaints::{Complaints, says};
 use apimachinery::Field;
 
@@ -59,26 +60,13 @@ fn auth_rules<'a>(complaints: &mut Complaints<'a>, rules: &Field<'a>, holder: &F
         complaints.value(holder, "there is no rule", help);
     }
     for (_, method) in rules.get("authentication").entries() {
-        let jwt = method.get("jwt");
-        one_of(complaints, &[jwt.get("issuerUrl"), jwt.get("jwksUrl")]);
-        let source = method.get("x509").get("source");
-        let sources = ["xfccHeader", "clientCertHeader", "expression"].map(|field| source.get(field));
-        one_of(complaints, &sources);
+        at_most_one(complaints, &method.get("jwt"), &["issuerUrl", "jwksUrl"]);
+        let sources = ["xfccHeader", "clientCertHeader", "expression"];
+        at_most_one(complaints, &method.get("x509").get("source"), &sources);
     }
     for (_, metadata) in rules.get("metadata").entries() {
-        let info = metadata.get("userInfo");
-        one_of(complaints, &[info.get("identitySource"), info.get("userInfoUrl")]);
-    }
-}
-
-/// At most one of several fields of a mapping. The second one is wrong.
-fn one_of(complaints: &mut Complaints<'_>, fields: &[Field<'_>]) {
-    let is_there = |field: &&Field<'_>| field.is_present() && field.str() != Some("");
-    let mut there = fields.iter().filter(is_there);
-    let name = |field: &Field<'_>| field.pointer().rsplit('/').next().unwrap_or_default().to_owned();
-    if let (Some(first), Some(second)) = (there.next(), there.next()) {
-        let message = format!("`{}` and `{}` exclude each other", name(first), name(second));
-        complaints.key(second, message, "keep one of them");
+        let fields = ["identitySource", "userInfoUrl"];
+        at_most_one(complaints, &metadata.get("userInfo"), &fields);
     }
 }
 
@@ -125,7 +113,7 @@ fn issuer(complaints: &mut Complaints<'_>, kind: &Field<'_>) {
 }
 
 fn provider(complaints: &mut Complaints<'_>, provider: &Field<'_>) {
-    one_of(complaints, &[provider.get("issuerURL"), provider.get("jwksURL")]);
+    at_most_one(complaints, provider, &["issuerURL", "jwksURL"]);
     if !says(&provider.get("jwksURL")) {
         return;
     }

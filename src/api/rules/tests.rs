@@ -352,6 +352,8 @@ mod like_an_api_server {
                     .filter(|finding| finding.severity == Severity::Error)
                     .map(|finding| &finding.message)
                     .collect();
+                let count = if theirs.is_empty() { &accepted } else { &refused };
+                count.set(count.get() + 1);
                 prop_assert_eq!(
                     theirs.is_empty(),
                     ours.is_empty(),
@@ -852,6 +854,28 @@ mod like_an_api_server {
 
     #[test]
     fn envoy_gateway_policies() {
+        let types = json!([
+            "RoundRobin",
+            "LeastRequest",
+            "Random",
+            "ConsistentHash",
+            "ConsistentHash"
+        ]);
+        let hash = map(vec![
+            ("type", pick(&json!(["SourceIP", "Header", "Cookie"]))),
+            ("header", pick(&json!([null, null, {"name": "a"}]))),
+            ("cookie", pick(&json!([null, null, {"name": "a"}]))),
+        ]);
+        let balancer = map(vec![
+            ("type", pick(&types)),
+            ("consistentHash", maybe(hash)),
+            ("slowStart", pick(&json!([null, null, {"window": "1s"}]))),
+        ]);
+        let checked = map(vec![
+            ("type", pick(&json!(["HTTP", "TCP"]))),
+            ("http", pick(&json!([null, {"path": "/"}]))),
+            ("tcp", pick(&json!([null, {}]))),
+        ]);
         let kinds = json!(["Gateway", "HTTPRoute", "HTTPRoute", "TCPRoute"]);
         let spec = map(vec![
             ("targetRefs", list(target(&kinds), 1..3)),
@@ -871,12 +895,8 @@ mod like_an_api_server {
                 "connection",
                 pick(&json!([null, null, {"preconnect": {"predictivePercent": 100}}])),
             ),
-            (
-                "loadBalancer",
-                pick(
-                    &json!([null, null, {"type": "RoundRobin"}, {"type": "LeastRequest"}, {"type": "Random"}]),
-                ),
-            ),
+            ("loadBalancer", maybe(balancer)),
+            ("healthCheck", maybe(map(vec![("active", checked)]))),
         ]);
         let file = "envoy-gateway/gateway.envoyproxy.io_backendtrafficpolicies.yaml";
         compare(
@@ -887,8 +907,70 @@ mod like_an_api_server {
         );
         let rule = json!({"action": "Allow", "principal": {"jwt": {"provider": "p", "claims": [{"name": "a", "values": ["b"]}]}}});
         let other = json!({"action": "Allow", "principal": {"clientCIDRs": ["192.0.2.0/24"]}});
+        let version = || pick(&json!([null, "Auto", "1.0", "1.1", "1.2", "1.3"]));
+        let detection = map(vec![
+            (
+                "xForwardedFor",
+                maybe(map(vec![
+                    ("numTrustedHops", pick(&json!([null, 1]))),
+                    ("trustedCIDRs", pick(&json!([null, ["192.0.2.0/24"]]))),
+                ])),
+            ),
+            ("customHeader", pick(&json!([null, null, {"name": "a"}]))),
+            ("directSourceIP", pick(&json!([null, null, {}]))),
+        ]);
+        let tls = map(vec![
+            ("minVersion", version()),
+            ("maxVersion", version()),
+            ("ciphers", pick(&json!([null, null, ["a"]]))),
+        ]);
+        let ids = map(vec![
+            ("preserveXRequestID", pick(&json!([null, true]))),
+            ("requestID", pick(&json!([null, "Preserve"]))),
+        ]);
         let spec = map(vec![
-            ("targetRefs", list(target(&json!(["Gateway", "HTTPRoute"])), 1..3)),
+            ("targetRefs", list(target(&json!(["Gateway"])), 1..3)),
+            ("clientIPDetection", maybe(detection)),
+            ("tls", maybe(tls)),
+            ("headers", maybe(ids)),
+        ]);
+        let file = "envoy-gateway/gateway.envoyproxy.io_clienttrafficpolicies.yaml";
+        compare(
+            file,
+            "gateway.envoyproxy.io/v1alpha1",
+            "ClientTrafficPolicy",
+            &spec,
+        );
+        let service = map(vec![
+            (
+                "backendRefs",
+                pick(&json!([[{"name": "s", "port": 80}], [{"name": "s", "port": 80}], [{"name": "s"}]])),
+            ),
+            ("path", pick(&json!([null, "/a"]))),
+            ("pathOverride", pick(&json!([null, "/a"]))),
+        ]);
+        let external = map(vec![
+            ("http", maybe(service)),
+            (
+                "grpc",
+                pick(&json!([null, {"backendRefs": [{"name": "s", "port": 80}]}])),
+            ),
+        ]);
+        let key = map(vec![
+            ("headers", pick(&json!([null, ["a"]]))),
+            ("params", pick(&json!([null, ["a"]]))),
+        ]);
+        let keys = map(vec![
+            ("credentialRefs", pick(&json!([[{"name": "s"}]]))),
+            ("extractFrom", list(key, 1..3)),
+        ]);
+        let spec = map(vec![
+            (
+                "targetRefs",
+                list(target(&json!(["Gateway", "HTTPRoute", "HTTPRoute"])), 1..3),
+            ),
+            ("extAuth", maybe(external)),
+            ("apiKeyAuth", maybe(keys)),
             ("mergeType", pick(&json!([null, null, "StrategicMerge"]))),
             (
                 "authorization",
