@@ -13,6 +13,7 @@ mod choices;
 
 mod backend_refs;
 mod hostnames;
+mod sessions;
 
 mod filters;
 mod matches;
@@ -48,6 +49,9 @@ pub(crate) fn broken(object: &Object) -> Vec<Finding> {
         (GROUP, "ListenerSet") => by(Code::GATEWAY_INVALID, listeners::listener_set),
         _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
         (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
+        ("gateway.networking.x-k8s.io", "XBackendTrafficPolicy") => {
+            by(Code::POLICY_INVALID, gateway_policies::backend_traffic)
+        }
         ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
         _ => Vec::new(),

@@ -73,6 +73,10 @@ impl Suppressions {
                 .peekable();
             let (code, place) = (suppression.code, suppression.place.clone());
             if meant.peek().is_none() {
+                // An error may keep back what it is for.
+                if all.has_errors() {
+                    return None;
+                }
                 let message = format!("the suppression of {code} suppresses nothing");
                 let finding = Finding::new(Code::SUPPRESSION_UNUSED, place, message);
                 return Some(

@@ -162,6 +162,11 @@ fn a_suppression_that_suppresses_nothing_is_told_by_check_alone() {
         .run(&["render", "hub", "-o", "out"])
         .exits(0)
         .does_not_say("suppression/");
+    // Where something is wrong, nobody knows what else would be said.
+    scratch.edit("hub/limits.yaml", "name: prod-web", "name: prod-wob");
+    let run = scratch.run(&["check", "hub"]);
+    run.exits(3);
+    assert!(!run.stdout.contains("suppression/"), "{}", run.stdout);
 }
 
 #[test]

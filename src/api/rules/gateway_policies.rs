@@ -1,10 +1,30 @@
 //! Gateway API's own policies.
 //!
-//! Owns: the rules of BackendTLSPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
+//! Owns: the rules of BackendTLSPolicy and XBackendTrafficPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
 
 use super::choices::of_its_type;
 use super::complaints::{Complaints, repeated, says};
+use super::duration::milliseconds;
+use super::sessions::session_persistence;
 use apimachinery::Field;
+
+/// An hour.
+const LONGEST_INTERVAL: u64 = 3_600_000;
+
+/// An XBackendTrafficPolicy.
+pub(super) fn backend_traffic(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    let retries = spec.get("retryConstraint");
+    for (holder, shortest, words) in [("budget", 1000, "1s"), ("minRetryRate", 1, "1ms")] {
+        let interval = retries.get(holder).get("interval");
+        let length = interval.str().and_then(milliseconds);
+        if length.is_some_and(|length| !(shortest..=LONGEST_INTERVAL).contains(&length)) {
+            let message = "retries cannot be counted over this interval";
+            complaints.value(&interval, message, format!("write a time from {words} to 1h"));
+        }
+    }
+    session_persistence(complaints, &spec.get("sessionPersistence"));
+}
 
 /// A BackendTLSPolicy.
 pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {

@@ -4,11 +4,12 @@
 //! complaints. Must not know: Gateways.
 
 use super::backend_refs::backend_ref;
-use super::complaints::{Complaints, repeated, says};
+use super::complaints::{Complaints, repeated};
 use super::duration::milliseconds;
 use super::filters::{Filters, filters, replaces_prefix};
 use super::hostnames::{Addresses, hostname};
 use super::matches::{grpc_match, http_match, is_prefix};
+use super::sessions::session_persistence;
 use crate::api::gateway::GROUP;
 use apimachinery::Field;
 
@@ -158,26 +159,6 @@ fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
             &timeouts.get("backendRequest"),
             "a request to the backend may take longer than the request that it is part of",
             "write at most the duration of `request`",
-        );
-    }
-}
-
-fn session_persistence(complaints: &mut Complaints<'_>, persistence: &Field<'_>) {
-    let cookie = persistence.get("cookieConfig");
-    if !cookie.is_present() {
-        return;
-    }
-    if persistence.get("type").str().is_some_and(|kind| kind != "Cookie") {
-        let message = "`cookieConfig` is for sessions that are kept in a cookie";
-        complaints.key(&cookie, message, "remove it, or write `type: Cookie`");
-    }
-    let is_permanent = cookie.get("lifetimeType").str() == Some("Permanent");
-    if is_permanent && !says(&persistence.get("absoluteTimeout")) {
-        let message = "a permanent cookie needs a time after which it ends";
-        complaints.value(
-            &cookie.get("lifetimeType"),
-            message,
-            "add `absoluteTimeout` to `sessionPersistence`",
         );
     }
 }

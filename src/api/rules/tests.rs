@@ -274,7 +274,7 @@ fn policies_say_something_and_nothing_twice() {
     );
     assert_eq!(
         said(&envoy),
-        ["/spec/mergeType: a policy on a Gateway merges with nothing"]
+        ["(warning) /spec/mergeType: Envoy Gateway 1.9 refuses `mergeType` of a policy on a Gateway"]
     );
     let backend = gateway_api("BackendTLSPolicy", &json!({"validation": {"hostname": "a"}}));
     assert_eq!(
@@ -756,6 +756,22 @@ mod like_an_api_server {
         compare(file, "gateway.networking.k8s.io/v1", "BackendTLSPolicy", &spec);
     }
 
+    #[test]
+    fn backend_traffic_policies() {
+        let interval = || pick(&json!([null, "0s", "500ms", "1s", "10m", "1h", "61m"]));
+        let holder = || maybe(map(vec![("interval", interval())]));
+        let retries = map(vec![("budget", holder()), ("minRetryRate", holder())]);
+        let target = json!([{"group": "", "kind": "Service", "name": "s"}]);
+        let spec = map(vec![
+            ("targetRefs", pick(&json!([target]))),
+            ("retryConstraint", maybe(retries)),
+            ("sessionPersistence", persistence()),
+        ]);
+        let file = "gateway-api/experimental/gateway.networking.x-k8s.io_xbackendtrafficpolicies.yaml";
+        let version = "gateway.networking.x-k8s.io/v1alpha1";
+        compare(file, version, "XBackendTrafficPolicy", &spec);
+    }
+
     fn target(kinds: &Value) -> Made {
         map(vec![
             ("group", pick(&json!(["gateway.networking.k8s.io"]))),
@@ -879,7 +895,6 @@ mod like_an_api_server {
         let kinds = json!(["Gateway", "HTTPRoute", "HTTPRoute", "TCPRoute"]);
         let spec = map(vec![
             ("targetRefs", list(target(&kinds), 1..3)),
-            ("mergeType", pick(&json!([null, null, "StrategicMerge"]))),
             ("compression", pick(&json!([null, null, [{"type": "Gzip"}]]))),
             (
                 "compressor",
@@ -971,7 +986,6 @@ mod like_an_api_server {
             ),
             ("extAuth", maybe(external)),
             ("apiKeyAuth", maybe(keys)),
-            ("mergeType", pick(&json!([null, null, "StrategicMerge"]))),
             (
                 "authorization",
                 pick(&json!([null, {"rules": [rule]}, {"rules": [other]}])),
