@@ -226,7 +226,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::fixture::{Texts, sample};
-    use super::super::{DocumentId, SourceId};
+    use super::super::{DocumentId, SourceId, SuppressedBy};
     use super::*;
 
     fn finished(
@@ -292,6 +292,25 @@ mod tests {
         assert_eq!(
             finished(one(Code::POLICY_SAME_TARGET), &[], Warnings::Reported).exit_status(),
             0
+        );
+    }
+
+    #[test]
+    fn what_is_suppressed_is_counted_apart_and_no_error_is() {
+        let suppressed = Suppressed {
+            by: SuppressedBy::Configuration,
+            reason: "known".to_owned(),
+        };
+        let mut findings = one(Code::SECRET_NOT_FOUND);
+        findings.extend(one(Code::POLICY_UNUSED));
+        findings.extend(one(Code::POLICY_INVALID));
+        findings.suppress(|finding| (finding.code != Code::POLICY_UNUSED).then(|| suppressed.clone()));
+        assert_eq!(findings.summary().to_string(), "1 error, 1 warning, 1 suppressed");
+        let denied = finished(findings, &[], Warnings::Denied);
+        assert_eq!(denied.summary().to_string(), "2 errors, 1 suppressed");
+        assert_eq!(
+            denied.only(Severity::Warning).summary().to_string(),
+            "1 suppressed"
         );
     }
 
