@@ -1,4 +1,4 @@
-//! Envoy Gateway's policies.
+//! Envoy Gateway's policies (docs/systems/envoy-gateway.md#what-crds-say-in-rules).
 //!
 //! Owns: which of their fields exclude or need each other: at the top of the spec, in what says who may come in, and in how
 //! the load is spread. Flows in: policies. Flows out: complaints. Must not know: targets; what is wrong with a reference is

@@ -1,4 +1,4 @@
-//! Kuadrant's policies.
+//! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules).
 //!
 //! Owns: what each must say at least, and which of its fields exclude each other. That `defaults`, `overrides` and bare
 //! settings do is said where settings are read. Flows in: policies. Flows out: complaints. Must not know: targets.

@@ -21,12 +21,10 @@ pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
 }
 
 /// The first thing that is wrong with a path that is compared as it is, and what to do.
-fn path_problem(text: &str) -> Option<(String, &'static str)> {
+fn path_problem(text: &str) -> Option<(String, String)> {
     if !text.starts_with('/') {
-        return Some((
-            format!("the path `{text}` does not begin with `/`"),
-            "write `/` in front",
-        ));
+        let message = format!("the path `{text}` does not begin with `/`");
+        return Some((message, format!("write `/{text}`")));
     }
     let lower = text.to_ascii_lowercase();
     let parts = ["//", "/./", "/../", "#", "%2f"];
@@ -38,7 +36,7 @@ fn path_problem(text: &str) -> Option<(String, &'static str)> {
         .next()
     {
         let message = format!("no request has `{part}` in its path: it is resolved before");
-        return Some((message, "write the path as it is when it is resolved"));
+        return Some((message, "write the path as it is when it is resolved".to_owned()));
     }
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -46,7 +44,7 @@ fn path_problem(text: &str) -> Option<(String, &'static str)> {
         let mut is_digit = || rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
         if !(is_plain || (byte == b'%' && is_digit() && is_digit())) {
             let message = format!("the path `{text}` has letters that no path of a URL has");
-            return Some((message, "encode them: a space is `%20`"));
+            return Some((message, "encode them: a space is `%20`".to_owned()));
         }
     }
     None
