@@ -16,6 +16,8 @@
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
+mod suppress;
+
 mod inputs;
 
 mod policies;

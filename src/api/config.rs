@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
+use crate::api::suppression::{self, Suppression};
 use crate::api::violation;
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
 use apimachinery::Field;
@@ -55,6 +56,8 @@ pub struct RenderConfig {
     pub profiles: Vec<Value>,
     /// Severities of findings.
     pub findings: BTreeMap<Code, SeverityOverride>,
+    /// Warnings that are accepted.
+    pub suppress: Vec<Suppression>,
 }
 
 impl Default for RenderConfig {
@@ -72,6 +75,7 @@ impl Default for RenderConfig {
             hub_objects: HubObjects::default(),
             profiles: Vec::new(),
             findings: BTreeMap::new(),
+            suppress: Vec::new(),
         }
     }
 }
@@ -160,6 +164,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
             .filter_map(|item| item.value().cloned())
             .collect(),
         findings: severities(&root.get("findings"), document, findings),
+        suppress: suppression::of_configuration(&root.get("suppress"), document, findings),
     }
 }
 

@@ -18,7 +18,9 @@ pub(crate) mod params;
 pub(crate) mod policy;
 mod reading;
 pub(crate) mod route;
+pub(crate) mod rules;
 mod structural;
+pub(crate) mod suppression;
 pub(crate) mod violation;
 
 pub(crate) use fields::Reading;

@@ -67,11 +67,12 @@ impl Check {
             .context("cannot write to stdout")?;
         if !self.options.speech.quiet {
             show::line(&format!(
-                "{} in {}: {}, {}",
+                "{} in {}: {}, {}{}",
                 counted(loaded.hub.objects.len(), "object"),
                 counted(loaded.sources.files().len(), "file"),
                 counted(findings.count(Severity::Error), "error"),
-                counted(findings.count(Severity::Warning), "warning")
+                counted(findings.count(Severity::Warning), "warning"),
+                show::suppressed(&findings)
             ));
         }
         let status = Status::of(&findings);

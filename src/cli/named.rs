@@ -84,7 +84,7 @@ pub(crate) fn of_kind<'a>(
     let of_kind: Vec<&Object> = objects
         .iter()
         .copied()
-        .filter(|object| is_of_kind(loaded, object, kind))
+        .filter(|object| loaded.hub.is_of_kind(object, kind))
         .collect();
     if !of_kind.is_empty() {
         return Ok(of_kind);
@@ -107,18 +107,4 @@ fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
 
 fn spelled(object: &Object) -> String {
     format!("{}/{}", object.kind.to_lowercase(), object.key())
-}
-
-/// Kind, plural or `kind.group`, without case.
-fn is_of_kind(loaded: &Loaded, object: &Object, wanted: &str) -> bool {
-    let group = &object.api_version.group;
-    let plural = loaded
-        .hub
-        .kinds
-        .kind(group, &object.kind)
-        .map(|kind| kind.plural.to_string());
-    let names = [Some(object.kind.clone()), plural];
-    names.into_iter().flatten().any(|name| {
-        name.eq_ignore_ascii_case(wanted) || format!("{name}.{group}").eq_ignore_ascii_case(wanted)
-    })
 }

@@ -82,6 +82,20 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
 pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech) {
     let text = text(findings, locate, speech, std::io::stderr().is_terminal());
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    if findings.suppressed() > 0 {
+        calm(
+            &format!("{} suppressed", counted(findings.suppressed(), "warning")),
+            speech,
+        );
+    }
+}
+
+/// How many findings are suppressed, to follow another count; nothing where none is.
+pub(crate) fn suppressed(findings: &Findings) -> String {
+    match findings.suppressed() {
+        0 => String::new(),
+        count => format!(", {count} suppressed"),
+    }
 }
 
 /// The findings in the chosen form; `terminal` says whether they go to one.

@@ -53,7 +53,7 @@ impl Brief {
         let mut text = String::new();
         for finding in findings
             .iter()
-            .filter(|finding| finding.severity == severity)
+            .filter(|finding| finding.counts_as(severity))
             .take(self.limit)
         {
             line(&mut text, finding, locate);

@@ -2,7 +2,7 @@
 //!
 //! Owns: its parts. Flows in: words of a stage. Flows out: a [`Finding`]. Must not know: how it is shown.
 
-use super::{Code, Place, Severity};
+use super::{Code, Place, Severity, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,9 @@ pub struct Finding {
     /// What to type or change next.
     pub help: Option<String>,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
-    pub(super) causes: Vec<Place>,
+    pub(crate) causes: Vec<Place>,
+    /// Why it is not counted, where somebody accepted it.
+    pub suppressed: Option<Suppressed>,
 }
 
 impl Finding {
@@ -59,6 +61,7 @@ impl Finding {
             notes: Vec::new(),
             help: None,
             causes: Vec::new(),
+            suppressed: None,
         }
     }
 
@@ -99,6 +102,12 @@ impl Finding {
     pub(crate) fn follows_from(mut self, object: Place) -> Self {
         self.causes.push(object);
         self
+    }
+
+    /// Whether it counts as one of this severity: a finding that somebody accepted does not.
+    #[must_use]
+    pub fn counts_as(&self, severity: Severity) -> bool {
+        self.severity == severity && self.suppressed.is_none()
     }
 
     /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Code, DocumentId, Finding, Locate, Place, Severity};
+use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 
 /// What the configuration's `findings` map may say about one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +57,21 @@ impl Findings {
             .any(|finding| finding.severity == Severity::Error)
     }
 
-    /// How many findings have this severity.
+    /// How many findings have this severity, without those that are suppressed.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.found
             .iter()
-            .filter(|finding| finding.severity == severity)
+            .filter(|finding| finding.counts_as(severity))
+            .count()
+    }
+
+    /// How many findings are suppressed.
+    #[must_use]
+    pub fn suppressed(&self) -> usize {
+        self.found
+            .iter()
+            .filter(|finding| finding.suppressed.is_some())
             .count()
     }
 
@@ -77,12 +86,9 @@ impl Findings {
         self.found.iter()
     }
 
-    /// Applies the configured severities and what is said of `warnings`, drops repeats, and sorts by place, then code,
-    /// then message, so that the order depends on neither threads nor the order of the stages.
-    ///
-    /// An override of a code that is not [configurable](Code::is_configurable) has no effect.
-    /// [`Findings::order_by_position`] then brings them into reading order.
-    pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
+    /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has no
+    /// effect.
+    pub fn configure(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
         self.found.retain_mut(|finding| {
             match overrides
                 .get(&finding.code)
@@ -92,12 +98,32 @@ impl Findings {
                 Some(SeverityOverride::Severity(severity)) => finding.severity = *severity,
                 None => {}
             }
-            if warnings == Warnings::Denied {
-                finding.severity = Severity::Error;
-            }
             true
         });
         self.drop_consequences();
+    }
+
+    /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
+    pub fn suppress(&mut self, mut accepted: impl FnMut(&Finding) -> Option<Suppressed>) {
+        let warnings = self.found.iter_mut();
+        for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
+            finding.suppressed = accepted(finding);
+        }
+    }
+
+    /// Applies the configured severities and what is said of `warnings`, drops repeats, and sorts by place, then code,
+    /// then message, so that the order depends on neither threads nor the order of the stages.
+    ///
+    /// What is [suppressed](Self::suppress) stays a warning. [`Findings::order_by_position`] then brings them into reading order.
+    pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
+        self.configure(overrides);
+        if warnings == Warnings::Denied {
+            let counted = self
+                .found
+                .iter_mut()
+                .filter(|finding| finding.suppressed.is_none());
+            counted.for_each(|finding| finding.severity = Severity::Error);
+        }
         // Every field takes part: findings that differ in their notes only must not keep the order in which
         // the stages came by, and repeats must meet.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
@@ -182,8 +208,12 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         notes,
         help,
         causes: _,
+        suppressed,
     } = finding;
-    (place, code, message, label, severity, related, notes, help)
+    (
+        (place, code, message, label, severity),
+        (related, notes, help, suppressed),
+    )
 }
 
 /// Whether there is a path at all, the path, line and column.
@@ -218,7 +248,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::fixture::{Texts, sample};
-    use super::super::{DocumentId, SourceId};
+    use super::super::{DocumentId, SourceId, SuppressedBy};
     use super::*;
 
     fn finished(
@@ -284,6 +314,25 @@ mod tests {
         assert_eq!(
             finished(one(Code::POLICY_SAME_TARGET), &[], Warnings::Reported).exit_status(),
             0
+        );
+    }
+
+    #[test]
+    fn what_is_suppressed_is_counted_apart_and_no_error_is() {
+        let suppressed = Suppressed {
+            by: SuppressedBy::Configuration,
+            reason: "known".to_owned(),
+        };
+        let mut findings = one(Code::SECRET_NOT_FOUND);
+        findings.extend(one(Code::POLICY_UNUSED));
+        findings.extend(one(Code::POLICY_INVALID));
+        findings.suppress(|finding| (finding.code != Code::POLICY_UNUSED).then(|| suppressed.clone()));
+        assert_eq!(findings.summary().to_string(), "1 error, 1 warning, 1 suppressed");
+        let denied = finished(findings, &[], Warnings::Denied);
+        assert_eq!(denied.summary().to_string(), "2 errors, 1 suppressed");
+        assert_eq!(
+            denied.only(Severity::Warning).summary().to_string(),
+            "1 suppressed"
         );
     }
 

@@ -11,11 +11,11 @@ use super::position::{Location, resolve};
 use super::visible::one_line;
 use super::{Finding, Findings, Locate, Place};
 
-/// Every finding as one line `::error file=...,line=...,...::message`.
+/// Every finding that is not suppressed as one line `::error file=...,line=...,...::message`.
 #[must_use]
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
-    for finding in findings {
+    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
         command(&mut text, finding, locate);
     }
     text

@@ -48,13 +48,13 @@ impl Default for Human {
 
 impl Human {
     /// All findings, a blank line after each, and a last line that counts those beyond the limit. Empty when
-    /// there is nothing to say. The closing line of a run is [`Findings::summary`].
+    /// there is nothing to say; what is suppressed is not shown. The closing line of a run is [`Findings::summary`].
     #[must_use]
     pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
         let mut text = String::new();
         let mut shown = FindingCounts::default();
         let mut hidden = FindingCounts::default();
-        for finding in findings {
+        for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
             let count = shown.of(finding.severity);
             if self.limit.is_some_and(|limit| *count >= limit) {
                 *hidden.of(finding.severity) += 1;

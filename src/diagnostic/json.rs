@@ -61,6 +61,18 @@ pub struct FindingEntry<'a> {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,
+    /// Why it is not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<SuppressedEntry<'a>>,
+}
+
+/// Why a finding is not counted, in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SuppressedEntry<'a> {
+    /// `inSource`, an annotation of the object, or `external`, the configuration.
+    pub kind: &'static str,
+    /// What somebody gave as the reason.
+    pub reason: &'a str,
 }
 
 impl<'a> FindingEntry<'a> {
@@ -83,6 +95,10 @@ impl<'a> FindingEntry<'a> {
                 .collect(),
             notes: &finding.notes,
             help: finding.help.as_deref(),
+            suppressed: finding.suppressed.as_ref().map(|suppressed| SuppressedEntry {
+                kind: suppressed.by.as_str(),
+                reason: &suppressed.reason,
+            }),
         }
     }
 }

@@ -13,6 +13,7 @@ mod severity;
 
 mod code;
 mod place;
+mod suppressed;
 
 mod finding;
 
@@ -51,13 +52,14 @@ pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::Format;
 pub use human::Human;
 pub(crate) use json::API_VERSION;
-pub use json::{FindingEntry, FindingList, Position, RelatedEntry};
+pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};
 pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use severity::Severity;
 pub use summary::FindingCounts;
+pub use suppressed::{Suppressed, SuppressedBy};
 pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
 pub use text::{counted, first_items, shell_word, wrapped, wrapped_hanging};
 pub(crate) use visible::json_escaped;

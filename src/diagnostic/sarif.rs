@@ -98,6 +98,15 @@ struct SarifResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location>,
     partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressions: Option<Vec<Suppression>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Suppression {
+    kind: &'static str,
+    status: &'static str,
+    justification: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -144,9 +153,15 @@ impl SarifLog {
         let mut results = Vec::new();
         let mut notifications = Vec::new();
         let mut seen = BTreeMap::new();
+        // All results of a run have `suppressions`, or none has (section 3.27.23).
+        let any_suppressed = findings.suppressed() > 0;
         for finding in findings {
             match resolve(&finding.place, locate) {
-                Some(found) => results.push(result(finding, &found, locate, &mut seen)),
+                Some(found) => {
+                    let mut result = result(finding, &found, locate, &mut seen);
+                    result.suppressions = any_suppressed.then(|| suppressions(finding));
+                    results.push(result);
+                }
                 None => notifications.push(notification(finding, locate)),
             }
         }
@@ -231,7 +246,19 @@ fn result(
         locations: [location(found, None, finding.label.clone())],
         related_locations,
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint(finding, found, seen))]),
+        suppressions: None,
     }
+}
+
+fn suppressions(finding: &Finding) -> Vec<Suppression> {
+    let suppressed = finding.suppressed.iter();
+    suppressed
+        .map(|suppressed| Suppression {
+            kind: suppressed.by.as_str(),
+            status: "accepted",
+            justification: suppressed.reason.clone(),
+        })
+        .collect()
 }
 
 fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {

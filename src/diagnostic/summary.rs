@@ -7,7 +7,7 @@ use std::fmt;
 use super::text::counted;
 use super::{Findings, Severity};
 
-/// Counts of findings; prints as `2 errors, 1 warning`, and as `no findings` when there are none.
+/// Counts of findings; prints as `2 errors, 1 warning, 3 suppressed`, and as `no findings` when there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FindingCounts {
@@ -15,6 +15,8 @@ pub struct FindingCounts {
     pub errors: usize,
     /// Findings that do not.
     pub warnings: usize,
+    /// Warnings that somebody accepted, and that count as none.
+    pub suppressed: usize,
 }
 
 impl FindingCounts {
@@ -32,10 +34,12 @@ impl FindingCounts {
     }
 
     fn phrase(self, more: &str) -> String {
+        let suppressed = (self.suppressed > 0).then(|| format!("{} {more}suppressed", self.suppressed));
         [(self.errors, Severity::Error), (self.warnings, Severity::Warning)]
             .iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, severity)| counted(count, &format!("{more}{}", severity.as_str())))
+            .chain(suppressed)
             .collect::<Vec<_>>()
             .join(", ")
     }
@@ -58,6 +62,7 @@ impl Findings {
         FindingCounts {
             errors: self.count(Severity::Error),
             warnings: self.count(Severity::Warning),
+            suppressed: self.suppressed(),
         }
     }
 }

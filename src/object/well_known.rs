@@ -35,6 +35,8 @@ pub(crate) const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
 pub(crate) const ROUTES_SYNCED: &str = "spokewright.dev/routes-synced";
 /// On a hub object: the name of its work, where the derived one is taken.
 pub(crate) const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
+/// On any object: which of its findings are accepted, each with the reason.
+pub(crate) const SUPPRESS_ANNOTATION: &str = "spokewright.dev/suppress";
 
 /// The directory of annotated hub objects in an output tree; no cluster name can begin with `_`.
 pub(crate) const HUB_DIRECTORY: &str = "_hub";

@@ -10,6 +10,7 @@ use globset::{Glob, GlobMatcher};
 use ocm_placement::{self as placement, Inventory, Mode};
 use serde_json::Value;
 
+use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
@@ -96,14 +97,29 @@ pub struct Loaded {
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
     warnings: Warnings,
+    suppressions: Suppressions,
 }
 
 impl Loaded {
-    /// Adds what loading found to `findings`, applies the configured severities, and sorts by position.
+    /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by position.
     pub fn finish(&self, findings: &mut Findings) {
         findings.extend(self.findings.clone());
+        if !self.suppressions.is_empty() {
+            findings.configure(&self.overrides);
+            let about = About::new(&self.hub, &self.sources);
+            findings.suppress(self.suppressions.of(&about));
+        }
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
+    }
+
+    /// Suppressions that accept nothing: `found` and what loading found are all that there is to say of the input.
+    pub(super) fn unused_suppressions(&self, found: &Findings) -> Vec<Finding> {
+        let mut all = self.findings.clone();
+        all.extend(found.clone());
+        all.configure(&self.overrides);
+        self.suppressions
+            .unused(&About::new(&self.hub, &self.sources), &all)
     }
 
     /// Takes an object out of the hub or, where that has none of this identity, off every cluster where it lives.
@@ -227,6 +243,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
     };
     let hub = hub::build(documents, &options, &mut findings);
+    let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);
     Loaded {
         overrides: config.findings.clone(),
         config,
@@ -244,6 +261,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         work_kind: request.work_kind,
         is_stream: is_stream(request),
         warnings: request.warnings,
+        suppressions,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
-    report_local_conflicts, report_same_target, report_unknown_kinds,
+    report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{GatewayId, Node, Sources};
 use apimachinery::{GroupKind, Identity};
@@ -122,6 +122,8 @@ pub(super) fn attach<'a>(
     report_unknown_kinds(&attachments, &teaching.profiles, hub, ours, findings);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
+    report_broken_rules(&attachments, hub, ours, synced, &loaded.findings, findings);
+    report_shadowed(&attachments, ours, teaching.ages, findings);
     report_same_target(&attachments, synced, findings);
     Attached {
         attachments,

@@ -218,6 +218,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     // For what they report: statuses have no findings of their own.
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
+    findings.extend(loaded.unused_suppressions(findings));
 }
 
 fn is_definition_of(object: &crate::object::Object, crd: &Crd) -> bool {

@@ -82,7 +82,7 @@ pub(crate) use merge::merge;
 pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
-pub(crate) use precedence::{Ages, Rule};
+pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;
 pub(crate) use profile::{

@@ -44,6 +44,16 @@ pub(super) fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
     })
 }
 
+/// The rank of an object among others of its kind: routes have the rule of policies
+/// (docs/systems/gateway-api.md#which-rule-wins).
+#[must_use]
+pub(crate) fn rank_of(object: &Object, ages: Ages) -> Rank {
+    Rank {
+        age: age(object, ages),
+        key: object.key(),
+    }
+}
+
 /// What orders policies on one level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rank {

@@ -14,7 +14,7 @@ use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
-use super::precedence::{self, Rank};
+use super::precedence::rank_of;
 use super::profile::{Profile, TargetField};
 use super::settings::{self, Problem, Weight};
 use crate::api::policy::{target_refs, target_selectors};
@@ -36,10 +36,7 @@ pub(crate) fn read_policy<'a>(
         object,
         kind,
         local,
-        rank: Rank {
-            age: precedence::age(object, options.ages),
-            key: object.key(),
-        },
+        rank: rank_of(object, options.ages),
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,

@@ -5,7 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::object::well_known::{CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED};
+use crate::object::well_known::{
+    CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
+};
 
 /// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
 const LIVE_METADATA: &[&str] = &[
@@ -35,8 +37,13 @@ const DROPPED_PREFIXES: &[&str] = &[
     CLUSTER_LABEL_PREFIX,
 ];
 
-/// Single labels and annotations that are the hub's own state.
-const DROPPED_NAMES: &[&str] = &[GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED];
+/// Single labels and annotations that are the hub's own state, or for whoever reads its findings.
+const DROPPED_NAMES: &[&str] = &[
+    GATEWAY_CLUSTERS,
+    POLICIES_SYNCED,
+    ROUTES_SYNCED,
+    SUPPRESS_ANNOTATION,
+];
 
 /// A copy of a whole object without status and hub state, under another name and namespace.
 #[must_use]

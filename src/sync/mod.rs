@@ -45,6 +45,8 @@ mod references;
 
 mod touched;
 
+mod broken_rules;
+mod shadowed;
 mod unknown_kinds;
 
 mod spokes;
@@ -54,6 +56,7 @@ mod tests;
 
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
+pub(crate) use broken_rules::report_broken_rules;
 pub(crate) use chosen_objects::chosen_objects;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub(crate) use gateway::PlacedGateway;
@@ -67,6 +70,7 @@ pub(crate) use references::{redirected, report_references};
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
+pub(crate) use shadowed::report_shadowed;
 pub(crate) use spokes::Spoke;
 pub(crate) use spokes::Spokes;
 pub(crate) use synced_kinds::SyncedKinds;

@@ -10,6 +10,28 @@ pub(super) fn hostnames_meet(listener: Option<&str>, route: &[&str]) -> bool {
     route.is_empty() || route.iter().any(|hostname| two_meet(listener, hostname))
 }
 
+/// The hosts that a listener and a route have in common, in lower case; `*` is any. Of a name and a wildcard that covers it,
+/// or of two wildcards, it is the narrower one.
+pub(super) fn common_hostnames(listener: Option<&str>, route: &[&str]) -> Vec<String> {
+    let listener = listener.unwrap_or("*");
+    let of_route = if route.is_empty() { &["*"] } else { route };
+    let mut common: Vec<String> = of_route
+        .iter()
+        .filter(|hostname| two_meet(listener, hostname))
+        .map(|hostname| {
+            let is_narrower = match (listener.strip_prefix('*'), hostname.strip_prefix('*')) {
+                (Some(own), Some(other)) => own.len() > other.len(),
+                (own, _) => own.is_none(),
+            };
+            let narrower = if is_narrower { listener } else { hostname };
+            narrower.to_ascii_lowercase()
+        })
+        .collect();
+    common.sort_unstable();
+    common.dedup();
+    common
+}
+
 /// A wildcard stands for one or more whole labels at the front.
 fn two_meet(one: &str, other: &str) -> bool {
     let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
@@ -45,6 +67,26 @@ mod tests {
     fn a_wildcard_does_not_match_its_own_parent_domain() {
         assert!(!hostnames_meet(Some("*.example.com"), &["example.com"]));
         assert!(!hostnames_meet(Some("example.com"), &["*.example.com"]));
+    }
+
+    #[test]
+    fn what_is_in_common_is_the_narrower_of_two() {
+        let common = |listener, route: &[&str]| common_hostnames(listener, route).join(" ");
+        assert_eq!(
+            common(Some("*.example.com"), &["a.Example.com", "b.org"]),
+            "a.example.com"
+        );
+        assert_eq!(
+            common(Some("a.b.example.com"), &["*.example.com"]),
+            "a.b.example.com"
+        );
+        assert_eq!(
+            common(Some("*.example.com"), &["*.b.example.com"]),
+            "*.b.example.com"
+        );
+        assert_eq!(common(None, &["x.org"]), "x.org");
+        assert_eq!(common(Some("x.org"), &[]), "x.org");
+        assert_eq!(common(None, &[]), "*");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Owns: sectionName, port, hostname and kind of a parentRef against a listener. Flows in: listeners as read.
 //! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
 
-use super::hostname_intersection::hostnames_meet;
+use super::hostname_intersection::{common_hostnames, hostnames_meet};
 use super::ids::ListenerSetId;
 use crate::api::gateway::Listener;
 use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
@@ -42,6 +42,11 @@ impl<'a> ListenerNode<'a> {
     /// Whether it and a route have a hostname in common.
     pub(crate) fn serves(&self, route: &Route<'_>) -> bool {
         hostnames_meet(self.hostname, &route.hostnames)
+    }
+
+    /// The hostnames that it serves for a route, in lower case; `*` is any.
+    pub(crate) fn common_hostnames(&self, route: &Route<'_>) -> Vec<String> {
+        common_hostnames(self.hostname, &route.hostnames)
     }
 
     /// Whether it takes routes of this kind. Which kinds beside Gateway API's a protocol implies is its

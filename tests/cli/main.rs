@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod argocd;
 mod bad_input;
+mod broken_rules;
 mod codes;
 mod deterministic;
 mod diff;
@@ -32,7 +33,9 @@ mod repository;
 mod routes;
 mod said_and_shipped;
 mod scratch;
+mod shadowed;
 mod status;
+mod suppressions;
 mod targets;
 #[cfg(feature = "watch")]
 mod watch;

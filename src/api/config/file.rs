@@ -138,6 +138,31 @@ struct ConfigFile {
     /// Severity of findings by their code.
     #[schemars(default)]
     findings: BTreeMap<String, FindingSeverity>,
+    /// Warnings that are accepted.
+    #[schemars(default)]
+    suppress: Vec<SuppressFile>,
+}
+
+/// Warnings of one code that are accepted.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct SuppressFile {
+    /// Their code, such as secret/not-rendered.
+    #[schemars(length(min = 1))]
+    code: String,
+    /// The object that they are about, as KIND/[NAMESPACE/]NAME.
+    #[schemars(length(min = 1))]
+    object: Option<String>,
+    /// Glob of the files that they are in, relative to this file.
+    #[schemars(length(min = 1))]
+    path: Option<String>,
+    /// Why they are accepted.
+    #[schemars(length(min = 1))]
+    reason: String,
+    /// Until when, as a date or a time of RFC 3339; counts with --now only.
+    #[schemars(length(min = 1))]
+    until: Option<String>,
 }
 
 /// Placements.

@@ -52,8 +52,18 @@ fn every_field_is_read() {
         "controllerName: a.b/c\nhub: [x, z]\nspokes: s\noutput: o\nexclude: ['charts/**']\n\
         placement: {source: Evaluate, mode: Fixpoint}\nprecedence: {creationTimestamp: Ignore}\nsecrets: Copy\n\
         hubObjects: Annotated\nprofiles: [{kind: X}]\n\
-        findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n",
+        findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n\
+        suppress: [{code: secret/not-rendered, object: gateway/a/b, path: 'x/**', reason: why, until: 2027-03-31}]\n",
     );
+    let suppress = config.suppress.clone();
+    assert_eq!(suppress.len(), 1);
+    let suppression = suppress.first().unwrap();
+    assert_eq!(
+        (suppression.code, suppression.reason.as_str()),
+        (Code::SECRET_NOT_RENDERED, "why")
+    );
+    // A day is over when the next one begins.
+    assert_eq!(suppression.until, Some("2027-04-01T00:00:00Z".parse().unwrap()));
     assert_eq!(findings, vec![]);
     let expected = RenderConfig {
         controller_name: "a.b/c".into(),
@@ -78,6 +88,7 @@ fn every_field_is_read() {
                 SeverityOverride::Severity(Severity::Error),
             ),
         ]),
+        suppress,
     };
     assert_eq!(config, expected);
 }

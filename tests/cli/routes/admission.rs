@@ -193,6 +193,12 @@ fn an_empty_section_and_a_parent_named_twice_change_nothing() {
     let scratch = hub();
     let parents = "{name: prod-web, namespace: gateways, sectionName: \"\"}, {name: prod-web, namespace: gateways, port: 443}";
     scratch.write("hub/routes.yaml", &route("cart", "shop", parents));
+    // An API server refuses such references; who says that he knows gets the same as with one.
+    render(&scratch).exits(3).says("error[route/invalid]");
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nfindings: {route/invalid: warning}\n",
+    );
     render(&scratch).exits(0);
     let shipped = manifests(&scratch, WORK);
     assert_eq!(shipped[3]["spec"]["parentRefs"].as_array().map(Vec::len), Some(2));

@@ -1,0 +1,67 @@
+//! What an API server refuses of Gateways, ListenerSets, routes and policies beyond their structure.
+//!
+//! Owns: which kinds have such rules. Flows in: an object. Flows out: findings at the fields that break a rule, with what
+//! to write instead. Must not know: whether anybody needs the object, other objects, CRDs.
+//!
+//! The CRDs of these kinds say the same in CEL. A hub that has them is checked by them; these rules are for all others.
+//! They say nothing of types, enums, lengths and required fields.
+
+mod complaints;
+mod duration;
+
+mod choices;
+
+mod backend_refs;
+mod hostnames;
+mod sessions;
+
+mod filters;
+mod matches;
+
+mod listeners;
+mod routes;
+
+mod envoy_gateway;
+mod gateway_policies;
+mod kuadrant;
+
+#[cfg(test)]
+mod tests;
+
+use complaints::Complaints;
+
+use super::gateway::GROUP;
+use super::route::is_route;
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+
+/// What an API server with the CRD of this kind would refuse, and what no controller would take.
+#[must_use]
+pub(crate) fn broken(object: &Object) -> Vec<Finding> {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    let by = |code: Code, check: fn(&mut Complaints<'_>)| {
+        let mut complaints = Complaints::new(object, code);
+        check(&mut complaints);
+        complaints.into_findings()
+    };
+    match (group, kind) {
+        (GROUP, "Gateway") => by(Code::GATEWAY_INVALID, listeners::gateway),
+        (GROUP, "ListenerSet") => by(Code::GATEWAY_INVALID, listeners::listener_set),
+        _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
+        (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
+        ("gateway.networking.x-k8s.io", "XBackendTrafficPolicy") => {
+            by(Code::POLICY_INVALID, gateway_policies::backend_traffic)
+        }
+        ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
+        ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
+        _ => Vec::new(),
+    }
+}
+
+/// What every API server takes and no controller serves: also said where the CRD is in the input.
+#[must_use]
+pub(crate) fn conflicting(object: &Object) -> Vec<Finding> {
+    let mut complaints = Complaints::new(object, Code::GATEWAY_INVALID);
+    listeners::protocols_on_one_port(&mut complaints);
+    complaints.into_findings()
+}

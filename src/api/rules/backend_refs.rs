@@ -1,0 +1,21 @@
+//! References to backends.
+//!
+//! Owns: that a Service is named with its port. Flows in: references. Flows out: complaints.
+//! Must not know: which Services there are.
+
+use super::complaints::Complaints;
+use apimachinery::Field;
+
+/// A Service has several ports, so one must be named; other kinds of backends need none.
+pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>) {
+    let group = reference.get("group").str().unwrap_or_default();
+    let kind = reference.get("kind").str().unwrap_or("Service");
+    if reference.is_present() && (group, kind) == ("", "Service") && !reference.get("port").is_present() {
+        let name = reference.get("name").str().unwrap_or_default();
+        complaints.value(
+            reference,
+            format!("the backend Service {name} is named without a port"),
+            "add `port`, the number of a port of the Service",
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! Fields of which one mapping has one: the one of its type, at most one, exactly one.
+//!
+//! Owns: these three rules. Flows in: mappings, names of fields. Flows out: complaints. Must not know: kinds.
+
+use super::complaints::Complaints;
+use apimachinery::Field;
+
+/// The values of a field that says which other field is there, with that field.
+pub(super) type Types<'t> = &'t [(&'t str, &'t str)];
+
+/// A mapping whose field `by` says which other one is there has that one, and none of the others. `given` says whether a
+/// field is there.
+pub(super) fn of_its_type<'a>(
+    complaints: &mut Complaints<'_>,
+    (what, by): (&str, &str),
+    mapping: &Field<'a>,
+    types: Types<'_>,
+    given: fn(&Field<'a>) -> bool,
+) {
+    let Some(own) = mapping.get(by).str() else {
+        return;
+    };
+    for (name, field) in types {
+        let value = mapping.get(field);
+        match (own == *name, given(&value)) {
+            (true, false) => complaints.value(
+                mapping,
+                format!("{what} of {by} {name} has no `{field}`"),
+                format!("add `{field}`"),
+            ),
+            (false, true) => complaints.key(
+                &value,
+                format!("{what} of {by} {own} cannot have `{field}`"),
+                format!("remove it, or write `{by}: {name}`"),
+            ),
+            _ => {}
+        }
+    }
+}
+
+/// At most one of several fields of a mapping; the second one is wrong. An empty text is none.
+pub(super) fn at_most_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
+    let is_there = |field: &&&str| {
+        let value = mapping.get(field);
+        value.is_present() && value.str() != Some("")
+    };
+    let mut there = fields.iter().filter(is_there);
+    if let (Some(first), Some(second)) = (there.next(), there.next()) {
+        let message = format!("`{first}` and `{second}` exclude each other");
+        complaints.key(&mapping.get(second), message, "keep one of them");
+    }
+}
+
+/// Exactly one of several fields of a mapping that is there.
+pub(super) fn exactly_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
+    if mapping.is_present() && !fields.iter().any(|field| mapping.get(field).is_present()) {
+        let names = format!("`{}`", fields.join("`, `"));
+        let message = format!("one of {names} must be there");
+        complaints.value(mapping, message, format!("add one of {names}"));
+    }
+    at_most_one(complaints, mapping, fields);
+}

@@ -1,0 +1,180 @@
+//! Envoy Gateway's policies (docs/systems/envoy-gateway.md#what-crds-say-in-rules).
+//!
+//! Owns: which of their fields exclude or need each other: at the top of the spec, in what says who may come in, and in how
+//! the load is spread. Flows in: policies. Flows out: complaints. Must not know: targets; what is wrong with a reference is
+//! said where targets are read.
+
+use super::backend_refs::backend_ref;
+use super::choices::{Types, at_most_one, exactly_one, of_its_type};
+use super::complaints::Complaints;
+use apimachinery::Field;
+
+/// The kinds whose policies merge and whose admission is controlled.
+const HTTP_ROUTES: [&str; 2] = ["HTTPRoute", "GRPCRoute"];
+
+/// A policy of Envoy Gateway.
+pub(super) fn policy(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    let merges = spec.get("mergeType");
+    let is_owner = |kind: &str| ["Gateway", "ListenerSet"].contains(&kind);
+    if merges.is_present()
+        && let Some(kind) = target_kinds(&spec).find(|kind| is_owner(kind))
+    {
+        // CRDs of earlier releases let it pass (docs/systems/envoy-gateway.md#merge-types).
+        let message = format!("Envoy Gateway 1.9 refuses `mergeType` of a policy on a {kind}");
+        complaints.doubtful(&merges, message, "remove `mergeType`, or target routes");
+    }
+    match complaints.kind() {
+        "BackendTrafficPolicy" => backend_traffic(complaints, &spec),
+        "ClientTrafficPolicy" => client_traffic(complaints, &spec),
+        "SecurityPolicy" => security(complaints, &spec),
+        _ => {}
+    }
+}
+
+fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let (old, new) = (spec.get("compression"), spec.get("compressor"));
+    if old.is_present() && new.is_present() {
+        complaints.key(
+            &old,
+            "`compression` is the older name of `compressor`",
+            "keep `compressor`",
+        );
+    }
+    let buffer = spec.get("requestBuffer");
+    if buffer.is_present() && spec.get("httpUpgrade").items().next().is_some() {
+        let message = "a connection that is upgraded cannot be buffered";
+        complaints.key(&buffer, message, "remove `requestBuffer`, or `httpUpgrade`");
+    }
+    let admission = spec.get("admissionControl");
+    let is_http = |kind: &str| ["Gateway", "ListenerSet"].contains(&kind) || HTTP_ROUTES.contains(&kind);
+    if admission.is_present()
+        && let Some(kind) = target_kinds(spec).find(|kind| !is_http(kind))
+    {
+        let message = format!("admission of a {kind} cannot be controlled: it is not HTTP");
+        complaints.key(
+            &admission,
+            message,
+            "remove `admissionControl`, or target Gateways and HTTP routes",
+        );
+    }
+    load_balancer(complaints, &spec.get("loadBalancer"));
+    let checked = spec.get("healthCheck").get("active");
+    let checks = [("HTTP", "http"), ("TCP", "tcp")];
+    of_its_type(
+        complaints,
+        ("a health check", "type"),
+        &checked,
+        &checks,
+        Field::is_present,
+    );
+    let percent = spec.get("connection").get("preconnect").get("predictivePercent");
+    let balancer = spec.get("loadBalancer").get("type");
+    if percent.is_present() && !["Random", "RoundRobin"].contains(&balancer.str().unwrap_or_default()) {
+        let message = "connections to come can be foreseen only where the load goes round or at random";
+        let help = "write `loadBalancer: {type: RoundRobin}`, or remove `predictivePercent`";
+        complaints.key(&percent, message, help);
+    }
+}
+
+/// The fields of each type of load balancer, and of what a consistent hash is of.
+const BALANCERS: Types<'_> = &[
+    ("ConsistentHash", "consistentHash"),
+    ("BackendUtilization", "backendUtilization"),
+    ("DynamicModule", "dynamicModule"),
+];
+const HASHES: Types<'_> = &[
+    ("Cookie", "cookie"),
+    ("Header", "header"),
+    ("Headers", "headers"),
+    ("QueryParams", "queryParams"),
+];
+
+fn load_balancer(complaints: &mut Complaints<'_>, balancer: &Field<'_>) {
+    let what = ("a load balancer", "type");
+    of_its_type(complaints, what, balancer, BALANCERS, Field::is_present);
+    let hash = balancer.get("consistentHash");
+    of_its_type(complaints, ("a hash", "type"), &hash, HASHES, Field::is_present);
+    let starts_slowly = balancer.get("slowStart");
+    let kind = balancer.get("type").str().unwrap_or_default();
+    if starts_slowly.is_present() && ["Random", "ConsistentHash", "DynamicModule"].contains(&kind) {
+        let message = format!("a load balancer of type {kind} cannot have `slowStart`");
+        complaints.key(&starts_slowly, message, "remove it");
+    }
+}
+
+fn client_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let detection = spec.get("clientIPDetection");
+    exactly_one(
+        complaints,
+        &detection,
+        &["xForwardedFor", "customHeader", "directSourceIP"],
+    );
+    exactly_one(
+        complaints,
+        &detection.get("xForwardedFor"),
+        &["numTrustedHops", "trustedCIDRs"],
+    );
+    at_most_one(
+        complaints,
+        &spec.get("headers"),
+        &["preserveXRequestID", "requestID"],
+    );
+    let tls = spec.get("tls");
+    let (lowest, highest) = (tls.get("minVersion"), tls.get("maxVersion"));
+    // Without a lowest version it is 1.2.
+    let rank = |version: &Field<'_>, auto: u8, default: u8| match version.str() {
+        Some("1.0") => 1,
+        Some("1.1") => 2,
+        Some("1.2") => 3,
+        Some("1.3") => 4,
+        Some(_) => auto,
+        None => default,
+    };
+    if highest.is_present() && rank(&lowest, 0, 3) > rank(&highest, 5, 5) {
+        let message = "the highest version of TLS is below the lowest one, which is 1.2 by default";
+        complaints.value(&highest, message, "raise `maxVersion`, or lower `minVersion`");
+    }
+    let ciphers = tls.get("ciphers");
+    if ciphers.is_present() && lowest.str() == Some("1.3") {
+        complaints.key(&ciphers, "TLS 1.3 chooses its ciphers itself", "remove `ciphers`");
+    }
+}
+
+fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let (jwt, ext_auth) = (spec.get("jwt"), spec.get("extAuth"));
+    at_most_one(complaints, &jwt, &["optional", "failOpen"]);
+    for provider in jwt.get("providers").items() {
+        exactly_one(complaints, &provider, &["remoteJWKS", "localJWKS"]);
+    }
+    for source in spec.get("apiKeyAuth").get("extractFrom").items() {
+        exactly_one(complaints, &source, &["headers", "params", "cookies"]);
+    }
+    exactly_one(complaints, &ext_auth, &["grpc", "http"]);
+    at_most_one(complaints, &ext_auth.get("http"), &["path", "pathOverride"]);
+    for service in ["grpc", "http"].map(|field| ext_auth.get(field)) {
+        backend_ref(complaints, &service.get("backendRef"));
+        for backend in service.get("backendRefs").items() {
+            backend_ref(complaints, &backend);
+        }
+    }
+    let rules = spec.get("authorization").get("rules");
+    let claims = rules
+        .items()
+        .map(|rule| rule.get("principal").get("jwt"))
+        .find(Field::is_present);
+    if let Some(claims) = claims.filter(|_| !jwt.is_present()) {
+        let message = "a rule goes by a JWT, and nothing says how one is verified";
+        complaints.value(&claims, message, "add `jwt` with its providers");
+    }
+}
+
+/// The kinds that a policy targets, by name or by label.
+fn target_kinds<'a>(spec: &Field<'a>) -> impl Iterator<Item = &'a str> {
+    let single = spec.get("targetRef").get("kind").str();
+    let lists = ["targetRefs", "targetSelectors"].map(|list| spec.get(list));
+    let listed = lists.into_iter().flat_map(|list| list.items());
+    single
+        .into_iter()
+        .chain(listed.filter_map(|target| target.get("kind").str()))
+}

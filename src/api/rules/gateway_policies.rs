@@ -1,0 +1,79 @@
+//! Gateway API's own policies.
+//!
+//! Owns: the rules of BackendTLSPolicy and XBackendTrafficPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
+
+use super::choices::of_its_type;
+use super::complaints::{Complaints, repeated, says};
+use super::duration::milliseconds;
+use super::sessions::session_persistence;
+use apimachinery::Field;
+
+/// An hour.
+const LONGEST_INTERVAL: u64 = 3_600_000;
+
+/// An XBackendTrafficPolicy.
+pub(super) fn backend_traffic(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    let retries = spec.get("retryConstraint");
+    for (holder, shortest, words) in [("budget", 1000, "1s"), ("minRetryRate", 1, "1ms")] {
+        let interval = retries.get(holder).get("interval");
+        let length = interval.str().and_then(milliseconds);
+        if length.is_some_and(|length| !(shortest..=LONGEST_INTERVAL).contains(&length)) {
+            let message = "retries cannot be counted over this interval";
+            complaints.value(&interval, message, format!("write a time from {words} to 1h"));
+        }
+    }
+    session_persistence(complaints, &spec.get("sessionPersistence"));
+}
+
+/// A BackendTLSPolicy.
+pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    let text = |target: &Field<'_>, field: &str| target.get(field).str().unwrap_or_default().to_owned();
+    let whole =
+        |target: &Field<'_>| Some([text(target, "group"), text(target, "kind"), text(target, "name")]);
+    let targets = spec.get("targetRefs");
+    for (again, first) in repeated(targets.items(), |target| {
+        Some((whole(target), text(target, "sectionName")))
+    }) {
+        complaints.again((&again, &first), "one target is named twice", "keep one of them");
+    }
+    let all: Vec<Field<'_>> = targets.items().collect();
+    for (at, target) in all.iter().enumerate() {
+        let is_part = says(&target.get("sectionName"));
+        let mut before = all.iter().take(at);
+        let other =
+            before.find(|other| whole(other) == whole(target) && says(&other.get("sectionName")) != is_part);
+        if let Some(other) = other {
+            let message = "one target is named as a whole and by one of its ports";
+            complaints.again(
+                (target, other),
+                message,
+                "give both a `sectionName`, or keep the one without",
+            );
+        }
+    }
+    let validation = spec.get("validation");
+    let (own, known) = (
+        validation.get("caCertificateRefs"),
+        validation.get("wellKnownCACertificates"),
+    );
+    let has_own = own.items().next().is_some();
+    match (has_own, says(&known)) {
+        (true, true) => complaints.key(
+            &known,
+            "`caCertificateRefs` and `wellKnownCACertificates` are two answers to one question",
+            "keep one of them",
+        ),
+        (false, false) if validation.is_present() => complaints.value(
+            &validation,
+            "nothing says which certificates are trusted",
+            "add `caCertificateRefs`, or `wellKnownCACertificates: System`",
+        ),
+        _ => {}
+    }
+    for name in validation.get("subjectAltNames").items() {
+        let types = [("Hostname", "hostname"), ("URI", "uri")];
+        of_its_type(complaints, ("a name", "type"), &name, &types, says);
+    }
+}

@@ -1,0 +1,50 @@
+//! Hostnames of listeners and routes.
+//!
+//! Owns: their form. Flows in: fields. Flows out: complaints. Must not know: who serves them.
+
+use std::net::IpAddr;
+
+use super::complaints::Complaints;
+use apimachinery::Field;
+use apimachinery::names::NameRule;
+
+/// What becomes of an address where a hostname should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addresses {
+    /// The kind's CRD refuses them.
+    Refused,
+    /// The kind's documentation rules them out, and its CRD takes them.
+    Doubtful,
+}
+
+/// A name in lower case, perhaps with `*.` in front.
+pub(super) fn hostname(complaints: &mut Complaints<'_>, field: &Field<'_>, addresses: Addresses) {
+    let Some(name) = field.str().filter(|name| !name.is_empty()) else {
+        return;
+    };
+    if name.parse::<IpAddr>().is_ok() {
+        let message = format!("`{name}` is an address and no hostname");
+        let help = "write a hostname, or leave it out to mean every host";
+        match addresses {
+            Addresses::Refused => complaints.value(field, message, help),
+            // `:` is in no hostname, so nobody takes an address of IPv6.
+            Addresses::Doubtful if name.contains(':') => complaints.value(field, message, help),
+            Addresses::Doubtful => complaints.doubtful(field, message, help),
+        }
+        return;
+    }
+    let rest = name.strip_prefix("*.").unwrap_or(name);
+    if rest.contains('*') {
+        complaints.value(
+            field,
+            format!("`{name}`: `*` stands for whole labels at the front only"),
+            "write `*.` once, at the front: `*.example.com`",
+        );
+    } else if let Err(error) = NameRule::Rfc1123Subdomain.check(rest) {
+        complaints.value(
+            field,
+            format!("`{name}` is no hostname"),
+            format!("write lower case letters, digits, `-` and `.` only: {error}"),
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules).
+//!
+//! Owns: what each must say at least, and which of its fields exclude each other. That `defaults`, `overrides` and bare
+//! settings do is said where settings are read. Flows in: policies. Flows out: complaints. Must not know: targets.
+
+use super::choices::at_most_one;
+use super::complaints::{Complaints, says};
+use apimachinery::Field;
+
+/// A policy of Kuadrant or of its extensions.
+pub(super) fn policy(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    match complaints.kind() {
+        "AuthPolicy" => each_wrapper(complaints, "rules", auth_rules),
+        "RateLimitPolicy" | "TokenRateLimitPolicy" => each_wrapper(complaints, "limits", limits),
+        "DNSPolicy" => dns(complaints, &spec),
+        "TLSPolicy" => issuer(complaints, &spec.get("issuerRef").get("kind")),
+        "OIDCPolicy" => provider(complaints, &spec.get("provider")),
+        _ => {}
+    }
+}
+
+/// Calls `check` with the settings of `defaults` and of `overrides`, or with bare ones where it has neither, and with what
+/// holds them.
+fn each_wrapper<'a>(
+    complaints: &mut Complaints<'a>,
+    field: &str,
+    check: fn(&mut Complaints<'a>, &Field<'a>, &Field<'a>),
+) {
+    let spec = complaints.spec();
+    let wrappers = [spec.get("defaults"), spec.get("overrides")];
+    let mut present = wrappers.into_iter().filter(Field::is_present).peekable();
+    if present.peek().is_none() {
+        check(complaints, &spec.get(field), &spec);
+    }
+    for wrapper in present {
+        check(complaints, &wrapper.get(field), &wrapper);
+    }
+}
+
+fn limits<'a>(complaints: &mut Complaints<'a>, limits: &Field<'a>, holder: &Field<'a>) {
+    if limits.entries().next().is_none() {
+        let help = "add one under `limits`, or delete the policy";
+        complaints.value(holder, "there is no limit", help);
+    }
+}
+
+fn auth_rules<'a>(complaints: &mut Complaints<'a>, rules: &Field<'a>, holder: &Field<'a>) {
+    let has = |field: &Field<'_>| field.entries().next().is_some();
+    let response = rules.get("response");
+    let success = response.get("success");
+    let lists = ["authentication", "metadata", "authorization", "callbacks"];
+    let says_something = lists.iter().any(|list| has(&rules.get(list)))
+        || response.get("unauthenticated").is_present()
+        || response.get("unauthorized").is_present()
+        || has(&success.get("headers"))
+        || has(&success.get("filters"));
+    if !says_something {
+        let help = "add one under `rules`, such as `authentication`, or delete the policy";
+        complaints.value(holder, "there is no rule", help);
+    }
+    for (_, method) in rules.get("authentication").entries() {
+        at_most_one(complaints, &method.get("jwt"), &["issuerUrl", "jwksUrl"]);
+        let sources = ["xfccHeader", "clientCertHeader", "expression"];
+        at_most_one(complaints, &method.get("x509").get("source"), &sources);
+    }
+    for (_, metadata) in rules.get("metadata").entries() {
+        let fields = ["identitySource", "userInfoUrl"];
+        at_most_one(complaints, &metadata.get("userInfo"), &fields);
+    }
+}
+
+fn dns(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let (delegate, providers) = (spec.get("delegate"), spec.get("providerRefs"));
+    if delegate.boolean() == Ok(Some(true)) && providers.is_present() {
+        let message = "a policy that delegates its records has no provider of its own";
+        complaints.key(&providers, message, "remove `providerRefs`, or `delegate: true`");
+    }
+    let check = spec.get("healthCheck");
+    let number = |field: &str| check.get(field).integer().ok().flatten();
+    if let Some(port) = number("port")
+        && !(port == 80 || port == 443 || (1024..=49151).contains(&port))
+    {
+        let message = format!("port {port} cannot be checked for health");
+        complaints.value(
+            &check.get("port"),
+            message,
+            "write 80, 443, or a port of 1024 to 49151",
+        );
+    }
+    if number("failureThreshold").is_some_and(|threshold| threshold <= 0) {
+        let message = "a health check fails after one failure at least";
+        complaints.value(&check.get("failureThreshold"), message, "write a number above 0");
+    }
+    let protocol = check.get("protocol");
+    if let Some(name) = protocol.str().filter(|name| !["HTTP", "HTTPS"].contains(name)) {
+        complaints.value(
+            &protocol,
+            format!("health is not checked by {name}"),
+            "write `HTTP` or `HTTPS`",
+        );
+    }
+}
+
+fn issuer(complaints: &mut Complaints<'_>, kind: &Field<'_>) {
+    if let Some(name) = kind
+        .str()
+        .filter(|kind| !["Issuer", "ClusterIssuer"].contains(kind))
+    {
+        let help = "write `Issuer` or `ClusterIssuer`, or leave it out to mean Issuer";
+        complaints.value(kind, format!("no issuer of certificates is a `{name}`"), help);
+    }
+}
+
+fn provider(complaints: &mut Complaints<'_>, provider: &Field<'_>) {
+    at_most_one(complaints, provider, &["issuerURL", "jwksURL"]);
+    if !says(&provider.get("jwksURL")) {
+        return;
+    }
+    for field in ["authorizationEndpoint", "tokenEndpoint"] {
+        if !says(&provider.get(field)) {
+            let message = format!("a provider known by `jwksURL` needs its `{field}`");
+            complaints.value(provider, message, format!("add `{field}`"));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a rule of an HTTPRoute or a GRPCRoute matches.
+//!
+//! Owns: the form of paths, methods, headers and query parameters. Flows in: matches. Flows out: complaints.
+//! Must not know: other matches.
+
+use super::complaints::{Complaints, repeated};
+use apimachinery::Field;
+
+/// A match of an HTTPRoute.
+pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
+    let path = one.get("path");
+    let is_regex = path.get("type").str() == Some("RegularExpression");
+    let value = path.get("value");
+    if let Some(text) = value.str().filter(|_| !is_regex)
+        && let Some((message, help)) = path_problem(text)
+    {
+        complaints.value(&value, message, help);
+    }
+    unique_names(complaints, &one.get("headers"), "header");
+    unique_names(complaints, &one.get("queryParams"), "query parameter");
+}
+
+/// The first thing that is wrong with a path that is compared as it is, and what to do.
+fn path_problem(text: &str) -> Option<(String, String)> {
+    if !text.starts_with('/') {
+        let message = format!("the path `{text}` does not begin with `/`");
+        return Some((message, format!("write `/{text}`")));
+    }
+    let lower = text.to_ascii_lowercase();
+    let parts = ["//", "/./", "/../", "#", "%2f"];
+    let ends = ["/.", "/.."].into_iter().filter(|end| text.ends_with(end));
+    if let Some(part) = parts
+        .into_iter()
+        .filter(|part| lower.contains(part))
+        .chain(ends)
+        .next()
+    {
+        let message = format!("no request has `{part}` in its path: it is resolved before");
+        return Some((message, "write the path as it is when it is resolved".to_owned()));
+    }
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-/._~!$&'()*+,;=:@".contains(&byte);
+        let mut is_digit = || rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
+        if !(is_plain || (byte == b'%' && is_digit() && is_digit())) {
+            let message = format!("the path `{text}` has letters that no path of a URL has");
+            return Some((message, "encode them: a space is `%20`".to_owned()));
+        }
+    }
+    None
+}
+
+/// Whether a match goes by the prefix of the path, as one without a path does, too.
+pub(super) fn is_prefix(one: &Field<'_>) -> bool {
+    matches!(one.get("path").get("type").str(), None | Some("PathPrefix"))
+}
+
+/// A match of a GRPCRoute.
+pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
+    let field = one.get("method");
+    let (service, method) = (field.get("service"), field.get("method"));
+    if field.is_present() && !service.is_present() && !method.is_present() {
+        complaints.value(
+            &field,
+            "a match by method names neither a service nor a method",
+            "add `service` or `method`, or leave `method` out to match every call",
+        );
+    }
+    let is_exact = matches!(field.get("type").str(), None | Some("Exact"));
+    let is_name = |text: &str| {
+        let mut letters = text.bytes();
+        letters
+            .next()
+            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+    };
+    let help = "write a name as in the .proto file, or `type: RegularExpression`";
+    if let Some(text) = service.str().filter(|_| is_exact)
+        && !text.strip_prefix('.').unwrap_or(text).split('.').all(is_name)
+    {
+        complaints.value(&service, format!("`{text}` is no name of a gRPC service"), help);
+    }
+    if let Some(text) = method.str().filter(|_| is_exact)
+        && !is_name(text)
+    {
+        complaints.value(&method, format!("`{text}` is no name of a gRPC method"), help);
+    }
+    unique_names(complaints, &one.get("headers"), "header");
+}
+
+fn unique_names(complaints: &mut Complaints<'_>, list: &Field<'_>, what: &str) {
+    let name = |entry: &Field<'_>| entry.get("name").str().map(str::to_owned);
+    for (again, first) in repeated(list.items(), name) {
+        let message = format!(
+            "one match names the {what} `{}` twice",
+            name(&again).unwrap_or_default()
+        );
+        complaints.again((&again, &first), message, "keep one of them");
+    }
+}

@@ -1,0 +1,164 @@
+//! Routes: their parents, hostnames, rules (docs/systems/gateway-api.md#what-crds-say-in-rules).
+//!
+//! Owns: the rules of a route as a whole and of one of its rules. Flows in: routes of Gateway API's kinds. Flows out:
+//! complaints. Must not know: Gateways.
+
+use super::backend_refs::backend_ref;
+use super::complaints::{Complaints, repeated};
+use super::duration::milliseconds;
+use super::filters::{Filters, filters, replaces_prefix};
+use super::hostnames::{Addresses, hostname};
+use super::matches::{grpc_match, http_match, is_prefix};
+use super::sessions::session_persistence;
+use crate::api::gateway::GROUP;
+use apimachinery::Field;
+
+/// Most matches of all rules together.
+const MATCHES_MAX: usize = 128;
+
+/// All of a route.
+pub(super) fn route(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    parents(complaints, &spec.get("parentRefs"));
+    let addresses = match complaints.kind() {
+        "TLSRoute" => Addresses::Refused,
+        _ => Addresses::Doubtful,
+    };
+    for name in spec.get("hostnames").items() {
+        hostname(complaints, &name, addresses);
+    }
+    let rules = spec.get("rules");
+    let name = |rule: &Field<'_>| rule.get("name").str().map(str::to_owned);
+    for (again, first) in repeated(rules.items(), name) {
+        let message = format!("two rules are called `{}`", name(&again).unwrap_or_default());
+        let help = "give each rule a name of its own, or none";
+        complaints.again((&again.get("name"), &first.get("name")), message, help);
+    }
+    let mut count: usize = 0;
+    for rule in rules.items() {
+        for backend in rule.get("backendRefs").items() {
+            backend_ref(complaints, &backend);
+        }
+        let matches = rule.get("matches");
+        let default = usize::from(complaints.kind() == "HTTPRoute" && !matches.is_present());
+        count = count
+            .saturating_add(matches.items().count())
+            .saturating_add(default);
+        match complaints.kind() {
+            "HTTPRoute" => http_rule(complaints, &rule),
+            "GRPCRoute" => grpc_rule(complaints, &rule),
+            _ => {}
+        }
+    }
+    if count > MATCHES_MAX {
+        complaints.value(
+            &rules,
+            format!("{count} matches in all rules; at most {MATCHES_MAX} are allowed"),
+            "split the route",
+        );
+    }
+}
+
+/// What tells two references to one parent apart: both name other listeners, or other ports, or neither does.
+fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
+    let text = |parent: &Field<'_>, field: &str, default: &str| {
+        parent.get(field).str().unwrap_or(default).to_owned()
+    };
+    let key = |parent: &Field<'_>| {
+        [
+            ("group", GROUP),
+            ("kind", "Gateway"),
+            ("name", ""),
+            ("namespace", ""),
+        ]
+        .map(|(field, default)| text(parent, field, default))
+    };
+    let part = |parent: &Field<'_>| {
+        let port = parent.get("port").integer().ok().flatten().unwrap_or_default();
+        (text(parent, "sectionName", ""), port)
+    };
+    let all: Vec<Field<'_>> = parents.items().collect();
+    for (at, parent) in all.iter().enumerate() {
+        let (section, port) = part(parent);
+        let same = all.iter().take(at).filter(|other| key(other) == key(parent));
+        for other in same {
+            let (other_section, other_port) = part(other);
+            let name = text(parent, "name", "");
+            if (&section, port) == (&other_section, other_port) {
+                let message = format!("`{name}` is named as a parent twice");
+                let help = "remove one of them, or give each a `sectionName` or a `port` of its own";
+                complaints.again((parent, other), message, help);
+                break;
+            }
+            if section.is_empty() != other_section.is_empty() || (port == 0) != (other_port == 0) {
+                let message = format!("`{name}` is a parent as a whole, and one of its listeners is, too");
+                let help = "give both a `sectionName`, or both a `port`, or keep the one without";
+                complaints.again((parent, other), message, help);
+                break;
+            }
+        }
+    }
+}
+
+fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
+    for one in rule.get("matches").items() {
+        http_match(complaints, &one);
+    }
+    filters(complaints, &rule.get("filters"), Filters::Http);
+    let backends = rule.get("backendRefs");
+    let mut all: Vec<Field<'_>> = rule.get("filters").items().collect();
+    let redirect = all
+        .iter()
+        .find(|filter| filter.get("requestRedirect").is_present());
+    if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
+        let message = "a rule that redirects forwards to no backend";
+        complaints.value(
+            redirect,
+            message,
+            "remove `backendRefs`, or the filter RequestRedirect",
+        );
+    }
+    for backend in backends.items() {
+        filters(complaints, &backend.get("filters"), Filters::Http);
+        all.extend(backend.get("filters").items());
+    }
+    let matches: Vec<Field<'_>> = rule.get("matches").items().collect();
+    // The CRD's default is the prefix `/`.
+    let one_prefix =
+        !rule.get("matches").is_present() || matches!(matches.as_slice(), [one] if is_prefix(one));
+    if let Some(path) = all.iter().find_map(replaces_prefix).filter(|_| !one_prefix) {
+        complaints.value(
+            &path,
+            "a prefix can be replaced only where the rule has one match, and that one a prefix",
+            "split the rule, so that `matches` has one entry, with `path.type: PathPrefix`",
+        );
+    }
+    timeouts(complaints, &rule.get("timeouts"));
+    session_persistence(complaints, &rule.get("sessionPersistence"));
+}
+
+fn grpc_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
+    for one in rule.get("matches").items() {
+        grpc_match(complaints, &one);
+    }
+    filters(complaints, &rule.get("filters"), Filters::Grpc);
+    for backend in rule.get("backendRefs").items() {
+        filters(complaints, &backend.get("filters"), Filters::Grpc);
+    }
+    session_persistence(complaints, &rule.get("sessionPersistence"));
+}
+
+fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
+    let length = |field: &str| timeouts.get(field).str().and_then(milliseconds);
+    if let (Some(request), Some(backend)) = (length("request"), length("backendRequest"))
+        // Zero is no limit.
+        && request != 0
+        && backend > request
+    {
+        complaints.value(
+            &timeouts.get("backendRequest"),
+            "a request to the backend may take longer than the request that it is part of",
+            "write at most the duration of `request`",
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! Sessions that stay with one backend.
+//!
+//! Owns: what their cookies need. Flows in: `sessionPersistence` of a rule or a policy. Flows out: complaints. Must not
+//! know: whose it is.
+
+use super::complaints::{Complaints, says};
+use apimachinery::Field;
+
+/// A `sessionPersistence`, if it is there.
+pub(super) fn session_persistence(complaints: &mut Complaints<'_>, persistence: &Field<'_>) {
+    let cookie = persistence.get("cookieConfig");
+    if !cookie.is_present() {
+        return;
+    }
+    if persistence.get("type").str().is_some_and(|kind| kind != "Cookie") {
+        let message = "`cookieConfig` is for sessions that are kept in a cookie";
+        complaints.key(&cookie, message, "remove it, or write `type: Cookie`");
+    }
+    let is_permanent = cookie.get("lifetimeType").str() == Some("Permanent");
+    if is_permanent && !says(&persistence.get("absoluteTimeout")) {
+        let message = "a permanent cookie needs a time after which it ends";
+        complaints.value(
+            &cookie.get("lifetimeType"),
+            message,
+            "add `absoluteTimeout` to `sessionPersistence`",
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! That somebody accepted a finding, and why.
+//!
+//! Owns: where a suppression stands, and its reason. Flows in: nothing. Flows out: [`Suppressed`]. Must not know: how it
+//! is found.
+
+/// Where a suppression stands: the words of SARIF (section 3.35.2 of
+/// <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SuppressedBy {
+    /// The object itself, by an annotation.
+    Object,
+    /// The configuration.
+    Configuration,
+}
+
+impl SuppressedBy {
+    /// SARIF's word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Object => "inSource",
+            Self::Configuration => "external",
+        }
+    }
+}
+
+/// Why a finding is not counted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Suppressed {
+    /// Where that stands.
+    pub by: SuppressedBy,
+    /// The reason that somebody gave.
+    pub reason: String,
+}

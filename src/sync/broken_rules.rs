@@ -1,0 +1,140 @@
+//! Gateways, ListenerSets, routes and policies in our chain that break a rule of their kind.
+//!
+//! Owns: which objects are in the chain: our Gateways, what hangs on them, what targets them. Flows in: the topology with
+//! its policies, which of them are synced, the hub, what was said of the input before. Flows out: findings. Must not know:
+//! the rules.
+
+use std::collections::BTreeSet;
+
+use crate::api::gateway::GROUP;
+use crate::api::route::Route;
+use crate::api::rules;
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::hub::{Hub, Ours};
+use crate::object::Object;
+use crate::policy::{Attachments, KindId};
+use crate::topology::{GatewayId, Node, Topology};
+
+/// Reports what an API server would refuse of the objects in our chain whose CRD is not in the input, and what nobody
+/// serves of those that have one. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its structure is not told again.
+pub(crate) fn report_broken_rules(
+    attachments: &Attachments<'_>,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    synced: impl Fn(KindId, Node) -> bool,
+    said: &Findings,
+    findings: &mut Findings,
+) {
+    let said: Vec<&Place> = said
+        .iter()
+        .filter(|finding| [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code))
+        .map(|finding| &finding.place)
+        .collect();
+    let is_new = |finding: &Finding| !said.iter().any(|place| is_one_field(place, &finding.place));
+    let chain = Chain { attachments, ours };
+    for (object, is_shipped) in chain.objects(synced) {
+        let mut found = Vec::new();
+        if !hub.crds.contains_key(&object.group_kind()) {
+            found.extend(rules::broken(object));
+        }
+        if object.api_version.group == GROUP && ["Gateway", "ListenerSet"].contains(&object.kind.as_str()) {
+            found.extend(rules::conflicting(object));
+        }
+        for mut finding in found.into_iter().filter(is_new) {
+            if !is_shipped {
+                finding.severity = Severity::Warning;
+            }
+            findings.push(finding);
+        }
+    }
+}
+
+/// Whether two places are one field, or one stands inside the other.
+fn is_one_field(one: &Place, other: &Place) -> bool {
+    let (
+        Place::Field {
+            document, pointer, ..
+        },
+        Place::Field {
+            document: other_document,
+            pointer: other,
+            ..
+        },
+    ) = (one, other)
+    else {
+        return false;
+    };
+    let holds = |outer: &str, inner: &str| {
+        let rest = inner.strip_prefix(outer);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    document == other_document && (holds(pointer, other) || holds(other, pointer))
+}
+
+/// What renderings of our Gateways follow from.
+struct Chain<'c, 'a> {
+    attachments: &'c Attachments<'a>,
+    ours: &'c Ours<'a>,
+}
+
+impl<'a> Chain<'_, 'a> {
+    /// All of them, and whether what is wrong with one stops a run.
+    fn objects(&self, synced: impl Fn(KindId, Node) -> bool) -> Vec<(&'a Object, bool)> {
+        let topology = &self.attachments.topology;
+        let gateways = topology.gateways.iter().filter(|(id, _)| self.is_ours(*id));
+        let sets = topology.listener_sets.rows().iter();
+        let sets = sets.filter(|set| self.is_ours(set.gateway));
+        let routes = topology.routes.rows().iter();
+        let routes = routes.filter(|route| self.is_child(topology, route.object));
+        let policies = self.attachments.policies.rows().iter().filter(|policy| {
+            let mut nodes = policy.nodes().into_iter();
+            nodes.any(|node| {
+                topology
+                    .gateways_of(node)
+                    .into_iter()
+                    .any(|gateway| self.is_ours(gateway))
+            })
+        });
+        let policies = policies.map(|policy| {
+            let mut nodes = policy.nodes().into_iter();
+            (policy.object, nodes.any(|node| synced(policy.kind, node)))
+        });
+        gateways
+            .map(|(_, gateway)| gateway.object)
+            .chain(sets.map(|set| set.object))
+            .chain(routes.map(|route| route.object))
+            .map(|object| (object, true))
+            .chain(policies)
+            .collect()
+    }
+
+    fn is_ours(&self, gateway: GatewayId) -> bool {
+        let object = self.attachments.topology.gateways.get(gateway).object;
+        let found = self.ours.find(object.namespace_or_empty(), &object.name);
+        found.is_some()
+    }
+
+    /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a rule
+    /// that it breaks may be why none does.
+    fn is_child(&self, topology: &Topology<'_>, object: &Object) -> bool {
+        let Some(route) = Route::read(object, &mut Findings::new()) else {
+            return false;
+        };
+        let own = object.namespace_or_empty();
+        let parents: BTreeSet<Option<GatewayId>> = route
+            .parents
+            .iter()
+            .map(|parent| {
+                let namespace = parent.namespace.unwrap_or(own);
+                match (parent.group, parent.kind) {
+                    (GROUP, "Gateway") => topology.find_gateway(namespace, parent.name),
+                    (GROUP, "ListenerSet") => topology
+                        .find_listener_set(namespace, parent.name)
+                        .map(|set| topology.listener_sets.get(set).gateway),
+                    _ => None,
+                }
+            })
+            .collect();
+        parents.into_iter().flatten().any(|gateway| self.is_ours(gateway))
+    }
+}

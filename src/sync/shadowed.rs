@@ -1,0 +1,267 @@
+//! Routes on one listener of ours that ask for the same requests: only one of them gets any.
+//!
+//! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in: the
+//! topology, which Gateways are ours. Flows out: findings.
+//! Must not know: what the rules forward to. Matches that merely overlap are no conflict: the more specific one wins, as
+//! meant. Several backends of one rule share its requests.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::api::route::{Route, is_route};
+use crate::diagnostic::{Code, Finding, Findings, first_items};
+use crate::hub::Ours;
+use crate::object::Object;
+use crate::policy::{Ages, Attachments, Rank, rank_of};
+use crate::topology::{ListenerId, RouteId, Topology};
+use apimachinery::Field;
+
+/// Most listeners that one finding names.
+const MOST_LISTENERS: usize = 3;
+
+/// Reports every rule of a route whose match another rule wins on a whole listener of ours.
+pub(crate) fn report_shadowed(
+    attachments: &Attachments<'_>,
+    ours: &Ours<'_>,
+    ages: Ages,
+    findings: &mut Findings,
+) {
+    let topology = &attachments.topology;
+    let mut asking: BTreeMap<RouteId, Asking<'_>> = BTreeMap::new();
+    let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
+    for gateway in topology.gateways.rows() {
+        let object = gateway.object;
+        if ours.find(object.namespace_or_empty(), &object.name).is_none() {
+            continue;
+        }
+        let mut on: BTreeMap<ListenerId, Vec<RouteId>> = BTreeMap::new();
+        for (listener, route) in &gateway.attached {
+            on.entry(*listener).or_default().push(*route);
+            if !asking.contains_key(route) {
+                let read = Asking::read(topology.routes.get(*route).object, ages);
+                asking.extend(read.map(|read| (*route, read)));
+            }
+        }
+        for (listener, routes) in on {
+            let name = format!(
+                "`{}` of {}",
+                topology.listeners.get(listener).name,
+                object.identity()
+            );
+            for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
+                let shadow = shadows
+                    .entry((loser.rule(), winner.rule()))
+                    .or_insert_with(|| Shadow {
+                        loser: loser.at,
+                        winner: winner.at,
+                        listeners: Vec::new(),
+                    });
+                if !shadow.listeners.contains(&name) {
+                    shadow.listeners.push(name.clone());
+                }
+            }
+        }
+    }
+    for ((loser, winner), shadow) in &shadows {
+        if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
+            findings.push(finding((of_loser, *loser), (of_winner, *winner), shadow));
+        }
+    }
+}
+
+/// A rule, by its route and its position.
+type Rule = (RouteId, usize);
+
+/// One match of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Match {
+    route: RouteId,
+    rule: usize,
+    /// Position among the matches of its route.
+    at: usize,
+}
+
+impl Match {
+    const fn rule(self) -> Rule {
+        (self.route, self.rule)
+    }
+}
+
+/// Two rules that ask for the same.
+struct Shadow {
+    /// Positions of the first two matches that are equal.
+    loser: usize,
+    winner: usize,
+    listeners: Vec<String>,
+}
+
+/// What a route asks for.
+struct Asking<'a> {
+    route: Route<'a>,
+    rank: Rank,
+    matches: Vec<Asked>,
+}
+
+/// What one match of a rule asks for.
+struct Asked {
+    rule: usize,
+    /// Equal for matches that ask for the same.
+    form: String,
+    /// Pointer of the match inside the route, or of what has none.
+    pointer: String,
+}
+
+impl<'a> Asking<'a> {
+    fn read(object: &'a Object, ages: Ages) -> Option<Self> {
+        // What is wrong with it was said when the topology read it. Of another group's kinds nobody knows what they match.
+        let route = Route::read(object, &mut Findings::new())
+            .filter(|_| is_route(&object.api_version.group, &object.kind))?;
+        let rules = object.root().get("spec").get("rules");
+        let mut matches = Vec::new();
+        let mut ask = |rule: usize, one: Option<&Field<'_>>, pointer: &str| {
+            matches.push(Asked {
+                rule,
+                form: form(&object.kind, one).to_string(),
+                pointer: pointer.to_owned(),
+            });
+        };
+        for (position, rule) in rules.items().enumerate() {
+            let list = rule.get("matches");
+            if list.items().next().is_none() {
+                ask(position, None, rule.pointer());
+            }
+            for one in list.items() {
+                ask(position, Some(&one), one.pointer());
+            }
+        }
+        if !rules.is_present() {
+            ask(0, None, "/spec");
+        }
+        Some(Self {
+            route,
+            rank: rank_of(object, ages),
+            matches,
+        })
+    }
+}
+
+/// The matches that lose on all hostnames that a listener serves for their route, each with a winner.
+fn shadowed(
+    topology: &Topology<'_>,
+    listener: ListenerId,
+    routes: &[RouteId],
+    asking: &BTreeMap<RouteId, Asking<'_>>,
+) -> Vec<(Match, Match)> {
+    let listener = topology.listeners.get(listener);
+    // By kind, hostname and form: what wins comes first.
+    let mut winners: BTreeMap<(&str, String, &str), Match> = BTreeMap::new();
+    let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
+        .iter()
+        .filter_map(|route| Some((route, asking.get(route)?)))
+        .collect();
+    order.sort_by(|(_, a), (_, b)| a.rank.cmp(&b.rank));
+    let mut lost = Vec::new();
+    for (id, asking) in order {
+        let kind = asking.route.object.kind.as_str();
+        let hostnames = listener.common_hostnames(&asking.route);
+        for (at, asked) in asking.matches.iter().enumerate() {
+            let own = Match {
+                route: *id,
+                rule: asked.rule,
+                at,
+            };
+            let before: Vec<Match> = hostnames
+                .iter()
+                .map(|hostname| {
+                    let key = (kind, hostname.clone(), asked.form.as_str());
+                    *winners.entry(key).or_insert(own)
+                })
+                .collect();
+            // A rule that says a thing twice is no conflict.
+            let is_lost = before.iter().all(|winner| winner.rule() != own.rule());
+            if let Some(winner) = before.first().filter(|_| is_lost) {
+                lost.push((own, *winner));
+            }
+        }
+    }
+    lost
+}
+
+/// A match with its defaults, in one order: two that are equal ask for the same requests.
+fn form(kind: &str, one: Option<&Field<'_>>) -> Value {
+    let nothing = Value::Null;
+    let nothing = Field::new(&nothing);
+    let one = one.unwrap_or(&nothing);
+    let text =
+        |field: &Field<'_>, name: &str, default: &str| field.get(name).str().unwrap_or(default).to_owned();
+    // Of several entries with one name the first counts.
+    let named = |list: &str, name_of: fn(String) -> String| {
+        let mut entries: BTreeMap<String, [String; 2]> = BTreeMap::new();
+        for entry in one.get(list).items() {
+            let name = name_of(text(&entry, "name", ""));
+            let value = [text(&entry, "type", "Exact"), text(&entry, "value", "")];
+            entries.entry(name).or_insert(value);
+        }
+        entries
+    };
+    let headers = named("headers", |name| name.to_ascii_lowercase());
+    match kind {
+        "HTTPRoute" => {
+            let path = one.get("path");
+            let (by, mut value) = (text(&path, "type", "PathPrefix"), text(&path, "value", "/"));
+            if by == "PathPrefix" {
+                // `/a/` and `/a` are one prefix.
+                value.truncate(value.trim_end_matches('/').len());
+            }
+            let method = one.get("method").str();
+            json!([by, value, method, headers, named("queryParams", |name| name)])
+        }
+        "GRPCRoute" => {
+            let method = one.get("method");
+            let (service, name) = (method.get("service").str(), method.get("method").str());
+            json!([text(&method, "type", "Exact"), service, name, headers])
+        }
+        // These go by hostname or by port alone.
+        _ => Value::Null,
+    }
+}
+
+fn finding(
+    (loser, losing): (&Asking<'_>, Rule),
+    (winner, winning): (&Asking<'_>, Rule),
+    shadow: &Shadow,
+) -> Finding {
+    let place = |asking: &Asking<'_>, at: usize| {
+        let pointer = asking.matches.get(at).map_or("/spec", |asked| &asked.pointer);
+        asking.route.object.place(pointer)
+    };
+    let names = (loser.route.object.identity(), winner.route.object.identity());
+    let (message, because) = if losing.0 == winning.0 {
+        let message = format!(
+            "an earlier rule of {} gets all requests that this match asks for",
+            names.0
+        );
+        (message, "of the rules of one route the first wins".to_owned())
+    } else {
+        let because = if loser.rank.age == winner.rank.age {
+            "comes first by namespace/name, and no creation time decides"
+        } else {
+            "is older"
+        };
+        let message = format!(
+            "{} gets all requests that this match of {} asks for",
+            names.1, names.0
+        );
+        (message, format!("{} wins because it {because}", names.1))
+    };
+    let listeners = first_items(&shadow.listeners, MOST_LISTENERS);
+    Finding::new(Code::ROUTE_SHADOWED, place(loser, shadow.loser), message)
+        .label("gets no request")
+        .related(place(winner, shadow.winner), "this one wins")
+        .note(format!(
+            "both match the same on the same hostnames of the listener {listeners}"
+        ))
+        .note(because)
+        .help("remove one of the two, or let one match more: another path, a method, a header")
+}
