@@ -70,7 +70,7 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
             counted(bytes, "byte"),
             counted(loaded.hub.objects.len(), "hub object"),
             counted(local, "spoke-local object"),
-            counted(loaded.hub.skipped_documents, "document")
+            counted(loaded.hub.passed_over.len(), "document")
         ));
         for file in loaded.sources.files() {
             line(&format!("  {}", file.shown));

@@ -6,18 +6,22 @@
 //! Must not know: what policies or placements mean.
 
 mod build;
+mod chain;
 mod class_params;
 mod grants;
 mod identify;
 mod index;
 pub(crate) mod kinds;
 mod ours;
+mod passed_over;
 mod table;
 mod versions;
 
 pub(crate) use build::{Options, build};
+pub(crate) use chain::soften;
 pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
 pub(crate) use ours::{OurClass, OurGatewayId, Ours};
+pub use passed_over::PassedOver;
 pub(crate) use table::row_ids;
 pub(crate) use table::{RowId, Table};

@@ -100,9 +100,15 @@ pub struct Loaded {
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities, and sorts by position.
     pub fn finish(&self, findings: &mut Findings) {
+        self.soften(findings);
         findings.extend(self.findings.clone());
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
+    }
+
+    /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
+    pub(super) fn soften(&self, findings: &mut Findings) {
+        hub::soften(&self.hub, &self.config.controller_name, &self.sources, findings);
     }
 
     /// Takes an object out of the hub or, where that has none of this identity, off every cluster where it lives.
@@ -224,7 +230,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         namespace: request.namespace.clone(),
         progress: request.progress.clone(),
     };
-    let hub = hub::build(documents, &options, &mut findings);
+    let mut hub = hub::build(documents, &options, &mut findings);
+    let unread = hub::soften(&hub, &config.controller_name, &sources, &mut findings);
+    hub.passed_over.extend(unread);
     Loaded {
         overrides: config.findings.clone(),
         config,
