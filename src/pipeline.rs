@@ -23,6 +23,7 @@ mod policies;
 mod analysis;
 
 mod nothing;
+mod variables;
 mod stages;
 
 // Other ways to say what to render, and what may be said.

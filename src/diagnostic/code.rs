@@ -31,6 +31,7 @@ codes! {
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
     GATEWAY_INVALID "gateway/invalid" Error "A Gateway breaks a rule of its kind"
     GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so nobody receives it"
+    INPUT_KUSTOMIZATION "input/kustomization" Warning "A kustomization changes what is rendered, and is not built here"
     INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"

@@ -11,37 +11,54 @@ use serde_json::Value;
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
+use super::kustomized::{self, kustomizations};
 use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::versions::unknown_version;
 use crate::api::crd::{self, Crd};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
-use crate::source::{Document, Room};
+use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, Identity};
 
 /// What the user said about the input.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct Options<'a> {
     /// `--namespace`: for namespaced objects that name none.
     pub namespace: Option<String>,
+    /// The files that the documents stand in.
+    pub sources: Option<&'a Sources>,
     /// Who hears how far it is.
     pub progress: Progress,
 }
 
 /// Builds the hub. What an API server would refuse is a finding and left out.
 #[must_use]
-pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut Findings) -> Hub {
+pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
+    let (kustomizations, patches) = options.sources.map_or_else(Default::default, |sources| {
+        let found = kustomizations(&documents, sources);
+        let patches = kustomized::patches(&found, sources);
+        (found, patches)
+    });
     for document in documents {
         let origin = Origin {
             document: document.id,
             pointer: String::new(),
         };
+        if patches.contains(&document.id.source) {
+            drafts.patches.push(PassedOver {
+                place: origin.place("", Part::Value),
+                what: "part of a kustomization".to_owned(),
+            });
+            continue;
+        }
         drafts.flatten(document.value, origin, &document.room);
     }
     let (kinds, crds) = learn_kinds(&drafts.objects, findings);
-    let passed_over = drafts.unfinished(&kinds, findings);
+    let mut passed_over = drafts.unfinished(&kinds, findings);
+    passed_over.append(&mut drafts.patches);
+    passed_over.sort_by(|a, b| a.place.cmp(&b.place));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Object, bool, Vec<Finding>)> = drafts
@@ -73,6 +90,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
         crds,
         passed_over,
         refused,
+        kustomizations,
         ..Hub::default()
     };
     for (room, objects) in rooms {
@@ -97,6 +115,8 @@ struct Drafts {
     objects: Vec<(Room, Object)>,
     /// Documents for tools, lists, and what has no kind or no name.
     others: Vec<(Room, Other)>,
+    /// Files that kustomizations name, and not as objects.
+    patches: Vec<PassedOver>,
 }
 
 /// A document that is no whole object.
@@ -266,7 +286,7 @@ fn check(
     mut object: Object,
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
-    options: &Options,
+    options: &Options<'_>,
 ) -> (Object, bool, Vec<Finding>) {
     let mut wrong = metadata_findings(&object);
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));

@@ -8,7 +8,7 @@
 //! them, everything of OCM's placement, grants, the definitions of those kinds, and whatever lives on a cluster
 //! (README.md#findings). Where it cannot be told, an object is in it: a mistake in a name must not hide another.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -129,6 +129,20 @@ fn files_of_duplicate(finding: &Finding) -> Option<(SourceId, SourceId)> {
     (finding.code == Code::OBJECT_DUPLICATE)
         .then(|| Some((source(&finding.place)?, source(&first.place)?)))
         .flatten()
+}
+
+/// The finding about kustomizations that change what rendering uses.
+pub(crate) fn kustomized(hub: &Hub, controller_name: &str, sources: &Sources) -> Option<Finding> {
+    if hub.kustomizations.is_empty() {
+        return None;
+    }
+    let chain = Chain::new(hub, controller_name);
+    let objects = hub.objects.iter().chain(&hub.refused);
+    let used: BTreeSet<SourceId> = objects
+        .filter(|object| chain.uses(object))
+        .map(|object| object.origin.document.source)
+        .collect();
+    super::kustomized::changed(&hub.kustomizations, sources, &used)
 }
 
 /// A namespace, or a variable, that a tool puts in before such an object is applied.

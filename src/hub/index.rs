@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::kinds::KindTable;
+use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
 use crate::object::Object;
@@ -26,6 +27,15 @@ pub struct Hub {
     pub passed_over: Vec<PassedOver>,
     /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
     pub(super) refused: Vec<Object>,
+    /// The kustomizations of the input.
+    pub(super) kustomizations: Vec<Kustomization>,
+}
+
+impl Hub {
+    /// Objects of the hub that an API server would refuse, or that are there already.
+    pub(crate) fn refused(&self) -> &[Object] {
+        &self.refused
+    }
 }
 
 /// A set of objects, sorted by identity, with an index.

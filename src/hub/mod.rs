@@ -11,6 +11,7 @@ mod class_params;
 mod grants;
 mod identify;
 mod index;
+mod kustomized;
 pub(crate) mod kinds;
 mod ours;
 mod passed_over;
@@ -18,7 +19,7 @@ mod table;
 mod versions;
 
 pub(crate) use build::{Options, build};
-pub(crate) use chain::soften;
+pub(crate) use chain::{kustomized, soften};
 pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
 pub(crate) use ours::{OurClass, OurGatewayId, Ours};

@@ -104,6 +104,7 @@ impl Loaded {
         findings.extend(self.findings.clone());
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
+        super::variables::explain(&self.hub, &self.sources, findings);
     }
 
     /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
@@ -227,12 +228,14 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         .and_then(|glob| cluster_glob(glob, &mut findings));
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
+        sources: Some(&sources),
         namespace: request.namespace.clone(),
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
     let unread = hub::soften(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
+    findings.extend(hub::kustomized(&hub, &config.controller_name, &sources));
     Loaded {
         overrides: config.findings.clone(),
         config,

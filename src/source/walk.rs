@@ -74,6 +74,8 @@ pub(super) struct Walked {
     pub(super) files: Vec<Found>,
     /// The real directories that were walked: where a new file would be input.
     pub(super) directories: BTreeSet<PathBuf>,
+    /// Directories of the hub that are Helm charts: their templates are not read.
+    pub(super) charts: BTreeSet<String>,
 }
 
 /// Lists the input files of a tree.
@@ -100,11 +102,16 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
     let Walked {
         mut files,
         directories,
+        charts,
     } = walk.walked;
     files.sort();
     let mut seen = BTreeSet::new();
     files.retain(|found| seen.insert((found.file.room.clone(), found.at.clone())));
-    Walked { files, directories }
+    Walked {
+        files,
+        directories,
+        charts,
+    }
 }
 
 struct Walk<'a> {
@@ -226,7 +233,15 @@ impl Walk<'_> {
         if find(&entries, GITIGNORE) == Some(TreeEntry::File) {
             here.rules = self.with_rules(&here.rules, &here.real, &here.way, &here.shown);
         }
+        let is_chart = find(&entries, CHART) == Some(TreeEntry::File);
+        if is_chart && *room == Room::Hub {
+            self.walked.charts.insert(show(&without_dots(&here.shown)));
+        }
         for (name, entry) in entries {
+            // What a chart depends on is part of it.
+            if is_chart && TEMPLATES.iter().any(|templates| name == *templates) {
+                continue;
+            }
             self.entry(&here, &name, entry, (root, room), pending);
         }
         self.walked.directories.insert(here.real);
@@ -392,6 +407,10 @@ impl Walk<'_> {
 
 /// The name of the rules that stand in a directory.
 const GITIGNORE: &str = ".gitignore";
+
+/// What makes a directory a Helm chart, and what in it is no manifest (docs/systems/gitops.md#helm).
+const CHART: &str = "Chart.yaml";
+const TEMPLATES: [&str; 2] = ["charts", "templates"];
 
 /// What a file is called that is read without being named.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];

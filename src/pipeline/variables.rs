@@ -1,0 +1,102 @@
+//! Mistakes that are variables: what somebody meant Flux to put in stands in the input as it is.
+//!
+//! Owns: the words for that, and that one variable is one finding wherever it stands. Flows in: findings in the order of
+//! reading, texts, the names of objects that were refused. Flows out: the same findings, fewer and clearer. Must not know:
+//! which stage found them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, counted};
+use crate::hub::Hub;
+use crate::object::{SUBSTITUTE_FIRST, first_variable};
+use crate::source::Sources;
+
+/// So many further places of one variable are shown.
+const MOST: usize = 3;
+
+/// Codes of references to what is not there.
+const NOT_THERE: [Code; 4] = [
+    Code::GATEWAY_CLASS_NOT_FOUND,
+    Code::PLACEMENT_NOT_FOUND,
+    Code::POLICY_TARGET_NOT_FOUND,
+    Code::ROUTE_PARENT_NOT_FOUND,
+];
+
+/// Says of each variable once that nobody has put its value in, and nothing of what follows from that.
+pub(super) fn explain(hub: &Hub, sources: &Sources, findings: &mut Findings) {
+    let refused = refused_names(hub, findings);
+    let mut kept: Vec<Finding> = Vec::new();
+    let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
+    for finding in std::mem::take(findings) {
+        let value = value_at(&finding.place, sources);
+        if NOT_THERE.contains(&finding.code) && value.is_some_and(|name| refused.contains(name)) {
+            continue;
+        }
+        let variable = value.and_then(first_variable);
+        let Some(variable) = variable.filter(|_| finding.code != Code::WORK_SUBSTITUTION) else {
+            kept.push(finding);
+            continue;
+        };
+        let key = (finding.severity, variable.to_owned());
+        if let Some((index, further)) = first.get_mut(&key) {
+            *further = further.saturating_add(1);
+            if let Some(before) = kept.get_mut(*index)
+                && *further <= MOST
+            {
+                before.related.push(crate::diagnostic::Label {
+                    place: finding.place,
+                    text: "and here".to_owned(),
+                });
+            }
+            continue;
+        }
+        first.insert(key, (kept.len(), 0));
+        kept.push(explained(finding, variable));
+    }
+    for (index, further) in first.into_values() {
+        let more = further.saturating_sub(MOST);
+        if let Some(finding) = kept.get_mut(index)
+            && more > 0
+        {
+            finding.notes.push(format!("it stands in {}", counted(more, "more place")));
+        }
+    }
+    findings.extend(kept);
+}
+
+fn explained(finding: Finding, variable: &str) -> Finding {
+    let mut finding = finding;
+    finding.message = format!("the variable `{variable}` has no value yet: {}", finding.message);
+    finding
+        .note("Flux puts such values in before it applies (`postBuild`); what is read here is the text before that")
+        .help(SUBSTITUTE_FIRST)
+}
+
+/// A scalar without its quotes.
+fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
+    let Place::Field { part, .. } = place else {
+        return None;
+    };
+    let span = sources.locate(place)?;
+    let text = span.text.get(span.start..span.end)?;
+    let is_scalar = *part == Part::Key || !(text.contains('\n') || text.starts_with(['{', '[', '-']));
+    is_scalar.then(|| text.trim_matches(['"', '\'']))
+}
+
+/// Names of objects of the chain that are left out because of an error in them.
+fn refused_names<'h>(hub: &'h Hub, findings: &Findings) -> BTreeSet<&'h str> {
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
+    let wrong: BTreeSet<_> = errors
+        .filter_map(|finding| match &finding.place {
+            Place::Field { document, .. } => Some(*document),
+            _ => None,
+        })
+        .collect();
+    let refused = hub.refused().iter();
+    refused
+        .filter(|object| wrong.contains(&object.origin.document) && hub.objects.get(&object.identity()).is_none())
+        .map(|object| object.name.as_str())
+        .collect()
+}
