@@ -58,7 +58,6 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
     let (kinds, crds) = learn_kinds(&drafts.objects, findings);
     let mut passed_over = drafts.unfinished(&kinds, findings);
     passed_over.append(&mut drafts.patches);
-    passed_over.sort_by(|a, b| a.place.cmp(&b.place));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Object, bool, Vec<Finding>)> = drafts

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use super::index::Hub;
+use super::kinds::KindTable;
 use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
 use crate::api::crd;
@@ -79,6 +80,11 @@ pub(crate) fn soften(
         return Vec::new();
     }
     let chain = Chain::new(hub, controller_name);
+    let beside = if findings.iter().any(|finding| UNREADABLE.contains(&finding.code)) {
+        directories(&chain.files(hub), sources)
+    } else {
+        HashSet::new()
+    };
     let mut passed_over = Vec::new();
     let mut twice: BTreeMap<(SourceId, SourceId), Vec<Finding>> = BTreeMap::new();
     let mut kept = Findings::new();
@@ -86,7 +92,7 @@ pub(crate) fn soften(
         if !concerns(&finding) {
             kept.push(finding);
         } else if UNREADABLE.contains(&finding.code) {
-            match chain.unreadable(finding, sources) {
+            match chain.unreadable(finding, sources, &beside) {
                 Ok(finding) => kept.push(finding),
                 Err(passed) => passed_over.push(passed),
             }
@@ -94,7 +100,7 @@ pub(crate) fn soften(
             kept.push(finding);
         } else if let Some(files) = files_of_duplicate(&finding) {
             twice.entry(files).or_default().push(finding);
-        } else if !is_for_a_tool_to_fill_in(&finding, sources) {
+        } else if !is_for_a_tool_to_fill_in(&finding, sources) && !chain.is_of_no_known_kind(&finding) {
             kept.push(bystander(finding));
         }
     }
@@ -137,12 +143,7 @@ pub(crate) fn kustomized(hub: &Hub, controller_name: &str, sources: &Sources) ->
         return None;
     }
     let chain = Chain::new(hub, controller_name);
-    let objects = hub.objects.iter().chain(&hub.refused);
-    let used: BTreeSet<SourceId> = objects
-        .filter(|object| chain.uses(object))
-        .map(|object| object.origin.document.source)
-        .collect();
-    super::kustomized::changed(&hub.kustomizations, sources, &used)
+    super::kustomized::changed(&hub.kustomizations, sources, &chain.files(hub))
 }
 
 /// A namespace, or a variable, that a tool puts in before such an object is applied.
@@ -166,6 +167,7 @@ enum Relation {
 }
 
 struct Chain<'h> {
+    kinds: &'h KindTable,
     ours: Ours<'h>,
     controller_name: &'h str,
     /// Kinds that our classes sync.
@@ -204,6 +206,7 @@ impl<'h> Chain<'h> {
             by_name.entry(key).or_default().push(object);
         }
         let mut chain = Self {
+            kinds: &hub.kinds,
             ours,
             controller_name,
             synced,
@@ -220,6 +223,15 @@ impl<'h> Chain<'h> {
         chain
     }
 
+    /// The files in which something stands that rendering uses.
+    fn files(&self, hub: &Hub) -> BTreeSet<SourceId> {
+        let objects = hub.objects.iter().chain(&hub.refused);
+        objects
+            .filter(|object| self.uses(object))
+            .map(|object| object.origin.document.source)
+            .collect()
+    }
+
     /// Whether a finding is about the chain. What has no object by itself is.
     fn holds(&self, finding: &Finding) -> bool {
         let places = std::iter::once(&finding.place);
@@ -231,6 +243,14 @@ impl<'h> Chain<'h> {
         places
             .chain(twice)
             .any(|place| self.at(place).is_none_or(|object| self.uses(object)))
+    }
+
+    /// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
+    fn is_of_no_known_kind(&self, finding: &Finding) -> bool {
+        let is_known =
+            |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
+        finding.code == Code::OBJECT_INVALID_NAME
+            && self.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
     /// The object of the hub that a place is in; several may stand in one document, a `List`.
@@ -400,8 +420,13 @@ impl<'h> Chain<'h> {
         if is_near { Relation::Ours } else { Relation::Unknown }
     }
 
-    /// A text that cannot be read: an error where it may hold what rendering uses.
-    fn unreadable(&self, finding: Finding, sources: &Sources) -> Result<Finding, PassedOver> {
+    /// A text that cannot be read: an error where it names what rendering uses, or stands beside it.
+    fn unreadable(
+        &self,
+        finding: Finding,
+        sources: &Sources,
+        beside: &HashSet<&str>,
+    ) -> Result<Finding, PassedOver> {
         let Place::Text { source, start, .. } = finding.place else {
             return Ok(finding);
         };
@@ -418,6 +443,7 @@ impl<'h> Chain<'h> {
         let synced = self.synced.iter().chain(&self.leading);
         let mut words = synced.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
         if text.trim().is_empty()
+            || is_beside(directory(&file.relative), beside)
             || text.contains(self.controller_name)
             || WORDS.iter().any(|word| text.contains(word))
             || words.any(|word| !word.is_empty() && text.contains(word))
@@ -432,8 +458,26 @@ impl<'h> Chain<'h> {
         }
         Ok(finding
             .severity(Severity::Warning)
-            .note("it stops nothing: nothing in this text names what rendering uses"))
+            .note("it stops nothing: it names nothing that rendering uses, and stands beside nothing of that"))
     }
+}
+
+/// The directories of files.
+fn directories<'s>(files: &BTreeSet<SourceId>, sources: &'s Sources) -> HashSet<&'s str> {
+    let files = files.iter().filter_map(|file| sources.file(*file));
+    files.map(|file| directory(&file.relative)).collect()
+}
+
+/// Whether a directory is one of these, or below one that is not the root: below that stands everything.
+fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
+    beside.contains(directory)
+        || directory
+            .match_indices('/')
+            .any(|(slash, _)| directory.get(..slash).is_some_and(|above| beside.contains(above)))
+}
+
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// Whether other objects lead to ours through this one.

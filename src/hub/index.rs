@@ -26,16 +26,9 @@ pub struct Hub {
     /// What was read and is no object: values files, workflows, files for tools.
     pub passed_over: Vec<PassedOver>,
     /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
-    pub(super) refused: Vec<Object>,
+    pub(crate) refused: Vec<Object>,
     /// The kustomizations of the input.
-    pub(super) kustomizations: Vec<Kustomization>,
-}
-
-impl Hub {
-    /// Objects of the hub that an API server would refuse, or that are there already.
-    pub(crate) fn refused(&self) -> &[Object] {
-        &self.refused
-    }
+    pub(crate) kustomizations: Vec<Kustomization>,
 }
 
 /// A set of objects, sorted by identity, with an index.

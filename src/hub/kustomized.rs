@@ -31,7 +31,7 @@ const CHANGES: [&str; 14] = [
 
 /// A kustomization of the input.
 #[derive(Debug, Clone)]
-pub(super) struct Kustomization {
+pub(crate) struct Kustomization {
     document: DocumentId,
     /// Of its file; `""` is the root.
     directory: String,
@@ -178,7 +178,7 @@ pub(super) fn changed(
     let fields: Vec<String> = first.changes.iter().map(|field| format!("`{field}`")).collect();
     let directory = if first.directory.is_empty() { "." } else { first.directory.as_str() };
     let finding = Finding::new(
-        Code::INPUT_KUSTOMIZATION,
+        Code::OBJECT_KUSTOMIZED,
         place(first),
         format!(
             "a kustomization changes objects that are rendered ({}), and they are read without its changes",

@@ -36,7 +36,13 @@ pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value)
 /// or because it targets or names parents as policies and routes do. It is then never passed over.
 pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
     let is_used = |group: &str| [GROUP, CLUSTER_GROUP].contains(&group);
-    is_used(&api_version.group)
+    // What a Gateway or a class may name; a hook of a tool gets its name later.
+    let may_be_named = api_version.group.is_empty()
+        && !api_version.version.is_empty()
+        && ["ConfigMap", "Namespace", "Secret"].contains(&kind)
+        && value.pointer("/metadata/generateName").is_none();
+    may_be_named
+        || is_used(&api_version.group)
         || kinds.of_name(kind).any(|info| {
             let is_of_group = api_version.group.is_empty() || info.group == api_version.group;
             is_of_group && (info.is_policy() || info.parent_refs || is_used(&info.group))

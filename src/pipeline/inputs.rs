@@ -10,7 +10,7 @@ use globset::{Glob, GlobMatcher};
 use ocm_placement::{self as placement, Inventory, Mode};
 
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::output::{INVENTORY, same_or_inside};
 use crate::progress::Progress;
@@ -235,6 +235,10 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let mut hub = hub::build(documents, &options, &mut findings);
     let unread = hub::soften(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
+    hub.passed_over.sort_by_cached_key(|passed| {
+        let span = sources.locate(&passed.place);
+        span.map(|span| (span.path.to_owned(), span.line))
+    });
     findings.extend(hub::kustomized(&hub, &config.controller_name, &sources));
     Loaded {
         overrides: config.findings.clone(),

@@ -53,6 +53,11 @@ pub(super) fn explain(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         first.insert(key, (kept.len(), 0));
         kept.push(explained(finding, variable));
     }
+    let errors: Vec<String> = first
+        .keys()
+        .filter(|(severity, _)| *severity == Severity::Error)
+        .map(|(_, variable)| format!("`{variable}`"))
+        .collect();
     for (index, further) in first.into_values() {
         let more = further.saturating_sub(MOST);
         if let Some(finding) = kept.get_mut(index)
@@ -61,6 +66,11 @@ pub(super) fn explain(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             finding.notes.push(format!("it stands in {}", counted(more, "more place")));
         }
     }
+    // That the work contains it follows.
+    kept.retain(|finding| {
+        finding.code != Code::WORK_SUBSTITUTION
+            || !errors.iter().any(|variable| finding.message.contains(variable.as_str()))
+    });
     findings.extend(kept);
 }
 
@@ -83,18 +93,19 @@ fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
     is_scalar.then(|| text.trim_matches(['"', '\'']))
 }
 
-/// Names of objects of the chain that are left out because of an error in them.
+/// Names of objects that are left out because of what is wrong with them, which is said.
 fn refused_names<'h>(hub: &'h Hub, findings: &Findings) -> BTreeSet<&'h str> {
-    let errors = findings
+    // Their own findings are said; a reference to one is another matter.
+    let by_itself = findings
         .iter()
-        .filter(|finding| finding.severity == Severity::Error);
-    let wrong: BTreeSet<_> = errors
+        .filter(|finding| !NOT_THERE.contains(&finding.code));
+    let wrong: BTreeSet<_> = by_itself
         .filter_map(|finding| match &finding.place {
             Place::Field { document, .. } => Some(*document),
             _ => None,
         })
         .collect();
-    let refused = hub.refused().iter();
+    let refused = hub.refused.iter();
     refused
         .filter(|object| wrong.contains(&object.origin.document) && hub.objects.get(&object.identity()).is_none())
         .map(|object| object.name.as_str())

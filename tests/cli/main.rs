@@ -26,6 +26,7 @@ mod progress;
 mod real_crds;
 mod rendering;
 mod replica_sets;
+mod repositories;
 mod repository;
 mod routes;
 mod said_and_shipped;
