@@ -23,8 +23,8 @@ mod policies;
 mod analysis;
 
 mod nothing;
-mod variables;
 mod stages;
+mod variables;
 
 // Other ways to say what to render, and what may be said.
 pub mod argocd;

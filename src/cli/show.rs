@@ -5,11 +5,12 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use spokewright::{Objects, PassedOver};
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, shell_word, wrapped_hanging,
+    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, shell_word,
+    wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
+use spokewright::{Objects, PassedOver};
 
 use super::speech::{Color, MessageFormat, Speech};
 use super::status::{Refusal, Status};
@@ -91,20 +92,31 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
 
 /// What was read and is no object, in a line; `-v` has listed it.
 pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
-    let list = |where_to_see: &str| if speech.verbose { String::new() } else { where_to_see.to_owned() };
     let documents = loaded.hub.passed_over.len();
     if documents > 0 {
-        let are = if documents == 1 { "is no Kubernetes object" } else { "are no Kubernetes objects" };
-        let line = format!("{} {are}{}", counted(documents, "document"), list(" (-v lists them)"));
-        calm(&line, speech);
+        let (are, them) = if documents == 1 {
+            ("is no Kubernetes object", "it")
+        } else {
+            ("are no Kubernetes objects", "them")
+        };
+        let list = if speech.verbose {
+            String::new()
+        } else {
+            format!(" (-v lists {them})")
+        };
+        calm(&format!("{} {are}{list}", counted(documents, "document")), speech);
     }
     if let [first, more @ ..] = loaded.sources.charts() {
         let (charts, are) = match more.len() {
             0 => (format!("`{first}`"), "is a Helm chart, whose templates are"),
-            more => (format!("`{first}` and {more} more"), "are Helm charts, whose templates are"),
+            more => (
+                format!("`{first}` and {more} more"),
+                "are Helm charts, whose templates are",
+            ),
         };
         let first = shell_word(first);
-        let line = format!("{charts} {are} not read: `helm template {first} | spokewright render -` renders them");
+        let line =
+            format!("{charts} {are} not read: `helm template {first} | spokewright render -` renders them");
         calm(&line, speech);
     }
 }

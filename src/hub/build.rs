@@ -85,8 +85,8 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
         }
     }
     let mut hub = Hub {
-        kinds,
         crds,
+        kinds,
         passed_over,
         refused,
         kustomizations,
@@ -219,7 +219,12 @@ impl Other {
             return None;
         }
         if let Value::Array(items) = &self.value {
-            let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let text = |item: &Value, key: &str| {
+                item.get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
             let meant = items.iter().position(|item| {
                 let (version, kind) = (text(item, "apiVersion"), text(item, "kind"));
                 may_be_used(&ApiVersion::parse(&version), &kind, item, kinds)
@@ -305,14 +310,16 @@ fn without_duplicates(objects: Vec<Object>, findings: &mut Findings) -> (Vec<Obj
         let identity = object.identity();
         match first.get(&identity) {
             Some(origin) => {
-                findings.push(Finding::new(
-                    Code::OBJECT_DUPLICATE,
-                    object.place("/metadata/name"),
-                    format!("{identity} is defined twice"),
-                )
-                .label("again here")
-                .related(origin.place("/metadata/name", Part::Value), "first here")
-                .help("remove one of the two, or rename it"));
+                findings.push(
+                    Finding::new(
+                        Code::OBJECT_DUPLICATE,
+                        object.place("/metadata/name"),
+                        format!("{identity} is defined twice"),
+                    )
+                    .label("again here")
+                    .related(origin.place("/metadata/name", Part::Value), "first here")
+                    .help("remove one of the two, or rename it"),
+                );
                 again.push(object);
             }
             None => {

@@ -9,6 +9,7 @@
 //! (README.md#findings). Where it cannot be told, an object is in it: a mistake in a name must not hide another.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -21,11 +22,13 @@ use crate::api::gateway::GROUP;
 use crate::api::ocm_work;
 use crate::api::params::Params;
 use crate::api::route::is_route;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate, Place, Severity, SourceId, nearest};
+use crate::diagnostic::{
+    Code, DocumentId, Finding, Findings, Locate as _, Place, Severity, SourceId, nearest,
+};
 use crate::object::Object;
-use ocm_placement::GROUP as CLUSTER_GROUP;
 use crate::source::{Room, Sources};
 use apimachinery::GroupKind;
+use ocm_placement::GROUP as CLUSTER_GROUP;
 
 /// Routes may be each other's parents; deeper than this nothing is looked for.
 const DEEPEST: usize = 8;
@@ -64,39 +67,18 @@ const WORDS: [&str; 8] = [
     "policiesToSync",
 ];
 
-/// Softens errors that concern nothing that rendering uses, and says what else was passed over because of that.
-/// Softening twice is softening once.
-pub(crate) fn soften(
-    hub: &Hub,
-    controller_name: &str,
-    sources: &Sources,
-    findings: &mut Findings,
-) -> Vec<PassedOver> {
-    let concerns = |finding: &Finding| {
-        finding.severity == Severity::Error
-            && (BY_ITSELF.contains(&finding.code) || UNREADABLE.contains(&finding.code))
-    };
+/// Softens errors in objects that rendering does not use. Softening twice is softening once.
+pub(crate) fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mut Findings) {
+    let concerns =
+        |finding: &Finding| finding.severity == Severity::Error && BY_ITSELF.contains(&finding.code);
     if !findings.iter().any(concerns) {
-        return Vec::new();
+        return;
     }
     let chain = Chain::new(hub, controller_name);
-    let beside = if findings.iter().any(|finding| UNREADABLE.contains(&finding.code)) {
-        directories(&chain.files(hub), sources)
-    } else {
-        HashSet::new()
-    };
-    let mut passed_over = Vec::new();
     let mut twice: BTreeMap<(SourceId, SourceId), Vec<Finding>> = BTreeMap::new();
     let mut kept = Findings::new();
     for finding in std::mem::take(findings) {
-        if !concerns(&finding) {
-            kept.push(finding);
-        } else if UNREADABLE.contains(&finding.code) {
-            match chain.unreadable(finding, sources, &beside) {
-                Ok(finding) => kept.push(finding),
-                Err(passed) => passed_over.push(passed),
-            }
-        } else if chain.holds(&finding) {
+        if !concerns(&finding) || chain.holds(&finding) {
             kept.push(finding);
         } else if let Some(files) = files_of_duplicate(&finding) {
             twice.entry(files).or_default().push(finding);
@@ -111,9 +93,40 @@ pub(crate) fn soften(
         };
         let mut finding = bystander(first);
         if more > 0 {
-            finding.message = format!("{}, and so are {more} more objects of these files", finding.message);
+            finding.message = format!(
+                "{}, and so are {more} more objects of these files",
+                finding.message
+            );
         }
         kept.push(finding);
+    }
+    *findings = kept;
+}
+
+/// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of them
+/// is passed over.
+pub(crate) fn soften_unreadable(
+    hub: &Hub,
+    controller_name: &str,
+    sources: &Sources,
+    findings: &mut Findings,
+) -> Vec<PassedOver> {
+    if !findings.iter().any(|finding| UNREADABLE.contains(&finding.code)) {
+        return Vec::new();
+    }
+    let chain = Chain::new(hub, controller_name);
+    let beside = directories(&chain.files(hub), sources);
+    let mut passed_over = Vec::new();
+    let mut kept = Findings::new();
+    for finding in std::mem::take(findings) {
+        if !UNREADABLE.contains(&finding.code) {
+            kept.push(finding);
+            continue;
+        }
+        match chain.unreadable(finding, sources, &beside) {
+            Ok(finding) => kept.push(finding),
+            Err(passed) => passed_over.push(passed),
+        }
     }
     *findings = kept;
     passed_over
@@ -138,8 +151,8 @@ fn files_of_duplicate(finding: &Finding) -> Option<(SourceId, SourceId)> {
 }
 
 /// The finding about kustomizations that change what rendering uses.
-pub(crate) fn kustomized(hub: &Hub, controller_name: &str, sources: &Sources) -> Option<Finding> {
-    if hub.kustomizations.is_empty() {
+pub(crate) fn changed_by_kustomize(hub: &Hub, controller_name: &str, sources: &Sources) -> Option<Finding> {
+    if !super::kustomized::any_changes(&hub.kustomizations) {
         return None;
     }
     let chain = Chain::new(hub, controller_name);
@@ -202,7 +215,11 @@ impl<'h> Chain<'h> {
                 .entry(object.origin.document)
                 .or_default()
                 .push(object);
-            let key = (object.api_version.group.as_str(), object.kind.as_str(), object.name.as_str());
+            let key = (
+                object.api_version.group.as_str(),
+                object.kind.as_str(),
+                object.name.as_str(),
+            );
             by_name.entry(key).or_default().push(object);
         }
         let mut chain = Self {
@@ -215,7 +232,10 @@ impl<'h> Chain<'h> {
             named: HashSet::new(),
             leading: HashSet::new(),
         };
-        for object in all().filter(|object| is_link(object) && chain.uses(object)).collect::<Vec<_>>() {
+        for object in all()
+            .filter(|object| is_link(object) && chain.uses(object))
+            .collect::<Vec<_>>()
+        {
             chain.leading.insert(object.group_kind());
             chain.named.extend(object.namespace.as_deref());
             names_in(&object.value, &mut chain.named);
@@ -247,8 +267,7 @@ impl<'h> Chain<'h> {
 
     /// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
     fn is_of_no_known_kind(&self, finding: &Finding) -> bool {
-        let is_known =
-            |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
+        let is_known = |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
         finding.code == Code::OBJECT_INVALID_NAME
             && self.at(&finding.place).is_some_and(|object| !is_known(object))
     }
@@ -292,9 +311,7 @@ impl<'h> Chain<'h> {
                 _ => Relation::Ours,
             },
             (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
-            (GROUP, "ReferenceGrant") | (CLUSTER_GROUP | ocm_work::GROUP, _) => {
-                Relation::Ours
-            }
+            (GROUP, "ReferenceGrant") | (CLUSTER_GROUP | ocm_work::GROUP, _) => Relation::Ours,
             (crd::GROUP, crd::KIND) => self.of_definition(object),
             (group, kind) if refers(&object.value) || is_route(group, kind) => {
                 self.of_references(object, depth)
@@ -303,7 +320,11 @@ impl<'h> Chain<'h> {
                 // A synced kind that names no target has a mistake there.
                 let is_used =
                     self.synced.contains(&object.group_kind()) || self.named.contains(object.name.as_str());
-                if is_used { Relation::Ours } else { Relation::Foreign }
+                if is_used {
+                    Relation::Ours
+                } else {
+                    Relation::Foreign
+                }
             }
         }
     }
@@ -318,10 +339,14 @@ impl<'h> Chain<'h> {
             Some(classes) => classes
                 .iter()
                 .any(|class| self.relation(class, depth) != Relation::Foreign),
-            // Controllers make classes of their own; a name that is nearly ours is a mistake.
-            None => name.contains('$') || nearest(name, self.ours.classes.keys().copied()).is_some(),
+            // Its class is not in the input: it may be ours.
+            None => true,
         };
-        if is_ours { Relation::Ours } else { Relation::Foreign }
+        if is_ours {
+            Relation::Ours
+        } else {
+            Relation::Foreign
+        }
     }
 
     fn of_definition(&self, object: &Object) -> Relation {
@@ -332,13 +357,21 @@ impl<'h> Chain<'h> {
             let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
                 || self.synced.iter().any(is_of)
                 || self.leading.iter().any(is_of);
-            return if is_ours { Relation::Ours } else { Relation::Foreign };
+            return if is_ours {
+                Relation::Ours
+            } else {
+                Relation::Foreign
+            };
         };
         let kind = GroupKind::new(group, kind);
         let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
             || self.synced.contains(&kind)
             || self.leading.contains(&kind);
-        if is_ours { Relation::Ours } else { Relation::Foreign }
+        if is_ours {
+            Relation::Ours
+        } else {
+            Relation::Foreign
+        }
     }
 
     /// A policy by its targets, a route or a ListenerSet by its parents.
@@ -370,7 +403,11 @@ impl<'h> Chain<'h> {
         }
         // A route of Gateway API that names no parent has a mistake there.
         let is_route = is_route(&object.api_version.group, &object.kind);
-        relation.unwrap_or(if is_route { Relation::Ours } else { Relation::Unknown })
+        relation.unwrap_or(if is_route {
+            Relation::Ours
+        } else {
+            Relation::Unknown
+        })
     }
 
     fn of_reference(
@@ -388,7 +425,11 @@ impl<'h> Chain<'h> {
         let namespace = text("namespace").or(object.namespace.as_deref());
         if (group, kind) == ("", "Namespace") {
             let is_ours = self.named.contains(name);
-            return if is_ours { Relation::Ours } else { Relation::Unknown };
+            return if is_ours {
+                Relation::Ours
+            } else {
+                Relation::Unknown
+            };
         }
         if (group, kind) == (GROUP, "GatewayClass") {
             return self.of_class(Some(name), depth);
@@ -417,7 +458,11 @@ impl<'h> Chain<'h> {
         let gateways = self.ours.gateways.rows().iter();
         let mut names = gateways.map(|ours| ours.gateway.object.name.as_str());
         let is_near = (group, kind) == (GROUP, "Gateway") && nearest(name, &mut names).is_some();
-        if is_near { Relation::Ours } else { Relation::Unknown }
+        if is_near {
+            Relation::Ours
+        } else {
+            Relation::Unknown
+        }
     }
 
     /// A text that cannot be read: an error where it names what rendering uses, or stands beside it.
@@ -450,15 +495,22 @@ impl<'h> Chain<'h> {
         {
             return Ok(finding);
         }
-        if text.contains("{{") || file.relative.ends_with(".json") {
+        if text.contains("{{")
+            || Path::new(&file.relative)
+                .extension()
+                .is_some_and(|extension| extension == "json")
+        {
             return Err(PassedOver {
                 place: finding.place,
-                what: format!("no YAML, and nothing in it names what rendering uses: {}", finding.message),
+                what: format!(
+                    "no YAML, and nothing in it names what rendering uses: {}",
+                    finding.message
+                ),
             });
         }
-        Ok(finding
-            .severity(Severity::Warning)
-            .note("it stops nothing: it names nothing that rendering uses, and stands beside nothing of that"))
+        Ok(finding.severity(Severity::Warning).note(
+            "it stops nothing: it names nothing that rendering uses, and stands beside nothing of that",
+        ))
     }
 }
 

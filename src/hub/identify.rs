@@ -7,8 +7,8 @@ use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
-use apimachinery::names::{InvalidName, NameRule, check_namespace};
 use apimachinery::Field;
+use apimachinery::names::{InvalidName, NameRule, check_namespace};
 
 /// Findings about the name, the namespace, the labels and the annotations of an object.
 pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {

@@ -50,7 +50,13 @@ pub(super) fn kustomizations(documents: &[Document], sources: &Sources) -> Vec<K
         .filter_map(|document| {
             let path = &sources.file(document.id.source)?.relative;
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let text = |key: &str| document.value.get(key).and_then(Value::as_str).unwrap_or_default();
+            let text = |key: &str| {
+                document
+                    .value
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
             let is_named = matches!(name, "kustomization.yaml" | "kustomization.yml");
             let is_one = text("apiVersion").starts_with("kustomize.config.k8s.io/")
                 || (is_named && text("apiVersion").is_empty());
@@ -72,16 +78,31 @@ fn read(document: &Document, directory: &str) -> Kustomization {
             .filter_map(|item| item.get("path").and_then(Value::as_str))
     };
     let files_in = |name: &str| {
-        let files = items(name).iter().filter_map(|item| item.get("files")?.as_array());
+        let files = items(name)
+            .iter()
+            .filter_map(|item| item.get("files")?.as_array());
         let files = files.flatten().filter_map(Value::as_str);
         files.map(|file| file.split_once('=').map_or(file, |(_, path)| path))
     };
     let resources = ["resources", "bases", "components"].into_iter().flat_map(paths);
-    let patches = ["patchesStrategicMerge", "transformers", "generators", "configurations"]
-        .into_iter()
-        .flat_map(paths)
-        .chain(["patches", "patchesJson6902", "replacements"].into_iter().flat_map(paths_in))
-        .chain(["configMapGenerator", "secretGenerator"].into_iter().flat_map(files_in));
+    let patches = [
+        "patchesStrategicMerge",
+        "transformers",
+        "generators",
+        "configurations",
+    ]
+    .into_iter()
+    .flat_map(paths)
+    .chain(
+        ["patches", "patchesJson6902", "replacements"]
+            .into_iter()
+            .flat_map(paths_in),
+    )
+    .chain(
+        ["configMapGenerator", "secretGenerator"]
+            .into_iter()
+            .flat_map(files_in),
+    );
     Kustomization {
         document: document.id,
         directory: directory.to_owned(),
@@ -140,6 +161,11 @@ fn files(sources: &Sources) -> impl Iterator<Item = (SourceId, &str)> {
         .map(|(number, file)| (SourceId(number), file.relative.as_str()))
 }
 
+/// Whether any of them changes objects.
+pub(super) fn any_changes(kustomizations: &[Kustomization]) -> bool {
+    kustomizations.iter().any(|one| !one.changes.is_empty())
+}
+
 /// One finding for all kustomizations that change objects in `used` files.
 pub(super) fn changed(
     kustomizations: &[Kustomization],
@@ -176,7 +202,11 @@ pub(super) fn changed(
         .filter(|one| !one.changes.is_empty() && reaches(one));
     let first = changing.next()?;
     let fields: Vec<String> = first.changes.iter().map(|field| format!("`{field}`")).collect();
-    let directory = if first.directory.is_empty() { "." } else { first.directory.as_str() };
+    let directory = if first.directory.is_empty() {
+        "."
+    } else {
+        first.directory.as_str()
+    };
     let finding = Finding::new(
         Code::OBJECT_KUSTOMIZED,
         place(first),

@@ -11,15 +11,15 @@ mod class_params;
 mod grants;
 mod identify;
 mod index;
-mod kustomized;
 pub(crate) mod kinds;
+mod kustomized;
 mod ours;
 mod passed_over;
 mod table;
 mod versions;
 
 pub(crate) use build::{Options, build};
-pub(crate) use chain::{kustomized, soften};
+pub(crate) use chain::{changed_by_kustomize, soften, soften_unreadable};
 pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
 pub(crate) use ours::{OurClass, OurGatewayId, Ours};

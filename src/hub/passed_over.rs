@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::kinds::KindTable;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::Place;
-use ocm_placement::GROUP as CLUSTER_GROUP;
 use apimachinery::ApiVersion;
+use ocm_placement::GROUP as CLUSTER_GROUP;
 
 /// Something that was read and is no object of the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,13 @@ pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, k
 /// Whether a `spec` has references as those of policies and routes.
 pub(super) fn refers(value: &Value) -> bool {
     let spec = value.get("spec");
-    ["targetRef", "targetRefs", "targetSelectors", "parentRefs"]
-        .iter()
-        .any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
+    [
+        "targetRef",
+        "targetRefs",
+        "targetSelectors",
+        "parentRef",
+        "parentRefs",
+    ]
+    .iter()
+    .any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
 }

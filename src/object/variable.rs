@@ -17,7 +17,9 @@ pub(crate) fn first_variable(text: &str) -> Option<&str> {
             .find(|character: char| !(character.is_ascii_alphanumeric() || character == '_'))
             .unwrap_or(rest.len());
         let begins_well = rest.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-        let ends_well = rest.get(name..).is_some_and(|after| after.starts_with(['}', ':', '=', '-']));
+        let ends_well = rest
+            .get(name..)
+            .is_some_and(|after| after.starts_with(['}', ':', '=', '-']));
         let line = rest.lines().next().unwrap_or_default();
         if let Some(end) = line.find('}').filter(|_| !is_escaped && begins_well && ends_well) {
             return text.get(start..from.saturating_add(end).saturating_add(1));

@@ -233,13 +233,14 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
-    let unread = hub::soften(&hub, &config.controller_name, &sources, &mut findings);
+    hub::soften(&hub, &config.controller_name, &sources, &mut findings);
+    let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {
         let span = sources.locate(&passed.place);
         span.map(|span| (span.path.to_owned(), span.line))
     });
-    findings.extend(hub::kustomized(&hub, &config.controller_name, &sources));
+    findings.extend(hub::changed_by_kustomize(&hub, &config.controller_name, &sources));
     Loaded {
         overrides: config.findings.clone(),
         config,

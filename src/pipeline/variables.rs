@@ -1,14 +1,14 @@
 //! Mistakes that are variables: what somebody meant Flux to put in stands in the input as it is.
 //!
-//! Owns: the words for that, and that one variable is one finding wherever it stands. Flows in: findings in the order of
-//! reading, texts, the names of objects that were refused. Flows out: the same findings, fewer and clearer. Must not know:
-//! which stage found them.
+//! Owns: the words for that, that one variable is one finding wherever it stands, and that a reference to an object with a
+//! mistake is no second one. Flows in: findings in the order of reading, texts, the hub. Flows out: the same findings,
+//! fewer and clearer. Must not know: which stage found them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, counted};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
 use crate::hub::Hub;
-use crate::object::{SUBSTITUTE_FIRST, first_variable};
+use crate::object::{Object, SUBSTITUTE_FIRST, first_variable};
 use crate::source::Sources;
 
 /// So many further places of one variable are shown.
@@ -24,12 +24,16 @@ const NOT_THERE: [Code; 4] = [
 
 /// Says of each variable once that nobody has put its value in, and nothing of what follows from that.
 pub(super) fn explain(hub: &Hub, sources: &Sources, findings: &mut Findings) {
-    let refused = refused_names(hub, findings);
+    let wrong = if findings.iter().any(|finding| NOT_THERE.contains(&finding.code)) {
+        wrong_objects(hub, findings)
+    } else {
+        Vec::new()
+    };
     let mut kept: Vec<Finding> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
     for finding in std::mem::take(findings) {
         let value = value_at(&finding.place, sources);
-        if NOT_THERE.contains(&finding.code) && value.is_some_and(|name| refused.contains(name)) {
+        if value.is_some_and(|name| follows(&finding, name, &wrong)) {
             continue;
         }
         let variable = value.and_then(first_variable);
@@ -63,13 +67,17 @@ pub(super) fn explain(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         if let Some(finding) = kept.get_mut(index)
             && more > 0
         {
-            finding.notes.push(format!("it stands in {}", counted(more, "more place")));
+            finding
+                .notes
+                .push(format!("it stands in {}", counted(more, "more place")));
         }
     }
     // That the work contains it follows.
     kept.retain(|finding| {
         finding.code != Code::WORK_SUBSTITUTION
-            || !errors.iter().any(|variable| finding.message.contains(variable.as_str()))
+            || !errors
+                .iter()
+                .any(|variable| finding.message.contains(variable.as_str()))
     });
     findings.extend(kept);
 }
@@ -93,21 +101,40 @@ fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
     is_scalar.then(|| text.trim_matches(['"', '\'']))
 }
 
-/// Names of objects that are left out because of what is wrong with them, which is said.
-fn refused_names<'h>(hub: &'h Hub, findings: &Findings) -> BTreeSet<&'h str> {
-    // Their own findings are said; a reference to one is another matter.
-    let by_itself = findings
-        .iter()
-        .filter(|finding| !NOT_THERE.contains(&finding.code));
-    let wrong: BTreeSet<_> = by_itself
-        .filter_map(|finding| match &finding.place {
-            Place::Field { document, .. } => Some(*document),
-            _ => None,
+/// Objects about which something is said, with the worst of it: nothing finds what is not understood.
+fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Vec<(&'h Object, Severity)> {
+    let mut by_document: BTreeMap<DocumentId, Vec<(&str, Severity)>> = BTreeMap::new();
+    for finding in findings {
+        if let Place::Field {
+            document, pointer, ..
+        } = &finding.place
+            && !NOT_THERE.contains(&finding.code)
+        {
+            let here = by_document.entry(*document).or_default();
+            here.push((pointer, finding.severity));
+        }
+    }
+    let objects = hub.objects.iter().chain(&hub.refused);
+    objects
+        .filter_map(|object| {
+            let here = by_document.get(&object.origin.document)?.iter();
+            let of_object = here.filter(|(pointer, _)| pointer.starts_with(&object.origin.pointer));
+            // An error comes before a warning.
+            let worst = of_object.map(|(_, severity)| *severity).min()?;
+            Some((object, worst))
         })
-        .collect();
-    let refused = hub.refused.iter();
-    refused
-        .filter(|object| wrong.contains(&object.origin.document) && hub.objects.get(&object.identity()).is_none())
-        .map(|object| object.name.as_str())
         .collect()
+}
+
+/// Whether a reference to `name` finds nothing because of what is said of the object of that name, which is as bad.
+fn follows(finding: &Finding, name: &str, wrong: &[(&Object, Severity)]) -> bool {
+    let is_meant = |kind: &str| match finding.code {
+        Code::GATEWAY_CLASS_NOT_FOUND => kind == "GatewayClass",
+        Code::PLACEMENT_NOT_FOUND => kind.starts_with("Placement"),
+        _ => finding.message.contains(&format!("{kind} ")),
+    };
+    NOT_THERE.contains(&finding.code)
+        && wrong.iter().any(|(object, severity)| {
+            object.name == name && *severity <= finding.severity && is_meant(&object.kind)
+        })
 }

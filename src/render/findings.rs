@@ -3,8 +3,8 @@
 //! Owns: their words. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 
 use crate::diagnostic::{Code, Finding};
-use crate::object::{Object, SUBSTITUTE_FIRST};
 use crate::object::well_known::DOWNSTREAM_PREFIX;
+use crate::object::{Object, SUBSTITUTE_FIRST};
 
 pub(super) fn namespace_too_long(object: &Object) -> Finding {
     let namespace = object.namespace_or_empty();

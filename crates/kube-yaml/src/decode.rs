@@ -26,12 +26,21 @@ pub struct Undecodable {
 
 impl Undecodable {
     /// A fault at the byte `byte` of the file, which is the byte `at` of `text`.
-    fn new(text: String, at: usize, byte: usize, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+    fn new(
+        text: String,
+        at: usize,
+        byte: usize,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Box<Self> {
         let before = text.get(..at).unwrap_or(&text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         let column = 1 + before.get(line_start..).unwrap_or("").chars().count();
-        let length = text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let length = text
+            .get(at..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(0, char::len_utf8);
         Box::new(Self {
             error: *Error::new(ErrorKind::Encoding, at..at + length, message, help),
             text,
@@ -50,7 +59,12 @@ impl Undecodable {
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Box<Undecodable>> {
     match bytes {
         [0xFE, 0xFF, rest @ ..] => decode_utf16(rest).map(Cow::Owned),
-        [0xFF, 0xFE, rest @ ..] => Err(refuse_utf16(rest, u16::from_le_bytes, "little-endian UTF-16", "UTF-16")),
+        [0xFF, 0xFE, rest @ ..] => Err(refuse_utf16(
+            rest,
+            u16::from_le_bytes,
+            "little-endian UTF-16",
+            "UTF-16",
+        )),
         // Without a mark the zero byte of a first character below U+0100 tells (YAML 1.2.2, section 5.2).
         [0, 1..=255, rest @ ..] if rest.len() % 2 == 0 => Err(refuse_utf16(
             bytes,
@@ -181,7 +195,10 @@ mod tests {
         let latin = decode(b"a: 1\nb: caf\xE9\n").unwrap_err();
         assert_eq!((latin.byte, latin.line, latin.column), (11, 2, 7));
         assert_eq!(latin.error.message, "the byte 0xE9 at offset 11 is not UTF-8");
-        assert!(latin.error.help.contains("iconv -f ISO-8859-1 -t UTF-8"), "{latin:?}");
+        assert!(
+            latin.error.help.contains("iconv -f ISO-8859-1 -t UTF-8"),
+            "{latin:?}"
+        );
         assert_eq!(latin.text, "a: 1\nb: caf\u{fffd}\n");
     }
 
@@ -207,14 +224,26 @@ mod tests {
         ] {
             let refused = decode(&bytes).unwrap_err();
             assert!(refused.error.message.contains("UTF-16"), "{refused:?}");
-            assert!(refused.error.help.contains(&format!("iconv -f {encoding} -t UTF-8")), "{refused:?}");
-            assert_eq!((refused.text.as_str(), refused.line, refused.column), ("a: 1\n", 1, 1));
+            assert!(
+                refused
+                    .error
+                    .help
+                    .contains(&format!("iconv -f {encoding} -t UTF-8")),
+                "{refused:?}"
+            );
+            assert_eq!(
+                (refused.text.as_str(), refused.line, refused.column),
+                ("a: 1\n", 1, 1)
+            );
         }
     }
 
     #[test]
     fn lone_surrogates_are_refused() {
         assert_eq!(refused(&[0xFE, 0xFF, 0xD8, 0, 0, b'\n']), (2, 1, 1));
-        assert_eq!(refused(&[0xFE, 0xFF, 0, b'a', 0, b'\n', 0xDC, 0, 0, b'\n']), (6, 2, 1));
+        assert_eq!(
+            refused(&[0xFE, 0xFF, 0, b'a', 0, b'\n', 0xDC, 0, 0, b'\n']),
+            (6, 2, 1)
+        );
     }
 }
