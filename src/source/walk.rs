@@ -74,7 +74,7 @@ pub(super) struct Walked {
     pub(super) files: Vec<Found>,
     /// The real directories that were walked: where a new file would be input.
     pub(super) directories: BTreeSet<PathBuf>,
-    /// Directories of the hub that are Helm charts: their templates are not read.
+    /// Directories that are Helm charts: their templates are not read.
     pub(super) charts: BTreeSet<String>,
 }
 
@@ -234,7 +234,7 @@ impl Walk<'_> {
             here.rules = self.with_rules(&here.rules, &here.real, &here.way, &here.shown);
         }
         let is_chart = find(&entries, CHART) == Some(TreeEntry::File);
-        if is_chart && *room == Room::Hub {
+        if is_chart {
             self.walked.charts.insert(show(&without_dots(&here.shown)));
         }
         for (name, entry) in entries {

@@ -6,6 +6,8 @@
 
 use std::fs;
 
+#[cfg(unix)]
+use crate::repository::{at_hand, git};
 use crate::scratch::{Scratch, copy, fixtures};
 
 /// Every repository, and the codes of the mistakes that are planted in it.
@@ -323,5 +325,44 @@ fn bytes_that_are_no_text_have_a_line_and_a_way_out() {
         assert!(run.stdout.contains("error[yaml/syntax]"), "{}", run.stdout);
         assert!(run.stdout.contains(&format!("--> {place}")), "{}", run.stdout);
         assert!(run.stdout.contains(help), "{}", run.stdout);
+    }
+}
+
+/// On disk and in Git's index alike; a link that nothing leaves out stops the run.
+#[cfg(unix)]
+#[test]
+fn every_form_of_a_pattern_silences_a_link_that_leaves_the_input() {
+    let check = |patterns: Option<(&str, &str)>, inputs: &str| {
+        let scratch = Scratch::with_worked_example();
+        std::os::unix::fs::symlink("/etc", scratch.path("hub/out")).expect("a link");
+        if let Some((file, text)) = patterns {
+            scratch.write(file, text);
+        }
+        if inputs == "git-index" {
+            git(&scratch.path(""), &["init", "-q"]);
+            git(&scratch.path(""), &["add", "-A", "-f"]);
+        }
+        scratch.run(&["check", "hub", "--inputs", inputs])
+    };
+    let states: &[&str] = match at_hand() {
+        Some(()) => &["work-tree", "git-index"],
+        None => &["work-tree"],
+    };
+    for inputs in states {
+        let run = check(None, inputs);
+        run.exits(5);
+        assert!(run.stdout.contains("error[input/outside]"), "{}", run.stdout);
+        for pattern in [
+            "out", "out/", "/out", "/out/", "out/**", "/out/**", "out/*", "**/out",
+        ] {
+            let config = format!(
+                "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nexclude: [\"{pattern}\"]\n"
+            );
+            check(Some(("hub/spokewright.yaml", &config)), inputs).exits(0);
+            check(Some(("hub/.gitignore", &format!("{pattern}\n"))), inputs).exits(0);
+        }
+        let config =
+            "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nexclude: [other/, \"outer/**\"]\n";
+        check(Some(("hub/spokewright.yaml", config)), inputs).exits(5);
     }
 }
