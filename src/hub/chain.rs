@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::index::Hub;
 use super::kinds::KindTable;
+use super::kustomized;
 use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
 use crate::api::crd;
@@ -152,11 +153,22 @@ fn files_of_duplicate(finding: &Finding) -> Option<(SourceId, SourceId)> {
 
 /// The finding about kustomizations that change what rendering uses.
 pub(crate) fn changed_by_kustomize(hub: &Hub, controller_name: &str, sources: &Sources) -> Option<Finding> {
-    if !super::kustomized::any_changes(&hub.kustomizations) {
+    if !kustomized::any_changes(&hub.kustomizations) {
         return None;
     }
     let chain = Chain::new(hub, controller_name);
-    super::kustomized::changed(&hub.kustomizations, sources, &chain.files(hub))
+    let mut used = chain.files(hub);
+    // Patches are no objects, so what they are for is not known; a text tells.
+    used.extend(
+        kustomized::patches(&hub.kustomizations, sources)
+            .into_iter()
+            .filter(|source| {
+                sources
+                    .file(*source)
+                    .is_some_and(|file| chain.is_named_in(&file.text))
+            }),
+    );
+    kustomized::changed(&hub.kustomizations, sources, &used)
 }
 
 /// A namespace, or a variable, that a tool puts in before such an object is applied.
@@ -465,6 +477,15 @@ impl<'h> Chain<'h> {
         }
     }
 
+    /// Whether a text may hold an object that rendering uses.
+    fn is_named_in(&self, text: &str) -> bool {
+        let synced = self.synced.iter().chain(&self.leading);
+        let mut words = synced.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
+        text.contains(self.controller_name)
+            || WORDS.iter().any(|word| text.contains(word))
+            || words.any(|word| !word.is_empty() && text.contains(word))
+    }
+
     /// A text that cannot be read: an error where it names what rendering uses, or stands beside it.
     fn unreadable(
         &self,
@@ -485,14 +506,7 @@ impl<'h> Chain<'h> {
         let text = around
             .and_then(|document| file.text.get(document.start..document.end))
             .unwrap_or(&file.text);
-        let synced = self.synced.iter().chain(&self.leading);
-        let mut words = synced.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
-        if text.trim().is_empty()
-            || is_beside(directory(&file.relative), beside)
-            || text.contains(self.controller_name)
-            || WORDS.iter().any(|word| text.contains(word))
-            || words.any(|word| !word.is_empty() && text.contains(word))
-        {
+        if text.trim().is_empty() || is_beside(directory(&file.relative), beside) || self.is_named_in(text) {
             return Ok(finding);
         }
         if text.contains("{{")

@@ -77,13 +77,6 @@ fn read(document: &Document, directory: &str) -> Kustomization {
             .iter()
             .filter_map(|item| item.get("path").and_then(Value::as_str))
     };
-    let files_in = |name: &str| {
-        let files = items(name)
-            .iter()
-            .filter_map(|item| item.get("files")?.as_array());
-        let files = files.flatten().filter_map(Value::as_str);
-        files.map(|file| file.split_once('=').map_or(file, |(_, path)| path))
-    };
     let resources = ["resources", "bases", "components"].into_iter().flat_map(paths);
     let patches = [
         "patchesStrategicMerge",
@@ -97,11 +90,6 @@ fn read(document: &Document, directory: &str) -> Kustomization {
         ["patches", "patchesJson6902", "replacements"]
             .into_iter()
             .flat_map(paths_in),
-    )
-    .chain(
-        ["configMapGenerator", "secretGenerator"]
-            .into_iter()
-            .flat_map(files_in),
     );
     Kustomization {
         document: document.id,
@@ -177,14 +165,19 @@ pub(super) fn changed(
         .iter()
         .map(|one| (one.directory.as_str(), one))
         .collect();
+    let is_used = |path: &str| by_path.get(path).is_some_and(|source| used.contains(source));
     let reaches = |from: &Kustomization| {
+        // What a patch changes may lie elsewhere.
+        if from.patches.iter().any(|path| is_used(path)) {
+            return true;
+        }
         let mut seen = BTreeSet::new();
         let mut pending: Vec<&str> = from.resources.iter().map(String::as_str).collect();
         while let Some(path) = pending.pop() {
             if !seen.insert(path) {
                 continue;
             }
-            if by_path.get(path).is_some_and(|source| used.contains(source)) {
+            if is_used(path) {
                 return true;
             }
             if let Some(next) = by_directory.get(path) {

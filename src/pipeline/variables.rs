@@ -92,7 +92,7 @@ fn explained(finding: Finding, variable: &str) -> Finding {
 
 /// A scalar without its quotes.
 fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
-    let Place::Field { part, .. } = place else {
+    let (Place::Field { part, .. } | Place::Embedded { part, .. }) = place else {
         return None;
     };
     let span = sources.locate(place)?;

@@ -325,7 +325,15 @@ fn read_documents(
     let mut ranges = Vec::new();
     let mut documents = Vec::new();
     let mut findings = Vec::new();
-    let split = if input.json {
+    let split = if input.json && input.text.trim_start().starts_with('[') {
+        // An array is no object, but a value: `hub` says what it makes of one.
+        Ok(vec![kube_yaml::Chunk {
+            text: &input.text,
+            offset: 0,
+            line: 1,
+            syntax: kube_yaml::Syntax::Json,
+        }])
+    } else if input.json {
         kube_yaml::split_json(&input.text)
     } else {
         kube_yaml::split(&input.text)

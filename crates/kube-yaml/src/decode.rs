@@ -191,7 +191,7 @@ mod tests {
     fn bytes_that_are_no_utf_8_are_refused_at_their_place() {
         assert_eq!(refused(b"a: b\xFFc"), (4, 1, 5));
         assert_eq!(refused(b"a: \xE2\x82"), (3, 1, 4));
-        assert_eq!(refused("a: ü\nb: é".as_bytes()[..9].as_ref()), (8, 2, 4));
+        assert_eq!(refused(&"a: ü\nb: é".as_bytes()[..10]), (9, 2, 4));
         let latin = decode(b"a: 1\nb: caf\xE9\n").unwrap_err();
         assert_eq!((latin.byte, latin.line, latin.column), (11, 2, 7));
         assert_eq!(latin.error.message, "the byte 0xE9 at offset 11 is not UTF-8");

@@ -379,14 +379,19 @@ pub(super) fn objects(text: &str) -> Outcome<Vec<Range<usize>>> {
             return Ok(found);
         }
         let start = parser.pos;
-        // An array is no object either, but a value all the same: whoever reads the file says what it makes of one.
-        if !matches!(parser.at(start), b'{' | b'[') {
-            return Err(Error::new(
-                ErrorKind::Stream,
-                parser.here(),
-                "only JSON objects can stand at the top of a JSON file",
-                "start each object with `{`",
-            ));
+        if parser.at(start) != b'{' {
+            let (message, help) = if parser.at(start) == b'[' {
+                (
+                    "a JSON array is no Kubernetes object",
+                    "write the objects one after the other, or as `items` of a `kind: List`",
+                )
+            } else {
+                (
+                    "only JSON objects can stand at the top of a JSON file",
+                    "start each object with `{`",
+                )
+            };
+            return Err(Error::new(ErrorKind::Stream, parser.here(), message, help));
         }
         parser.expect = Expect::Value;
         while parser.next()? != Event::DocumentEnd {}
