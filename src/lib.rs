@@ -36,5 +36,5 @@ pub mod source;
 mod sync;
 mod topology;
 
-pub use hub::{Hub, Objects};
+pub use hub::{Hub, Objects, PassedOver};
 pub use object::{Object, Origin};

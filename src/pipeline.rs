@@ -26,6 +26,7 @@ mod analysis;
 
 mod nothing;
 mod stages;
+mod variables;
 
 // Other ways to say what to render, and what may be said.
 pub mod argocd;

@@ -4,7 +4,7 @@
 //! values, findings. Must not know: kinds.
 
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::object::Object;
+use crate::object::{Object, first_variable};
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Mismatch};
 
@@ -42,6 +42,23 @@ impl<'a, 'f> Reading<'a, 'f> {
     pub(crate) fn string(&mut self, field: &Field<'a>) -> Option<&'a str> {
         let value = field.string();
         self.checked(value)
+    }
+
+    /// The host name in `field`, or `None` when it is absent, empty or wrong. One that is still a variable can be read,
+    /// and no API server takes it.
+    pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a str> {
+        let name = self.string(field).filter(|name| !name.is_empty())?;
+        if first_variable(name).is_some() {
+            self.findings.push(
+                Finding::new(
+                    Code::OBJECT_SCHEMA,
+                    self.object.place(field.pointer()),
+                    format!("`{name}` of {} is no host name", self.object.identity()),
+                )
+                .help("write a host name, such as `api.example.com` or `*.example.com`"),
+            );
+        }
+        Some(name)
     }
 
     /// The integer in `field`, or `None` when it is absent or wrong.

@@ -117,9 +117,7 @@ impl<'a> Gateway<'a> {
 fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Listener<'a>> {
     Some(Listener {
         name: reading.required_string(&field.get("name"))?,
-        hostname: reading
-            .string(&field.get("hostname"))
-            .filter(|hostname| !hostname.is_empty()),
+        hostname: reading.hostname(&field.get("hostname")),
         port: reading.integer(&field.get("port")),
         protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
         certificate_refs: certificate_refs(reading, &field),

@@ -102,8 +102,7 @@ impl<'a> Route<'a> {
         let hostnames = reading
             .items(&spec.get("hostnames"))
             .iter()
-            .filter_map(|field| reading.string(field))
-            .filter(|hostname| !hostname.is_empty())
+            .filter_map(|field| reading.hostname(field))
             .collect();
         let mut rules: Vec<RouteRule<'a>> = reading
             .items(&spec.get("rules"))

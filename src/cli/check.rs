@@ -65,6 +65,7 @@ impl Check {
             .lock()
             .write_all(text.as_bytes())
             .context("cannot write to stdout")?;
+        show::passed_over(&loaded, self.options.speech);
         if !self.options.speech.quiet {
             show::line(&format!(
                 "{} in {}: {}, {}{}",

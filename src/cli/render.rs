@@ -124,6 +124,7 @@ impl Render {
         };
         loaded.finish(&mut findings);
 
+        show::passed_over(&loaded, self.options.speech);
         let sources = &loaded.sources;
         if let Some(path) = &self.report {
             let relative = sources.root_relative();

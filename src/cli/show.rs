@@ -5,11 +5,12 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use spokewright::Objects;
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, wrapped_hanging,
+    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, shell_word,
+    wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
+use spokewright::{Objects, PassedOver};
 
 use super::speech::{Color, MessageFormat, Speech};
 use super::status::{Refusal, Status};
@@ -70,11 +71,53 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
             counted(bytes, "byte"),
             counted(loaded.hub.objects.len(), "hub object"),
             counted(local, "spoke-local object"),
-            counted(loaded.hub.skipped_documents, "document")
+            counted(loaded.hub.passed_over.len(), "document")
         ));
         for file in loaded.sources.files() {
             line(&format!("  {}", file.shown));
         }
+        if !loaded.hub.passed_over.is_empty() {
+            line("no objects:");
+        }
+        for PassedOver { place, what, .. } in &loaded.hub.passed_over {
+            let at = loaded.sources.locate(place);
+            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+            line(&format!("  {at}{what}"));
+        }
+        for chart in loaded.sources.charts() {
+            line(&format!("  {chart}: templates of a Helm chart"));
+        }
+    }
+}
+
+/// What was read and is no object, in a line; `-v` has listed it.
+pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
+    let documents = loaded.hub.passed_over.len();
+    if documents > 0 {
+        let (are, them) = if documents == 1 {
+            ("is no Kubernetes object", "it")
+        } else {
+            ("are no Kubernetes objects", "them")
+        };
+        let list = if speech.verbose {
+            String::new()
+        } else {
+            format!(" (-v lists {them})")
+        };
+        calm(&format!("{} {are}{list}", counted(documents, "document")), speech);
+    }
+    if let [first, more @ ..] = loaded.sources.charts() {
+        let (charts, are) = match more.len() {
+            0 => (format!("`{first}`"), "is a Helm chart, whose templates are"),
+            more => (
+                format!("`{first}` and {more} more"),
+                "are Helm charts, whose templates are",
+            ),
+        };
+        let first = shell_word(first);
+        let line =
+            format!("{charts} {are} not read: `helm template {first} | spokewright render -` renders them");
+        calm(&line, speech);
     }
 }
 

@@ -237,8 +237,8 @@ impl StatusCommand {
                 show::line(&format!("note: {at}{identity} is no ManifestWork; skipped"));
             }
         }
-        if exported.skipped_documents > 0 {
-            let count = exported.skipped_documents;
+        if !exported.passed_over.is_empty() {
+            let count = exported.passed_over.len();
             show::line(&format!("note: documents that are no objects, skipped: {count}"));
         }
     }

@@ -35,6 +35,7 @@ codes! {
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
+    OBJECT_KUSTOMIZED "object/kustomized" Warning "A kustomization changes what is rendered, and is not built here"
     OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"

@@ -8,75 +8,102 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
+use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
+use super::kustomized::{self, kustomizations};
 use super::misspelled::correct_kind;
+use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
-use crate::source::{Document, Room};
+use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, Identity};
 
 /// What the user said about the input.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct Options<'a> {
     /// `--namespace`: for namespaced objects that name none.
     pub namespace: Option<String>,
     /// Kinds that the configuration describes.
     pub taught: BTreeSet<GroupKind>,
+    /// The files that the documents stand in.
+    pub sources: Option<&'a Sources>,
     /// Who hears how far it is.
     pub progress: Progress,
 }
 
 /// Builds the hub. What an API server would refuse is a finding and left out.
 #[must_use]
-pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut Findings) -> Hub {
+pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
+    let (kustomizations, patches) = options.sources.map_or_else(Default::default, |sources| {
+        let found = kustomizations(&documents, sources);
+        let patches = kustomized::patches(&found, sources);
+        (found, patches)
+    });
     for document in documents {
         let origin = Origin {
             document: document.id,
             pointer: String::new(),
         };
-        drafts.flatten(document.value, origin, &document.room, findings);
+        if patches.contains(&document.id.source) {
+            drafts.patches.push(PassedOver {
+                place: origin.place("", Part::Value),
+                what: "part of a kustomization".to_owned(),
+            });
+            continue;
+        }
+        drafts.flatten(document.value, origin, &document.room);
     }
     let (kinds, crds) = learn_kinds(&drafts.objects, findings);
+    let mut passed_over = drafts.unfinished(&kinds, findings);
+    passed_over.append(&mut drafts.patches);
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
-    let checked: Vec<(Room, Option<Object>, Vec<Finding>)> = drafts
+    let checked: Vec<(Room, Object, bool, Vec<Finding>)> = drafts
         .objects
         .into_par_iter()
         .map(|(room, object)| {
-            let (object, mut wrong) = check(object, &kinds, &crds, options);
+            let (object, is_refused, mut wrong) = check(object, &kinds, &crds, options);
             // What lives on a cluster is served there.
-            if let (Room::Hub, Some(object)) = (&room, &object) {
-                wrong.extend(unknown_version_of_read(object, &kinds));
+            if room == Room::Hub && !is_refused {
+                wrong.extend(unknown_version_of_read(&object, &kinds));
             }
             steps.advance(1);
-            (room, object, wrong)
+            (room, object, is_refused, wrong)
         })
         .collect();
     drop(steps);
     let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
-    for (room, object, wrong) in checked {
+    let mut refused = Vec::new();
+    for (room, object, is_refused, wrong) in checked {
         findings.extend(wrong);
-        if let Some(object) = object {
+        if !is_refused {
             rooms.entry(room).or_default().push(object);
+        } else if room == Room::Hub {
+            refused.push(object);
         }
     }
     let mut hub = Hub {
-        kinds,
         crds,
-        skipped_documents: drafts.skipped,
+        kinds,
+        passed_over,
+        refused,
+        kustomizations,
         ..Hub::default()
     };
     for (room, objects) in rooms {
-        let objects = Objects::new(without_duplicates(objects, findings));
+        let (objects, again) = without_duplicates(objects, findings);
+        let objects = Objects::new(objects);
         match room {
-            Room::Hub => hub.objects = objects,
+            Room::Hub => {
+                hub.objects = objects;
+                hub.refused.extend(again);
+            }
             Room::Spoke(cluster) => {
                 hub.spokes.insert(cluster, objects);
             }
@@ -89,12 +116,24 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
 #[derive(Default)]
 struct Drafts {
     objects: Vec<(Room, Object)>,
-    skipped: usize,
+    /// Documents for tools, lists, and what has no kind or no name.
+    others: Vec<(Room, Other)>,
+    /// Files that kustomizations name, and not as objects.
+    patches: Vec<PassedOver>,
+}
+
+/// A document that is no whole object.
+struct Other {
+    origin: Origin,
+    api_version: String,
+    kind: String,
+    value: Value,
+    is_for_a_tool: bool,
 }
 
 impl Drafts {
     /// Takes lists apart and leaves out what is no Kubernetes object (README.md#what-is-read).
-    fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room, findings: &mut Findings) {
+    fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room) {
         let text = |key: &str| {
             value
                 .get(key)
@@ -103,12 +142,15 @@ impl Drafts {
                 .to_owned()
         };
         let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let other = |value, is_for_a_tool| Other {
+            origin: origin.clone(),
+            api_version: api_version.clone(),
+            kind: kind.clone(),
+            value,
+            is_for_a_tool,
+        };
         if api_version.is_empty() || kind.is_empty() {
-            if (!api_version.is_empty() || !kind.is_empty()) && value.pointer("/metadata/name").is_some() {
-                findings.push(incomplete(&origin, &kind));
-            } else {
-                self.skipped = self.skipped.saturating_add(1);
-            }
+            self.others.push((room.clone(), other(value, false)));
             return;
         }
         if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
@@ -123,40 +165,31 @@ impl Drafts {
                         pointer,
                     },
                     room,
-                    findings,
                 );
             }
             return;
         }
-        let api_version = ApiVersion::parse(&api_version);
-        if is_for_a_tool(&api_version, &kind, &value) {
-            self.skipped = self.skipped.saturating_add(1);
+        let version = ApiVersion::parse(&api_version);
+        if is_for_a_tool(&version, &kind, &value) {
+            self.others.push((room.clone(), other(value, true)));
             return;
         }
         let metadata = value.get("metadata");
-        let text = |key: &str| {
-            metadata
-                .and_then(|metadata| metadata.get(key))
-                .and_then(Value::as_str)
-        };
-        let Some(name) = text("name").filter(|name| !name.is_empty()).map(str::to_owned) else {
-            findings.push(no_name(
-                &origin,
-                &kind,
-                metadata.and_then(|metadata| metadata.get("name")),
-            ));
+        let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
+        let name = field("name").and_then(Value::as_str);
+        let namespace = field("namespace").filter(|namespace| !namespace.is_null());
+        let (Some(name), true) = (
+            name.filter(|name| !name.is_empty()).map(str::to_owned),
+            namespace.is_none_or(Value::is_string),
+        ) else {
+            self.others.push((room.clone(), other(value, false)));
             return;
         };
-        if let Some(namespace) = metadata.and_then(|metadata| metadata.get("namespace"))
-            && !namespace.is_string()
-            && !namespace.is_null()
-        {
-            findings.push(not_a_string(&origin, &kind, "namespace", namespace));
-            return;
-        }
-        let namespace = text("namespace")
+        let namespace = namespace
+            .and_then(Value::as_str)
             .filter(|namespace| !namespace.is_empty())
             .map(str::to_owned);
+        let api_version = version;
         self.objects.push((
             room.clone(),
             Object {
@@ -168,6 +201,75 @@ impl Drafts {
                 origin,
             },
         ));
+    }
+
+    /// What was passed over of the documents that are no whole objects. One that may have been meant as an object that
+    /// rendering uses, or that lives on a cluster, is a finding.
+    fn unfinished(&mut self, kinds: &KindTable, findings: &mut Findings) -> Vec<PassedOver> {
+        let mut passed_over = Vec::new();
+        for (room, other) in std::mem::take(&mut self.others) {
+            match other.finding(&room, kinds) {
+                Some(finding) => findings.push(finding),
+                None => passed_over.push(other.passed_over()),
+            }
+        }
+        passed_over
+    }
+}
+
+impl Other {
+    fn finding(&self, room: &Room, kinds: &KindTable) -> Option<Finding> {
+        if self.is_for_a_tool {
+            return None;
+        }
+        if let Value::Array(items) = &self.value {
+            let text = |item: &Value, key: &str| {
+                item.get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            let meant = items.iter().position(|item| {
+                let (version, kind) = (text(item, "apiVersion"), text(item, "kind"));
+                may_be_used(&ApiVersion::parse(&version), &kind, item, kinds)
+            })?;
+            return Some(bare_list(&self.origin, meant));
+        }
+        let version = ApiVersion::parse(&self.api_version);
+        let is_incomplete = self.api_version.is_empty() || self.kind.is_empty();
+        let has_name = self.value.pointer("/metadata/name").is_some();
+        let is_of_a_cluster = *room != Room::Hub
+            && (!is_incomplete || (has_name && !(self.api_version.is_empty() && self.kind.is_empty())));
+        if !is_of_a_cluster && !may_be_used(&version, &self.kind, &self.value, kinds) {
+            return None;
+        }
+        if is_incomplete {
+            return Some(incomplete(&self.origin, &self.kind));
+        }
+        let field = |key: &str| self.value.get("metadata").and_then(|metadata| metadata.get(key));
+        let name = field("name");
+        match field("namespace") {
+            Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => {
+                Some(not_a_string(&self.origin, &self.kind, "namespace", namespace))
+            }
+            _ => Some(no_name(&self.origin, &self.kind, name)),
+        }
+    }
+
+    fn passed_over(self) -> PassedOver {
+        let what = if self.value.is_array() {
+            "a list".to_owned()
+        } else if self.is_for_a_tool {
+            format!("{} of {}, for a tool", self.kind, self.api_version)
+        } else if self.api_version.is_empty() || self.kind.is_empty() {
+            "no apiVersion and kind".to_owned()
+        } else {
+            format!("{} of {}, without a name", self.kind, self.api_version)
+        };
+        PassedOver {
+            place: self.origin.place("", Part::Value),
+            what,
+        }
     }
 }
 
@@ -192,8 +294,8 @@ fn check(
     mut object: Object,
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
-    options: &Options,
-) -> (Option<Object>, Vec<Finding>) {
+    options: &Options<'_>,
+) -> (Object, bool, Vec<Finding>) {
     let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
     wrong.extend(metadata_findings(&object));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
@@ -204,33 +306,37 @@ fn check(
     let refused = wrong
         .iter()
         .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND);
-    ((!refused).then_some(object), wrong)
+    (object, refused, wrong)
 }
 
-/// Keeps the first object of each identity, in the order of the input, and reports the others.
-fn without_duplicates(objects: Vec<Object>, findings: &mut Findings) -> Vec<Object> {
+/// Keeps the first object of each identity, in the order of the input, and reports the others, which come second.
+fn without_duplicates(objects: Vec<Object>, findings: &mut Findings) -> (Vec<Object>, Vec<Object>) {
     let mut first: HashMap<Identity, Origin> = HashMap::with_capacity(objects.len());
     let mut kept = Vec::with_capacity(objects.len());
+    let mut again = Vec::new();
     for object in objects {
         let identity = object.identity();
         match first.get(&identity) {
-            Some(origin) => findings.push(
-                Finding::new(
-                    Code::OBJECT_DUPLICATE,
-                    object.place("/metadata/name"),
-                    format!("{identity} is defined twice"),
-                )
-                .label("again here")
-                .related(origin.place("/metadata/name", Part::Value), "first here")
-                .help("remove one of the two, or rename it"),
-            ),
+            Some(origin) => {
+                findings.push(
+                    Finding::new(
+                        Code::OBJECT_DUPLICATE,
+                        object.place("/metadata/name"),
+                        format!("{identity} is defined twice"),
+                    )
+                    .label("again here")
+                    .related(origin.place("/metadata/name", Part::Value), "first here")
+                    .help("remove one of the two, or rename it"),
+                );
+                again.push(object);
+            }
             None => {
                 first.insert(identity, object.origin.clone());
                 kept.push(object);
             }
         }
     }
-    kept
+    (kept, again)
 }
 
 fn incomplete(origin: &Origin, kind: &str) -> Finding {
@@ -243,6 +349,16 @@ fn incomplete(origin: &Origin, kind: &str) -> Finding {
     .help(format!(
         "add `{missing}`, or list the file under `exclude` in spokewright.yaml"
     ))
+}
+
+/// A list by itself is nothing that Kubernetes reads.
+fn bare_list(origin: &Origin, index: usize) -> Finding {
+    Finding::new(
+        Code::OBJECT_SCHEMA,
+        origin.place(&format!("/{index}"), Part::Value),
+        "this object stands in a bare list, which Kubernetes does not read",
+    )
+    .help("write the objects one after the other, or as `items` of a `kind: List`")
 }
 
 fn no_name(origin: &Origin, kind: &str, name: Option<&Value>) -> Finding {

@@ -1,28 +1,14 @@
-//! What an object is called and where it lives: Kubernetes' rules for names, labels and namespaces, and which
-//! documents are files for tools.
+//! What an object is called and where it lives: Kubernetes' rules for names, labels and namespaces.
 //!
 //! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
 //! kinds. Flows out: findings, a settled namespace. Must not know: what a kind is for.
-
-use serde_json::Value;
 
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
+use apimachinery::Field;
 use apimachinery::names::{InvalidName, NameRule, check_namespace};
-use apimachinery::{ApiVersion, Field};
-
-/// Files for tools are no hub objects (README.md#what-is-read).
-pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
-    match (api_version.group.as_str(), kind) {
-        ("kustomize.config.k8s.io" | "spokewright.dev", _) | ("argoproj.io", "ConfigManagementPlugin") => {
-            true
-        }
-        ("", "Config") => value.get("clusters").is_some() || value.get("contexts").is_some(),
-        _ => false,
-    }
-}
 
 /// Findings about the name, the namespace, the labels and the annotations of an object.
 pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {

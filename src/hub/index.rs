@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::kinds::KindTable;
+use super::kustomized::Kustomization;
+use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
@@ -21,8 +23,12 @@ pub struct Hub {
     pub crds: HashMap<GroupKind, Crd>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
-    /// Documents that are no objects: values files, workflows, files for tools.
-    pub skipped_documents: usize,
+    /// What was read and is no object: values files, workflows, files for tools.
+    pub passed_over: Vec<PassedOver>,
+    /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
+    pub(crate) refused: Vec<Object>,
+    /// The kustomizations of the input.
+    pub(crate) kustomizations: Vec<Kustomization>,
 }
 
 /// A set of objects, sorted by identity, with an index.

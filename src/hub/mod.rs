@@ -6,21 +6,26 @@
 //! Must not know: what policies or placements mean.
 
 mod build;
+mod chain;
 mod class_params;
 mod grants;
 mod identify;
 mod index;
 pub(crate) mod kinds;
+mod kustomized;
 mod misspelled;
 mod ours;
+mod passed_over;
 mod plain_secrets;
 mod table;
 mod versions;
 
 pub(crate) use build::{Options, build};
+pub(crate) use chain::{changed_by_kustomize, soften, soften_unreadable};
 pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
 pub(crate) use ours::{OurClass, OurGateway, OurGatewayId, Ours};
+pub use passed_over::PassedOver;
 pub(crate) use table::row_ids;
 pub(crate) use table::{RowId, Table};
 pub(crate) use versions::unknown_version;

@@ -5,7 +5,10 @@
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; that is `api`.
 
+mod variable;
 pub(crate) mod well_known;
+
+pub(crate) use variable::{SUBSTITUTE_FIRST, first_variable};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 use serde_json::Value;

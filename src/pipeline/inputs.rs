@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::output::{INVENTORY, same_or_inside};
 use crate::progress::Progress;
@@ -103,6 +103,7 @@ pub struct Loaded {
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by position.
     pub fn finish(&self, findings: &mut Findings) {
+        self.soften(findings);
         findings.extend(self.findings.clone());
         if !self.suppressions.is_empty() {
             findings.configure(&self.overrides);
@@ -111,6 +112,12 @@ impl Loaded {
         }
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
+        super::variables::explain(&self.hub, &self.sources, findings);
+    }
+
+    /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
+    pub(super) fn soften(&self, findings: &mut Findings) {
+        hub::soften(&self.hub, &self.config.controller_name, &self.sources, findings);
     }
 
     /// Suppressions that accept nothing: `found` and what loading found are all that there is to say of the input.
@@ -238,11 +245,20 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         .and_then(|glob| cluster_glob(glob, &mut findings));
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
+        sources: Some(&sources),
         namespace: request.namespace.clone(),
         taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
         progress: request.progress.clone(),
     };
-    let hub = hub::build(documents, &options, &mut findings);
+    let mut hub = hub::build(documents, &options, &mut findings);
+    hub::soften(&hub, &config.controller_name, &sources, &mut findings);
+    let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
+    hub.passed_over.extend(unread);
+    hub.passed_over.sort_by_cached_key(|passed| {
+        let span = sources.locate(&passed.place);
+        span.map(|span| (span.path.to_owned(), span.line))
+    });
+    findings.extend(hub::changed_by_kustomize(&hub, &config.controller_name, &sources));
     let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);
     Loaded {
         overrides: config.findings.clone(),

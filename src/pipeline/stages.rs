@@ -168,6 +168,7 @@ fn plan<'a>(
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
     // Whatever else is wrong explains it better.
+    loaded.soften(findings);
     let explained = findings.has_errors() || loaded.findings.has_errors();
     // A part of a directory may well be empty; a stream is all that its reader sees.
     let is_empty = if loaded.is_stream {

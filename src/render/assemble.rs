@@ -231,7 +231,7 @@ impl<'a> Assembly<'a> {
             findings.push(too_large(object, work.size, params.max_work_bytes, &parts.name));
         }
         if work.guarded {
-            findings.push(substitution(object, &parts.name));
+            findings.push(substitution(object, &parts.name, work.variable.as_deref()));
         }
         let custom = rbac::custom_resources(&parts.manifests);
         let id = self.plan.works.push(Work {

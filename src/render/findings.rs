@@ -3,8 +3,8 @@
 //! Owns: their words. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 
 use crate::diagnostic::{Code, Finding};
-use crate::object::Object;
 use crate::object::well_known::DOWNSTREAM_PREFIX;
+use crate::object::{Object, SUBSTITUTE_FIRST};
 
 pub(super) fn namespace_too_long(object: &Object) -> Finding {
     let namespace = object.namespace_or_empty();
@@ -34,13 +34,22 @@ pub(super) fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> F
     .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
 }
 
-pub(super) fn substitution(object: &Object, name: &str) -> Finding {
-    Finding::new(
+pub(super) fn substitution(object: &Object, name: &str, variable: Option<&str>) -> Finding {
+    let finding = Finding::new(
         Code::WORK_SUBSTITUTION,
         object.place("/metadata/name"),
-        format!("the work `{name}` contains `${{`, which Flux would substitute"),
+        format!(
+            "the work `{name}` contains `{}`, which Flux would substitute",
+            variable.unwrap_or("${")
+        ),
     )
     .label("this object's work")
-    .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is")
-    .help("nothing to do; `findings: {work/substitution: off}` in spokewright.yaml silences it")
+    .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is");
+    let silence = "`findings: {work/substitution: off}` in spokewright.yaml silences this";
+    match variable {
+        Some(variable) => finding.help(format!(
+            "if `{variable}` shall get a value, put it in before: {SUBSTITUTE_FIRST}; if it is text, {silence}"
+        )),
+        None => finding.help(format!("nothing to do; {silence}")),
+    }
 }

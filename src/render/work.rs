@@ -11,6 +11,7 @@ use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use super::orphaning::delete_option;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
+use crate::object::first_variable;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use kube_yaml::{KeyOrder, append_entry, append_item};
 
@@ -34,6 +35,8 @@ pub struct WorkText {
     after: String,
     /// Whether Flux would substitute inside it, so that it carries the guard annotation.
     pub guarded: bool,
+    /// The first variable of those that it would put a value in for.
+    pub variable: Option<String>,
     /// OCM's size of the manifests in bytes (docs/systems/ocm-work.md#size).
     pub size: u64,
 }
@@ -86,6 +89,7 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
         before,
         after,
         guarded,
+        variable: first_variable(&spec).map(str::to_owned),
         size,
     }
 }

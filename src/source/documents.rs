@@ -5,6 +5,7 @@
 //! Must not know: which files are input, what a document means.
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +37,18 @@ struct Text {
     shown: String,
     text: Arc<str>,
     json: bool,
+}
+
+impl Text {
+    fn without_documents(self) -> SourceFile {
+        SourceFile {
+            room: self.room,
+            relative: self.relative,
+            shown: self.shown,
+            text: self.text,
+            documents: Vec::new(),
+        }
+    }
 }
 
 /// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
@@ -110,9 +123,9 @@ fn read_inputs(
                 Some(bytes) => decode_at_most(bytes, &shown, &limits),
                 None => read_file(path, &shown, &limits),
             };
-            let (text, unreadable) = match text {
+            let (text, unread) = match text {
                 Ok(text) => (text, None),
-                Err(finding) => (Arc::from(""), Some(*finding)),
+                Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
             let text = Text {
                 room,
@@ -121,10 +134,12 @@ fn read_inputs(
                 text,
                 json,
             };
-            let (file, documents, mut wrong) = read_documents(id, text, &limits);
-            wrong.extend(unreadable);
+            let read = match unread {
+                None => read_documents(id, text, &limits),
+                Some(finding) => (text.without_documents(), Vec::new(), vec![finding]),
+            };
             steps.advance(1);
-            (file, documents, wrong)
+            read
         })
         .collect();
     drop(steps);
@@ -165,43 +180,70 @@ pub(super) fn read_tree_text(
     let shown = show(path);
     let text = match tree.read(at) {
         Ok(bytes) => decode_at_most(&bytes, &shown, &kube_yaml::Limits::default()),
-        Err(error) => Err(Box::new(error.finding(tree, path))),
+        Err(error) => Err(Unread::of(error.finding(tree, path))),
     };
     keep_text(text, path, shown, sources, findings)
 }
 
 fn keep_text(
-    text: Result<Arc<str>, Box<Finding>>,
+    text: Result<Arc<str>, Box<Unread>>,
     path: &Path,
     shown: String,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<str>, DocumentId)> {
-    match text {
-        Ok(text) => {
-            let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
-            let whole = DocumentRange {
-                start: 0,
-                end: text.len(),
-                line: 1,
-                syntax: kube_yaml::Syntax::Yaml,
-            };
-            let relative = path
-                .file_name()
-                .map_or_else(|| shown.clone(), |name| show(Path::new(name)));
-            sources.push(SourceFile {
-                room: Room::Hub,
-                relative,
-                shown,
-                text: Arc::clone(&text),
-                documents: vec![whole],
-            });
-            Some((text, DocumentId { source, index: 0 }))
+    let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
+    let (text, unread) = match text {
+        Ok(text) => (text, None),
+        Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(source))),
+    };
+    let whole = DocumentRange {
+        start: 0,
+        end: text.len(),
+        line: 1,
+        syntax: kube_yaml::Syntax::Yaml,
+    };
+    let relative = path
+        .file_name()
+        .map_or_else(|| shown.clone(), |name| show(Path::new(name)));
+    sources.push(SourceFile {
+        room: Room::Hub,
+        relative,
+        shown,
+        text: Arc::clone(&text),
+        documents: vec![whole],
+    });
+    if let Some(finding) = unread {
+        findings.push(finding);
+        return None;
+    }
+    Some((text, DocumentId { source, index: 0 }))
+}
+
+/// Why a file has no text that can be read as YAML.
+struct Unread {
+    /// As far as there is one.
+    text: Arc<str>,
+    /// Where it stands in the text.
+    at: Option<Range<usize>>,
+    finding: Finding,
+}
+
+impl Unread {
+    fn of(finding: Finding) -> Box<Self> {
+        Box::new(Self {
+            text: Arc::from(""),
+            at: None,
+            finding,
+        })
+    }
+
+    fn finding(self, source: SourceId) -> Finding {
+        let mut finding = self.finding;
+        if let Some(Range { start, end }) = self.at {
+            finding.place = Place::Text { source, start, end };
         }
-        Err(finding) => {
-            findings.push(*finding);
-            None
-        }
+        finding
     }
 }
 
@@ -212,9 +254,9 @@ const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
 /// What standard input is called.
 const STDIN: &str = "<stdin>";
 
-fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
+fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Unread>> {
     let unreadable = |error: &std::io::Error| {
-        Box::new(
+        Unread::of(
             Finding::new(
                 Code::INPUT_UNREADABLE,
                 Place::Path(shown.to_owned()),
@@ -229,11 +271,11 @@ fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc
     decode(&bytes, shown)
 }
 
-fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Finding>> {
+fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Unread>> {
     if length <= limits.document_bytes as u64 {
         return Ok(());
     }
-    Err(Box::new(
+    Err(Unread::of(
         Finding::new(
             Code::YAML_LIMIT,
             Place::Path(shown.to_owned()),
@@ -246,15 +288,15 @@ fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<
     ))
 }
 
-fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Finding>> {
+fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Unread>> {
     check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
     decode(bytes, shown)
 }
 
-fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {
+fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
     match kube_yaml::decode(bytes) {
         // Read as YAML, a pointer is a mapping that is no object: what it stands for would be missing without a word.
-        Ok(text) if text.starts_with(LFS_POINTER) => Err(Box::new(
+        Ok(text) if text.starts_with(LFS_POINTER) => Err(Unread::of(
             Finding::new(
                 Code::INPUT_UNREADABLE,
                 Place::Path(shown.to_owned()),
@@ -263,11 +305,14 @@ fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Finding>> {
             .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
         )),
         Ok(text) => Ok(Arc::from(text.as_ref())),
-        Err(error) => {
+        Err(undecodable) => {
+            let kube_yaml::Undecodable { error, text, .. } = *undecodable;
             let place = Place::Path(shown.to_owned());
-            Err(Box::new(
-                Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
-            ))
+            Err(Box::new(Unread {
+                text: Arc::from(text),
+                at: Some(error.range),
+                finding: Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
+            }))
         }
     }
 }
@@ -280,7 +325,15 @@ fn read_documents(
     let mut ranges = Vec::new();
     let mut documents = Vec::new();
     let mut findings = Vec::new();
-    let split = if input.json {
+    let split = if input.json && input.text.trim_start().starts_with('[') {
+        // An array is no object, but a value: `hub` says what it makes of one.
+        Ok(vec![kube_yaml::Chunk {
+            text: &input.text,
+            offset: 0,
+            line: 1,
+            syntax: kube_yaml::Syntax::Json,
+        }])
+    } else if input.json {
         kube_yaml::split_json(&input.text)
     } else {
         kube_yaml::split(&input.text)
@@ -305,11 +358,8 @@ fn read_documents(
         Err(error) => findings.push(syntax(id, error)),
     }
     let file = SourceFile {
-        room: input.room,
-        relative: input.relative,
-        shown: input.shown,
-        text: input.text,
         documents: ranges,
+        ..input.without_documents()
     };
     (file, documents, findings)
 }

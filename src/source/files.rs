@@ -10,7 +10,7 @@ use super::disk::Disk;
 use super::documents::{Document, load_files, load_tree, read_text, read_tree_text};
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
-use super::walk::{Request, walk};
+use super::walk::{Request, Walked, walk};
 use crate::diagnostic::{DocumentId, Findings};
 use crate::progress::Stage;
 
@@ -79,8 +79,9 @@ impl Files<'_> {
         findings: &mut Findings,
     ) -> Vec<Document> {
         let finding = request.progress.begin(Stage::Finding);
-        let files = walk(request, self.tree(), findings).files;
+        let Walked { files, charts, .. } = walk(request, self.tree(), findings);
         drop(finding);
+        sources.add_charts(charts);
         match self {
             Self::Disk => load_files(&files, stdin, &request.progress, sources, findings),
             Self::Tree(tree) => load_tree(&files, tree, stdin, &request.progress, sources, findings),

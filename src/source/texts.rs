@@ -53,6 +53,7 @@ impl DocumentRange {
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
+    charts: Vec<String>,
 }
 
 impl Sources {
@@ -71,7 +72,19 @@ impl Sources {
         };
         Self {
             files: self.files.iter().map(rename).collect(),
+            charts: self.charts.clone(),
         }
+    }
+
+    /// Adds directories that are Helm charts.
+    pub(super) fn add_charts(&mut self, charts: impl IntoIterator<Item = String>) {
+        self.charts.extend(charts);
+    }
+
+    /// Directories that are Helm charts, whose templates were not read.
+    #[must_use]
+    pub fn charts(&self) -> &[String] {
+        &self.charts
     }
 
     /// The file with this number.

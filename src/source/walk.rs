@@ -74,6 +74,8 @@ pub(super) struct Walked {
     pub(super) files: Vec<Found>,
     /// The real directories that were walked: where a new file would be input.
     pub(super) directories: BTreeSet<PathBuf>,
+    /// Directories that are Helm charts: their templates are not read.
+    pub(super) charts: BTreeSet<String>,
 }
 
 /// Lists the input files of a tree.
@@ -86,7 +88,7 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
     let mut walk = Walk {
         request,
         tree,
-        exclude: exclusions(&request.root, &request.exclude, findings),
+        exclude: exclusions(&without_dots(&request.root), &request.exclude, findings),
         skip: request.skip.iter().filter_map(real).collect(),
         boundary: request.boundary.as_ref().and_then(real),
         spokes,
@@ -100,11 +102,16 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
     let Walked {
         mut files,
         directories,
+        charts,
     } = walk.walked;
     files.sort();
     let mut seen = BTreeSet::new();
     files.retain(|found| seen.insert((found.file.room.clone(), found.at.clone())));
-    Walked { files, directories }
+    Walked {
+        files,
+        directories,
+        charts,
+    }
 }
 
 struct Walk<'a> {
@@ -226,7 +233,15 @@ impl Walk<'_> {
         if find(&entries, GITIGNORE) == Some(TreeEntry::File) {
             here.rules = self.with_rules(&here.rules, &here.real, &here.way, &here.shown);
         }
+        let is_chart = find(&entries, CHART) == Some(TreeEntry::File);
+        if is_chart {
+            self.walked.charts.insert(show(&without_dots(&here.shown)));
+        }
         for (name, entry) in entries {
+            // What a chart depends on is part of it.
+            if is_chart && TEMPLATES.iter().any(|templates| name == *templates) {
+                continue;
+            }
             self.entry(&here, &name, entry, (root, room), pending);
         }
         self.walked.directories.insert(here.real);
@@ -249,13 +264,7 @@ impl Walk<'_> {
             match self.tree.resolve(&at) {
                 Ok(Lead::To(real, entry)) if real.starts_with(root) => (real, entry),
                 found => {
-                    if !self.is_left_out(here, &way, &shown, false) {
-                        match found {
-                            Ok(Lead::Nowhere) => self.findings.push(link_to_nothing(&shown)),
-                            Ok(_) => self.findings.push(link_refused(&shown)),
-                            Err(error) => self.unreadable(&shown, &error),
-                        }
-                    }
+                    self.lost(here, name, (&way, &shown), found);
                     return;
                 }
             }
@@ -294,9 +303,46 @@ impl Walk<'_> {
         }
     }
 
+    /// A link that cannot be followed: nothing where its name would not be read or is left out, else an error.
+    fn lost(
+        &mut self,
+        here: &Directory,
+        name: &OsStr,
+        (way, shown): (&Path, &Path),
+        found: Result<Lead, TreeError>,
+    ) {
+        let is_wanted = is_manifest(name)
+            || match &found {
+                Ok(Lead::To(_, entry)) => *entry == TreeEntry::Directory,
+                Ok(Lead::Nowhere) => false,
+                // What stands outside of the tree is not known; a directory mostly has no extension.
+                Ok(Lead::Outside) => Path::new(name).extension().is_none(),
+                Err(_) => true,
+            };
+        if !is_wanted || self.is_left_out_with_all_in_it(here, way, shown) {
+            return;
+        }
+        match found {
+            Ok(Lead::Nowhere) => self.findings.push(link_to_nothing(shown)),
+            Ok(_) => self.findings.push(link_refused(shown)),
+            Err(error) => self.unreadable(shown, &error),
+        }
+    }
+
     fn is_left_out(&self, here: &Directory, way: &Path, shown: &Path, is_dir: bool) -> bool {
         // The walk never descends into what is left out, so parents need no second look.
-        self.exclude.matched(shown, is_dir).is_ignore() || here.rules.leave_out(way, is_dir)
+        self.exclude.matched(without_dots(shown), is_dir).is_ignore() || here.rules.leave_out(way, is_dir)
+    }
+
+    /// The same of a link that may stand for a file or for a directory: a pattern for directories (`shared/`) or for all
+    /// that is in one (`shared/**`) says enough.
+    fn is_left_out_with_all_in_it(&self, here: &Directory, way: &Path, shown: &Path) -> bool {
+        let inside = |name: &str| self.is_left_out(here, &way.join(name), &shown.join(name), false);
+        self.is_left_out(here, way, shown, false)
+            || self.is_left_out(here, way, shown, true)
+            || EXTENSIONS
+                .iter()
+                .all(|extension| inside(&format!("any.{extension}")))
     }
 
     fn take(&mut self, path: &Path, at: PathBuf, room: &Room) {
@@ -362,6 +408,13 @@ impl Walk<'_> {
 /// The name of the rules that stand in a directory.
 const GITIGNORE: &str = ".gitignore";
 
+/// What makes a directory a Helm chart, and what in it is no manifest (docs/systems/gitops.md#helm).
+const CHART: &str = "Chart.yaml";
+const TEMPLATES: [&str; 2] = ["charts", "templates"];
+
+/// What a file is called that is read without being named.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
 fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {
     let position = entries.binary_search_by(|(there, _)| there.as_os_str().cmp(OsStr::new(name)));
     entries.get(position.ok()?).map(|(_, entry)| *entry)
@@ -369,7 +422,7 @@ fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {
 
 fn is_manifest(name: &OsStr) -> bool {
     let extension = Path::new(name).extension().and_then(OsStr::to_str);
-    matches!(extension, Some("yaml" | "yml" | "json"))
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
 }
 
 /// The room of a file below the directory of the spokes: the first directory is the cluster; files directly in

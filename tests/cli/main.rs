@@ -29,6 +29,7 @@ mod real_crds;
 mod references;
 mod rendering;
 mod replica_sets;
+mod repositories;
 mod repository;
 mod routes;
 mod said_and_shipped;

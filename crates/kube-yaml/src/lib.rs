@@ -56,7 +56,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use decode::decode;
+pub use decode::{Undecodable, decode};
 pub use error::{Error, ErrorKind, Related};
 pub use limits::Limits;
 pub use position::{Nearest, Positions};

@@ -79,6 +79,11 @@ impl KindTable {
         self.kinds.get(*index)
     }
 
+    /// Every kind of this name, whatever its group.
+    pub fn of_name(&self, kind: &str) -> impl Iterator<Item = &KindInfo> {
+        self.kinds.iter().filter(move |info| info.kind == kind)
+    }
+
     /// By group and plural resource name.
     #[must_use]
     pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {

@@ -141,15 +141,53 @@ const CASES: &[Case] = &[
             ("hub/a.yaml", OBJECT),
             ("hub/gone.yaml", Link("missing.yaml")),
             ("hub/below-a-file.yaml", Link("a.yaml/b.yaml")),
-            ("hub/left", Link("right")),
-            ("hub/right", Link("left")),
+            ("hub/left.yaml", Link("right.yaml")),
+            ("hub/right.yaml", Link("left.yaml")),
         ],
         expected: &[
             "Hub a.yaml",
             "input/unreadable: the symbolic link `hub/below-a-file.yaml` leads to nothing",
             "input/unreadable: the symbolic link `hub/gone.yaml` leads to nothing",
-            "input/unreadable: the symbolic link `hub/left` leads to nothing",
-            "input/unreadable: the symbolic link `hub/right` leads to nothing",
+            "input/unreadable: the symbolic link `hub/left.yaml` leads to nothing",
+            "input/unreadable: the symbolic link `hub/right.yaml` leads to nothing",
+        ],
+    },
+    #[cfg(unix)]
+    Case {
+        rule: "a link whose name would not be read is nothing, wherever it leads",
+        tree: &[
+            ("hub/a.yaml", OBJECT),
+            ("elsewhere/notes.md", OBJECT),
+            ("hub/gone", Link("missing")),
+            ("hub/gone.md", Link("missing.md")),
+            ("hub/notes.md", Link("../elsewhere/notes.md")),
+            ("hub/passwords.txt", Link("/etc/passwd")),
+        ],
+        expected: &["Hub a.yaml"],
+    },
+    #[cfg(unix)]
+    Case {
+        rule: "every form of a pattern leaves out a link that cannot be followed",
+        tree: &[
+            ("hub/a.yaml", OBJECT),
+            (
+                "hub/.gitignore",
+                File("/gone.yaml\n/b/\nc/**\nd/*\n**/e\nteam/f.json\n/team/g/\n"),
+            ),
+            ("hub/gone.yaml", Link("missing.yaml")),
+            ("hub/b", Link("/etc")),
+            ("hub/c", Link("/etc")),
+            ("hub/d", Link("../elsewhere")),
+            ("elsewhere/x.yaml", OBJECT),
+            ("hub/team/e", Link("/etc")),
+            ("hub/team/f.json", Link("missing.json")),
+            ("hub/team/g", Link("../../elsewhere")),
+            // What is no longer anchored where it stands is not meant.
+            ("hub/team/gone.yaml", Link("missing.yaml")),
+        ],
+        expected: &[
+            "Hub a.yaml",
+            "input/unreadable: the symbolic link `hub/team/gone.yaml` leads to nothing",
         ],
     },
     #[cfg(unix)]

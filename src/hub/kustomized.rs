@@ -1,0 +1,230 @@
+//! Kustomizations of the input: what they change is read without their changes.
+//!
+//! Owns: which files are patches and no objects, and the finding about kustomizations that change what rendering uses.
+//! Flows in: documents and the paths of their files, objects. Flows out: files, one finding. Must not know: how kustomize
+//! builds (docs/systems/gitops.md#kustomize).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
+use crate::source::{Document, Room, Sources};
+
+/// Fields that change objects, or add what is in no file. Images, replicas and generated ConfigMaps are for workloads.
+const CHANGES: [&str; 14] = [
+    "commonAnnotations",
+    "commonLabels",
+    "components",
+    "generators",
+    "helmCharts",
+    "labels",
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "patches",
+    "patchesJson6902",
+    "patchesStrategicMerge",
+    "replacements",
+    "transformers",
+];
+
+/// A kustomization of the input.
+#[derive(Debug, Clone)]
+pub(crate) struct Kustomization {
+    document: DocumentId,
+    /// Of its file; `""` is the root.
+    directory: String,
+    /// The fields that change objects.
+    changes: Vec<&'static str>,
+    /// What it lists, as paths from the root.
+    resources: Vec<String>,
+    /// Files of patches and the like, as paths from the root.
+    patches: Vec<String>,
+}
+
+/// The kustomizations among the documents.
+pub(super) fn kustomizations(documents: &[Document], sources: &Sources) -> Vec<Kustomization> {
+    let of_hub = documents.iter().filter(|document| document.room == Room::Hub);
+    of_hub
+        .filter_map(|document| {
+            let path = &sources.file(document.id.source)?.relative;
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let text = |key: &str| {
+                document
+                    .value
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
+            let is_named = matches!(name, "kustomization.yaml" | "kustomization.yml");
+            let is_one = text("apiVersion").starts_with("kustomize.config.k8s.io/")
+                || (is_named && text("apiVersion").is_empty());
+            is_one.then(|| read(document, directory))
+        })
+        .collect()
+}
+
+fn read(document: &Document, directory: &str) -> Kustomization {
+    let field = |name: &str| document.value.get(name).filter(|value| !is_empty(value));
+    let items = |name: &str| match field(name) {
+        Some(Value::Array(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let paths = |name: &str| items(name).iter().filter_map(Value::as_str);
+    let paths_in = |name: &str| {
+        items(name)
+            .iter()
+            .filter_map(|item| item.get("path").and_then(Value::as_str))
+    };
+    let resources = ["resources", "bases", "components"].into_iter().flat_map(paths);
+    let patches = [
+        "patchesStrategicMerge",
+        "transformers",
+        "generators",
+        "configurations",
+    ]
+    .into_iter()
+    .flat_map(paths)
+    .chain(
+        ["patches", "patchesJson6902", "replacements"]
+            .into_iter()
+            .flat_map(paths_in),
+    );
+    Kustomization {
+        document: document.id,
+        directory: directory.to_owned(),
+        changes: CHANGES.into_iter().filter(|name| field(name).is_some()).collect(),
+        resources: resources.map(|path| joined(directory, path)).collect(),
+        patches: patches.map(|path| joined(directory, path)).collect(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+/// A path from the root.
+fn joined(directory: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Files that are patches and the like: no objects by themselves, unless a kustomization lists them as such.
+pub(super) fn patches(kustomizations: &[Kustomization], sources: &Sources) -> BTreeSet<SourceId> {
+    let listed: BTreeSet<&str> = all(kustomizations, |one| &one.resources);
+    let patches: BTreeSet<&str> = all(kustomizations, |one| &one.patches);
+    files(sources)
+        .filter(|(_, path)| patches.contains(path) && !listed.contains(path))
+        .map(|(source, _)| source)
+        .collect()
+}
+
+fn all<'k>(
+    kustomizations: &'k [Kustomization],
+    of: impl Fn(&'k Kustomization) -> &'k Vec<String>,
+) -> BTreeSet<&'k str> {
+    kustomizations.iter().flat_map(of).map(String::as_str).collect()
+}
+
+fn files(sources: &Sources) -> impl Iterator<Item = (SourceId, &str)> {
+    let numbers = 0_u32..;
+    numbers
+        .zip(sources.files())
+        .map(|(number, file)| (SourceId(number), file.relative.as_str()))
+}
+
+/// Whether any of them changes objects.
+pub(super) fn any_changes(kustomizations: &[Kustomization]) -> bool {
+    kustomizations.iter().any(|one| !one.changes.is_empty())
+}
+
+/// One finding for all kustomizations that change objects in `used` files.
+pub(super) fn changed(
+    kustomizations: &[Kustomization],
+    sources: &Sources,
+    used: &BTreeSet<SourceId>,
+) -> Option<Finding> {
+    let by_path: BTreeMap<&str, SourceId> = files(sources).map(|(source, path)| (path, source)).collect();
+    let by_directory: BTreeMap<&str, &Kustomization> = kustomizations
+        .iter()
+        .map(|one| (one.directory.as_str(), one))
+        .collect();
+    let is_used = |path: &str| by_path.get(path).is_some_and(|source| used.contains(source));
+    let reaches = |from: &Kustomization| {
+        // What a patch changes may lie elsewhere.
+        if from.patches.iter().any(|path| is_used(path)) {
+            return true;
+        }
+        let mut seen = BTreeSet::new();
+        let mut pending: Vec<&str> = from.resources.iter().map(String::as_str).collect();
+        while let Some(path) = pending.pop() {
+            if !seen.insert(path) {
+                continue;
+            }
+            if is_used(path) {
+                return true;
+            }
+            if let Some(next) = by_directory.get(path) {
+                pending.extend(next.resources.iter().map(String::as_str));
+            }
+        }
+        false
+    };
+    let place = |one: &Kustomization| {
+        let field = one.changes.first().copied().unwrap_or_default();
+        Place::key(one.document, format!("/{field}"))
+    };
+    let mut changing = kustomizations
+        .iter()
+        .filter(|one| !one.changes.is_empty() && reaches(one));
+    let first = changing.next()?;
+    let fields: Vec<String> = first.changes.iter().map(|field| format!("`{field}`")).collect();
+    let directory = if first.directory.is_empty() {
+        "."
+    } else {
+        first.directory.as_str()
+    };
+    let finding = Finding::new(
+        Code::OBJECT_KUSTOMIZED,
+        place(first),
+        format!(
+            "a kustomization changes objects that are rendered ({}), and they are read without its changes",
+            fields.join(", ")
+        ),
+    )
+    .label("changes what it lists")
+    .help(format!(
+        "render what it builds: `kustomize build {directory} | spokewright render -`"
+    ));
+    Some(changing.take(3).fold(finding, |finding, other| {
+        finding.related(place(other), "this one changes them, too")
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn paths_of_a_kustomization_lead_from_its_directory() {
+        assert_eq!(joined("overlays/prod", "../../base"), "base");
+        assert_eq!(joined("", "./hub/gateway.yaml"), "hub/gateway.yaml");
+        assert_eq!(joined("hub", "../../elsewhere"), "../elsewhere");
+    }
+}

@@ -1,0 +1,65 @@
+//! What was read and is no object of the hub: counted, never refused.
+//!
+//! Owns: [`PassedOver`], and which documents may be passed over because nothing in them looks like an object that
+//! rendering uses. Flows in: documents, the table of kinds. Flows out: yes or no. Must not know: what any kind is for.
+
+use serde_json::Value;
+
+use super::kinds::KindTable;
+use crate::api::gateway::GROUP;
+use crate::diagnostic::Place;
+use apimachinery::ApiVersion;
+use ocm_placement::GROUP as CLUSTER_GROUP;
+
+/// Something that was read and is no object of the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is, a few words.
+    pub what: String,
+}
+
+/// Files for tools are no hub objects (README.md#what-is-read).
+pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
+    match (api_version.group.as_str(), kind) {
+        ("kustomize.config.k8s.io" | "spokewright.dev", _)
+        | ("argoproj.io", "ConfigManagementPlugin")
+        // What implementations publish about themselves (docs/systems/gateway-api.md#conformance-reports).
+        | (GROUP, "ConformanceReport") => true,
+        ("", "Config") => value.get("clusters").is_some() || value.get("contexts").is_some(),
+        _ => false,
+    }
+}
+
+/// Whether a document that is no whole object may have been meant as one that rendering uses: by its group, by its kind,
+/// or because it targets or names parents as policies and routes do. It is then never passed over.
+pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
+    let is_used = |group: &str| [GROUP, CLUSTER_GROUP].contains(&group);
+    // What a Gateway or a class may name; a hook of a tool gets its name later.
+    let may_be_named = api_version.group.is_empty()
+        && !api_version.version.is_empty()
+        && ["ConfigMap", "Namespace", "Secret"].contains(&kind)
+        && value.pointer("/metadata/generateName").is_none();
+    may_be_named
+        || is_used(&api_version.group)
+        || kinds.of_name(kind).any(|info| {
+            let is_of_group = api_version.group.is_empty() || info.group == api_version.group;
+            is_of_group && (info.is_policy() || info.parent_refs || is_used(&info.group))
+        })
+        || refers(value)
+}
+
+/// Whether a `spec` has references as those of policies and routes.
+pub(super) fn refers(value: &Value) -> bool {
+    let spec = value.get("spec");
+    [
+        "targetRef",
+        "targetRefs",
+        "targetSelectors",
+        "parentRef",
+        "parentRefs",
+    ]
+    .iter()
+    .any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
+}
