@@ -122,7 +122,9 @@ pub(super) fn attach<'a>(
     report_unknown_kinds(&attachments, &teaching.profiles, hub, ours, findings);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
     let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
-    report_broken_rules(&attachments, hub, ours, synced, &loaded.findings, findings);
+    let mut said = loaded.findings.clone();
+    said.extend(findings.iter().cloned());
+    report_broken_rules(&attachments, hub, ours, synced, &said, findings);
     report_shadowed(&attachments, ours, teaching.ages, findings);
     report_same_target(&attachments, synced, findings);
     Attached {
