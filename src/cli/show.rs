@@ -3,17 +3,21 @@
 //! Owns: what is wrapped, what is colored, what silence leaves out. Flows in: findings, lines. Flows out: text on
 //! stderr. Must not know: why something is said.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, github, junit, shell_word,
-    wrapped_hanging,
+    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, junit,
+    shell_word, wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
 use spokewright::{Objects, PassedOver};
 
 use super::speech::{Color, MessageFormat, Speech};
 use super::status::{Refusal, Status};
+
+/// Most kinds that one line names.
+const MOST_KINDS: usize = 5;
 
 /// How far the further lines of a wrapped one stand in.
 const HANG: usize = 2;
@@ -93,18 +97,43 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
 /// What was read and is no object, in a line; `-v` has listed it.
 pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
     let documents = loaded.hub.passed_over.len();
+    let unused = loaded.unused();
+    let mut parts = Vec::new();
     if documents > 0 {
-        let (are, them) = if documents == 1 {
-            ("is no Kubernetes object", "it")
+        let are = if documents == 1 {
+            "is no Kubernetes object"
         } else {
-            ("are no Kubernetes objects", "them")
+            "are no Kubernetes objects"
         };
-        let list = if speech.verbose {
-            String::new()
-        } else {
-            format!(" (-v lists {them})")
-        };
-        calm(&format!("{} {are}{list}", counted(documents, "document")), speech);
+        parts.push(format!("{} {are}", counted(documents, "document")));
+    }
+    if !unused.is_empty() {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for object in &unused {
+            let count = kinds.entry(&object.kind).or_default();
+            *count = count.saturating_add(1);
+        }
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(kind, count)| format!("{count} {kind}"))
+            .collect();
+        let are = if unused.len() == 1 { "is" } else { "are" };
+        let objects = counted(unused.len(), "object");
+        parts.push(format!(
+            "{objects} {are} not used: {}",
+            first_items(&kinds, MOST_KINDS)
+        ));
+    }
+    if !parts.is_empty() {
+        let list = if speech.verbose { "" } else { " (-v lists them)" };
+        calm(&format!("{}{list}", parts.join("; ")), speech);
+    }
+    if speech.verbose {
+        for object in unused {
+            let at = loaded.sources.locate(&object.place("/kind"));
+            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+            note(&format!("  {at}{} is not used", object.identity()), speech);
+        }
     }
     if let [first, more @ ..] = loaded.sources.charts() {
         let (charts, are) = match more.len() {

@@ -34,6 +34,7 @@ codes! {
     INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"
+    OBJECT_EMPTY_FILE "object/empty-file" Warning "A file of the input holds no object"
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
     OBJECT_KUSTOMIZED "object/kustomized" Warning "A kustomization changes what is rendered, and is not built here"
     OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"

@@ -133,6 +133,12 @@ pub(crate) fn soften_unreadable(
     passed_over
 }
 
+/// The objects of the hub that rendering does not use, in their order.
+pub(crate) fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
+    let chain = Chain::new(hub, controller_name);
+    hub.objects.iter().filter(|object| !chain.uses(object)).collect()
+}
+
 fn bystander(finding: Finding) -> Finding {
     finding
         .severity(Severity::Warning)

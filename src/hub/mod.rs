@@ -21,7 +21,7 @@ mod table;
 mod versions;
 
 pub(crate) use build::{Options, build};
-pub(crate) use chain::{changed_by_kustomize, soften, soften_unreadable};
+pub(crate) use chain::{changed_by_kustomize, soften, soften_unreadable, unused};
 pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
 pub(crate) use ours::{OurClass, OurGateway, OurGatewayId, Ours};

@@ -3,7 +3,7 @@
 //! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out: [`Loaded`]
 //! input with all that is wrong so far. Must not know: what is made of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Locate as _, Place, SeverityOverride, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings};
 use crate::hub::{self, Hub, Objects};
+use crate::object::Object;
 use crate::output::{INVENTORY, same_or_inside};
 use crate::progress::Progress;
 use crate::render::{Selection, Shard, WorkKind};
@@ -118,6 +119,12 @@ impl Loaded {
     /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
     pub(super) fn soften(&self, findings: &mut Findings) {
         hub::soften(&self.hub, &self.config.controller_name, &self.sources, findings);
+    }
+
+    /// The objects of the hub that rendering does not use, in their order.
+    #[must_use]
+    pub fn unused(&self) -> Vec<&Object> {
+        hub::unused(&self.hub, &self.config.controller_name)
     }
 
     /// Suppressions that accept nothing: `found` and what loading found are all that there is to say of the input.
@@ -243,7 +250,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         .clusters
         .as_deref()
         .and_then(|glob| cluster_glob(glob, &mut findings));
+    let before = sources.files().len();
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
+    findings.extend(empty_files(&sources, before, &documents, &findings));
     let options = hub::Options {
         sources: Some(&sources),
         namespace: request.namespace.clone(),
@@ -279,6 +288,33 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         warnings: request.warnings,
         suppressions,
     }
+}
+
+/// Files of the input, those from number `first` on, that can be read and hold nothing: what was in them leaves the clusters.
+fn empty_files(
+    sources: &Sources,
+    first: usize,
+    documents: &[source::Document],
+    findings: &Findings,
+) -> Vec<Finding> {
+    let full: HashSet<SourceId> = documents.iter().map(|document| document.id.source).collect();
+    let is_wrong = |id: SourceId| {
+        let mut places = findings.iter().map(|finding| &finding.place);
+        places.any(|place| matches!(place, Place::Text { source, .. } if *source == id))
+    };
+    let files = (0_u32..).zip(sources.files()).skip(first);
+    let files = files.filter(|(_, file)| file.shown != source::STDIN);
+    let empty =
+        files.filter(|(number, _)| !full.contains(&SourceId(*number)) && !is_wrong(SourceId(*number)));
+    let finding = |(_, file): (u32, &source::SourceFile)| {
+        Finding::new(
+            Code::OBJECT_EMPTY_FILE,
+            Place::Path(file.shown.clone()),
+            "this file holds no object",
+        )
+        .help("remove the file, or put back what was in it")
+    };
+    empty.map(finding).collect()
 }
 
 /// The kind that a profile of the configuration describes.

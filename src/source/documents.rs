@@ -252,7 +252,7 @@ impl Unread {
 const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
 
 /// What standard input is called.
-const STDIN: &str = "<stdin>";
+pub(crate) const STDIN: &str = "<stdin>";
 
 fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Unread>> {
     let unreadable = |error: &std::io::Error| {

@@ -24,6 +24,7 @@ mod watched;
 mod tests;
 
 pub use documents::Document;
+pub(crate) use documents::STDIN;
 pub use files::Files;
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};

@@ -829,3 +829,49 @@ fn string_data_that_is_shipped_however_it_is_chosen() {
         "it is not shipped: {run:?}"
     );
 }
+
+#[test]
+fn a_file_that_holds_nothing_and_no_stream_that_does() {
+    for text in ["", "# apiVersion: kuadrant.io/v1\n", "---\n---\n"] {
+        let scratch = Scratch::with_worked_example();
+        scratch.write("hub/limits.yaml", text);
+        let run = scratch.run(&["check", "hub"]);
+        assert!(
+            run.stdout
+                .contains("warning[object/empty-file]: this file holds no object\n --> hub/limits.yaml\n")
+                && run
+                    .stdout
+                    .contains("= help: remove the file, or put back what was in it"),
+            "{run:?}"
+        );
+    }
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/limits.yaml", "kind: [\n");
+    let broken = scratch.run(&["check", "hub"]);
+    assert!(
+        !broken.stdout.contains("object/empty-file"),
+        "it says what is wrong: {broken:?}"
+    );
+    let nothing = scratch.run(&["check", "-"]);
+    assert!(!nothing.stdout.contains("object/empty-file"), "{nothing:?}");
+}
+
+#[test]
+fn what_is_read_and_not_used_is_counted_by_kind_and_listed_with_v() {
+    let scratch = Scratch::with_worked_example();
+    let app = |kind: &str, name: &str| {
+        format!("apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop}}\n---\n")
+    };
+    let apps = app("Deployment", "a") + &app("Deployment", "b") + &app("StatefulSet", "c") + "values: 1\n";
+    scratch.write("hub/apps.yaml", &apps);
+    for arguments in [&["check", "hub"][..], &["render", "hub", "-o", "out"]] {
+        scratch.run(arguments).says(
+            "1 document is no Kubernetes object; 3 objects are not used: 2 Deployment, 1 StatefulSet (-v lists them)\n",
+        );
+    }
+    scratch
+        .run(&["check", "hub", "-v"])
+        .says("3 objects are not used: 2 Deployment, 1 StatefulSet\n")
+        .says("  hub/apps.yaml:10: StatefulSet shop/c is not used\n");
+    scratch.run(&["check", "hub", "-q"]).does_not_say("not used");
+}
