@@ -148,6 +148,11 @@ impl Code {
         !FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self)
     }
 
+    /// Whether it says that a value is none that its field takes.
+    pub(super) fn is_about_shape(self) -> bool {
+        self == Self::OBJECT_SCHEMA || self.name().ends_with("/invalid")
+    }
+
     /// What stands before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {

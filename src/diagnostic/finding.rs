@@ -41,6 +41,8 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
+    /// Where nothing more need be said of a value's shape: the same mistake, met again by who reads the value.
+    pub(crate) settles: Vec<Place>,
 }
 
 impl Finding {
@@ -56,6 +58,7 @@ impl Finding {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            settles: Vec::new(),
         }
     }
 
@@ -87,6 +90,13 @@ impl Finding {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Says that this finding explains whatever is wrong with the shape of the value at `place`.
+    #[must_use]
+    pub(crate) fn settles(mut self, place: Place) -> Self {
+        self.settles.push(place);
         self
     }
 

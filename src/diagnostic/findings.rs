@@ -3,7 +3,7 @@
 //! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
 //! sorted, and the exit status that they ask for. Must not know: forms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Code, Finding, Locate, Place, Severity};
 
@@ -97,10 +97,27 @@ impl Findings {
             }
             true
         });
+        self.drop_settled();
         // Every field takes part: findings that differ in their notes only must not keep the order in which
         // the stages came by, and repeats must meet.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         self.found.dedup();
+    }
+
+    /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and need
+    /// not say so.
+    fn drop_settled(&mut self) {
+        let settled: BTreeSet<Place> = self
+            .found
+            .iter()
+            .flat_map(|finding| finding.settles.iter().cloned())
+            .collect();
+        if settled.is_empty() {
+            return;
+        }
+        self.found.retain(|finding| {
+            !(finding.settles.is_empty() && finding.code.is_about_shape() && settled.contains(&finding.place))
+        });
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
@@ -160,8 +177,11 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         related,
         notes,
         help,
+        settles,
     } = finding;
-    (place, code, message, label, severity, related, notes, help)
+    (
+        place, code, message, label, severity, related, notes, help, settles,
+    )
 }
 
 /// Whether there is a path at all, the path, line and column.

@@ -3,16 +3,18 @@
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::chain::{Chain, REFERENCES, Use};
 use super::identify::{is_for_a_tool, metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kinds::KindTable;
 use super::versions::unknown_version;
 use crate::api::crd::{self, Crd};
+use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
@@ -24,6 +26,8 @@ use apimachinery::{ApiVersion, GroupKind, Identity};
 pub(crate) struct Options {
     /// `--namespace`: for namespaced objects that name none.
     pub namespace: Option<String>,
+    /// The controller whose classes are ours: what hangs on them is checked against the built-in catalog.
+    pub controller_name: Option<String>,
     /// Who hears how far it is.
     pub progress: Progress,
 }
@@ -40,6 +44,15 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
         drafts.flatten(document.value, origin, &document.room, findings);
     }
     let (kinds, crds) = learn_kinds(&drafts.objects, findings);
+    let catalog = match options.controller_name {
+        Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
+        None => HashMap::new(),
+    };
+    let refused = options
+        .controller_name
+        .as_deref()
+        .map(|ours| check_by_catalog(&drafts.objects, ours, &kinds, &catalog, options.namespace.as_deref()));
+    findings.extend(refused.into_iter().flatten());
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Option<Object>, Vec<Finding>)> = drafts
@@ -66,6 +79,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
     let mut hub = Hub {
         kinds,
         crds,
+        catalog,
         skipped_documents: drafts.skipped,
         ..Hub::default()
     };
@@ -181,6 +195,58 @@ fn learn_kinds(objects: &[(Room, Object)], findings: &mut Findings) -> (KindTabl
     let mut sorted: Vec<&Crd> = crds.values().collect();
     sorted.sort_by_key(|crd| (&crd.group, &crd.kind));
     (KindTable::with_crds(sorted), crds)
+}
+
+/// What the built-in catalog knows of the kinds that hang on Gateways, that occur, and that have no CRD in the input.
+fn from_catalog(
+    objects: &[(Room, Object)],
+    kinds: &KindTable,
+    crds: &HashMap<GroupKind, Crd>,
+) -> HashMap<GroupKind, Crd> {
+    let occurring: BTreeSet<GroupKind> = objects.iter().map(|(_, object)| object.group_kind()).collect();
+    let wanted: Vec<GroupKind> = occurring
+        .into_iter()
+        .filter(|kind| !crds.contains_key(kind) && hangs_on_gateways(kind, kinds))
+        .collect();
+    wanted
+        .into_par_iter()
+        .filter_map(|kind| {
+            let definition = catalog::find(&kind.group, &kind.kind)?.definition()?;
+            Some((kind, definition))
+        })
+        .collect()
+}
+
+fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
+    let info = kinds.kind(&kind.group, &kind.kind);
+    kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
+}
+
+/// What the built-in catalog says of the objects of the hub that rendering uses. What lives on a cluster was accepted there.
+fn check_by_catalog(
+    objects: &[(Room, Object)],
+    controller_name: &str,
+    kinds: &KindTable,
+    catalog: &HashMap<GroupKind, Crd>,
+    namespace: Option<&str>,
+) -> Vec<Finding> {
+    if catalog.is_empty() {
+        return Vec::new();
+    }
+    let of_hub = objects.iter().filter(|(room, _)| *room == Room::Hub);
+    let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
+    let chain = Chain::new(&of_hub, kinds, controller_name, namespace);
+    let found = |object: &&Object| {
+        let Some(definition) = catalog.get(&object.group_kind()) else {
+            return Vec::new();
+        };
+        match chain.use_of(object, kinds) {
+            Use::Used => crd::check_by_catalog(definition, object, None),
+            Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
+            Use::Unused => Vec::new(),
+        }
+    };
+    of_hub.par_iter().flat_map_iter(found).collect()
 }
 
 /// Names, namespace and schema of one object.

@@ -9,6 +9,7 @@ use super::kinds::KindTable;
 use crate::api::crd::Crd;
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
+use crd_schema::Schema;
 
 /// Everything that was read: the hub's objects, and what lives on each spoke.
 #[derive(Debug, Default)]
@@ -19,10 +20,21 @@ pub struct Hub {
     pub spokes: BTreeMap<String, Objects>,
     /// The CRDs of the input.
     pub crds: HashMap<GroupKind, Crd>,
+    /// What the built-in catalog says of kinds that the input has objects of, and no CRD.
+    pub(crate) catalog: HashMap<GroupKind, Crd>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
     /// Documents that are no objects: values files, workflows, files for tools.
     pub skipped_documents: usize,
+}
+
+impl Hub {
+    /// The schema of a version of a kind: of the input's CRD, or of the built-in catalog where there is none.
+    #[must_use]
+    pub(crate) fn schema(&self, kind: &GroupKind, version: &str) -> Option<&Schema> {
+        let definition = self.crds.get(kind).or_else(|| self.catalog.get(kind))?;
+        definition.version(version)?.schema.as_ref()
+    }
 }
 
 /// A set of objects, sorted by identity, with an index.

@@ -6,6 +6,7 @@
 //! Must not know: what policies or placements mean.
 
 mod build;
+mod chain;
 mod class_params;
 mod grants;
 mod identify;

@@ -222,6 +222,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     let options = hub::Options {
         namespace: request.namespace.clone(),
+        controller_name: Some(config.controller_name.clone()),
         progress: request.progress.clone(),
     };
     let hub = hub::build(documents, &options, &mut findings);

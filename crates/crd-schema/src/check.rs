@@ -51,6 +51,10 @@ impl Walk<'_> {
         self.push_with_help(path, blocks_rules, message, None);
     }
 
+    fn required(&mut self, path: &Path<'_>) {
+        self.add(path, ViolationKind::Required, true, "Required value".to_owned(), None);
+    }
+
     fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {
         self.add(path, ViolationKind::Invalid, blocks_rules, message, help);
     }
@@ -125,7 +129,7 @@ impl Walk<'_> {
     fn mapping(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
             if !fields.contains_key(name) {
-                self.push(&Path::Key(path, name), true, "Required value".to_owned());
+                self.required(&Path::Key(path, name));
             }
         }
         let count = fields.len();
