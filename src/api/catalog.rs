@@ -78,8 +78,7 @@ impl Entry {
 
     /// Versions that are served, or were in the releases of the catalog, those of the newest release first.
     pub(crate) fn served_versions(self) -> impl Iterator<Item = &'static str> {
-        self.versions()
-            .filter_map(|version| version.get("name")?.text())
+        self.versions().filter_map(|version| version.get("name")?.text())
     }
 
     /// The release that the schema of a version is of.
@@ -93,7 +92,9 @@ impl Entry {
     #[must_use]
     pub(crate) fn spec_has(self, field: &str) -> bool {
         self.versions().any(|version| {
-            let schema = version.get("schema").and_then(|schema| schema.get("openAPIV3Schema"));
+            let schema = version
+                .get("schema")
+                .and_then(|schema| schema.get("openAPIV3Schema"));
             let spec = schema.and_then(|schema| schema.get("properties")?.get("spec"));
             spec.and_then(|spec| spec.get("properties")?.get(field)).is_some()
         })

@@ -107,7 +107,8 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
     if let Some(only) = only {
         let only: Vec<String> = only.iter().map(|field| format!("/spec/{field}")).collect();
         violations.retain(|violation| {
-            only.contains(&violation.pointer) || violation::meant(violation).is_some_and(|meant| only.contains(&meant))
+            only.contains(&violation.pointer)
+                || violation::meant(violation).is_some_and(|meant| only.contains(&meant))
         });
     }
     let note = format!("as of {product}; with your own CRD in the input, that one counts");

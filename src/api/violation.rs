@@ -48,7 +48,10 @@ pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding
     let mut findings: Vec<(&Violation, Finding)> = Vec::new();
     for (violation, meant) in violations.iter().zip(&misspelled) {
         let is_misspelled = violation.kind == ViolationKind::Required
-            && misspelled.iter().flatten().any(|meant| *meant == violation.pointer);
+            && misspelled
+                .iter()
+                .flatten()
+                .any(|meant| *meant == violation.pointer);
         if violation.kind == ViolationKind::Metadata || is_misspelled {
             continue;
         }
@@ -60,8 +63,17 @@ pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding
             continue;
         }
         let mut found = finding(violation, object);
+        if let Some(there) = meant
+            .as_ref()
+            .filter(|pointer| object.value.pointer(pointer).is_some())
+        {
+            let (_, there) = there.rsplit_once('/').unwrap_or_default();
+            found = found.help(format!("remove it: `{there}` is there already"));
+        }
         for pointer in std::iter::once(&violation.pointer).chain(meant) {
-            found = found.settles(object.place(pointer)).settles(object.key_place(pointer));
+            found = found
+                .settles(object.place(pointer))
+                .settles(object.key_place(pointer));
         }
         findings.push((violation, found));
     }

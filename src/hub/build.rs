@@ -36,22 +36,33 @@ pub(crate) struct Options {
 #[must_use]
 pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
+    let mut taught = Drafts::default();
     for document in documents {
         let origin = Origin {
             document: document.id,
             pointer: String::new(),
         };
-        drafts.flatten(document.value, origin, &document.room, findings);
+        if document.room == Room::Definitions {
+            // Whatever else stands there is nobody's business.
+            taught.flatten(document.value, origin, &document.room, &mut Findings::new());
+        } else {
+            drafts.flatten(document.value, origin, &document.room, findings);
+        }
     }
-    let (kinds, crds) = learn_kinds(&drafts.objects, findings);
+    let (kinds, crds) = learn_kinds(drafts.objects.iter().chain(&taught.objects), findings);
     let catalog = match options.controller_name {
         Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
         None => HashMap::new(),
     };
-    let refused = options
-        .controller_name
-        .as_deref()
-        .map(|ours| check_by_catalog(&drafts.objects, ours, &kinds, &catalog, options.namespace.as_deref()));
+    let refused = options.controller_name.as_deref().map(|ours| {
+        check_by_catalog(
+            &drafts.objects,
+            ours,
+            &kinds,
+            &catalog,
+            options.namespace.as_deref(),
+        )
+    });
     findings.extend(refused.into_iter().flatten());
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
@@ -90,6 +101,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
             Room::Spoke(cluster) => {
                 hub.spokes.insert(cluster, objects);
             }
+            Room::Definitions => {}
         }
     }
     hub
@@ -181,10 +193,13 @@ impl Drafts {
     }
 }
 
-/// The kinds that the CRDs of the input teach, wherever they stand.
-fn learn_kinds(objects: &[(Room, Object)], findings: &mut Findings) -> (KindTable, HashMap<GroupKind, Crd>) {
+/// The kinds that the CRDs of the input teach, wherever they stand; of two of one kind the first counts.
+fn learn_kinds<'o>(
+    objects: impl Iterator<Item = &'o (Room, Object)>,
+    findings: &mut Findings,
+) -> (KindTable, HashMap<GroupKind, Crd>) {
     let mut crds = HashMap::new();
-    for (_, object) in objects.iter().filter(|(_, object)| crd::is_one(object)) {
+    for (_, object) in objects.filter(|(_, object)| crd::is_one(object)) {
         let (crd, wrong) = crd::read(object);
         findings.extend(wrong);
         if let Some(crd) = crd {

@@ -107,7 +107,11 @@ impl<'a> Chain<'a> {
     /// Whether a reference of `object` leads to what is ours, or is broken, or selects what no name says.
     fn names(&self, object: &Object, reference: &Field<'_>, default: &str) -> bool {
         let kind = reference.get("kind");
-        let kind = if kind.is_present() { kind.str() } else { Some(default) };
+        let kind = if kind.is_present() {
+            kind.str()
+        } else {
+            Some(default)
+        };
         let (Some(kind), Some(name)) = (kind, reference.get("name").str()) else {
             return true;
         };
@@ -128,7 +132,8 @@ impl<'a> Chain<'a> {
     }
 
     fn has(&self, kind: &str, object: &Object) -> bool {
-        self.ours.contains(&(kind, self.namespace_of(object), &object.name))
+        self.ours
+            .contains(&(kind, self.namespace_of(object), &object.name))
     }
 
     fn namespace_of<'o>(&'o self, object: &'o Object) -> &'o str {

@@ -287,6 +287,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
     source::Request {
         hub,
         spokes: Some(spokes),
+        definitions: config.crds.iter().map(|path| under(&places.root, path)).collect(),
         skip: [
             output.to_owned(),
             under(&places.root, &config.output),

@@ -52,7 +52,13 @@ impl Walk<'_> {
     }
 
     fn required(&mut self, path: &Path<'_>) {
-        self.add(path, ViolationKind::Required, true, "Required value".to_owned(), None);
+        self.add(
+            path,
+            ViolationKind::Required,
+            true,
+            "Required value".to_owned(),
+            None,
+        );
     }
 
     fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {

@@ -43,12 +43,21 @@ fn facts(schema: &Value) -> Value {
     let Value::Object(fields) = schema else {
         return schema.clone();
     };
-    let each = |schemas: &Value| schemas.as_array().expect("a list of schemas").iter().map(facts).collect();
+    let each = |schemas: &Value| {
+        schemas
+            .as_array()
+            .expect("a list of schemas")
+            .iter()
+            .map(facts)
+            .collect()
+    };
     let kept = fields.iter().filter_map(|(keyword, value)| {
         let value = match keyword.as_str() {
             "properties" => {
                 let properties = value.as_object().expect("a mapping of properties");
-                let below = properties.iter().map(|(name, schema)| (name.clone(), facts(schema)));
+                let below = properties
+                    .iter()
+                    .map(|(name, schema)| (name.clone(), facts(schema)));
                 Value::Object(below.collect())
             }
             "items" | "additionalProperties" | "not" => facts(value),
@@ -88,7 +97,8 @@ pub(super) fn catalog(products: &[(String, Vec<Value>)]) -> Value {
         for definition in of_product {
             let spec = &definition["spec"];
             let same = |known: &&mut Value| {
-                known["spec"]["group"] == spec["group"] && known["spec"]["names"]["kind"] == spec["names"]["kind"]
+                known["spec"]["group"] == spec["group"]
+                    && known["spec"]["names"]["kind"] == spec["names"]["kind"]
             };
             let served = versions(definition, product);
             if let Some(known) = definitions.iter_mut().find(same) {

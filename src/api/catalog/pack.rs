@@ -56,7 +56,9 @@ impl<'b> Packed<'b> {
 
     /// What stands under `key` of the mapping that this is.
     pub(super) fn get(self, key: &str) -> Option<Packed<'b>> {
-        self.fields().find(|(name, _)| *name == key).map(|(_, value)| value)
+        self.fields()
+            .find(|(name, _)| *name == key)
+            .map(|(_, value)| value)
     }
 
     /// All of it, as a value of its own.
