@@ -70,7 +70,13 @@ pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding
             let (_, there) = there.rsplit_once('/').unwrap_or_default();
             found = found.help(format!("remove it: `{there}` is there already"));
         }
-        for pointer in std::iter::once(&violation.pointer).chain(meant) {
+        // That a field is missing may be said where it would stand.
+        let missing = meant
+            .as_ref()
+            .filter(|pointer| object.value.pointer(pointer).is_none());
+        let parent = missing.and_then(|meant| meant.rsplit_once('/'));
+        let parent = parent.map(|(parent, _)| parent.to_owned());
+        for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {
             found = found
                 .settles(object.place(pointer))
                 .settles(object.key_place(pointer));

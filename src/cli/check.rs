@@ -74,6 +74,7 @@ impl Check {
                 counted(findings.count(Severity::Warning), "warning")
             ));
         }
+        show::without_schema(&loaded, self.options.speech);
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);

@@ -105,18 +105,31 @@ impl Findings {
     }
 
     /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and need
-    /// not say so.
+    /// not say so. Who knows more of that very value than its schema has the word instead.
     fn drop_settled(&mut self) {
-        let settled: BTreeSet<Place> = self
+        let by_schema = |finding: &&Finding| !finding.settles.is_empty();
+        let of_schemas = || self.found.iter().filter(by_schema);
+        let own: BTreeSet<Place> = of_schemas().map(|finding| finding.place.clone()).collect();
+        let settled: BTreeSet<Place> = of_schemas().flat_map(|finding| finding.settles.clone()).collect();
+        let knows_more = |finding: &&Finding| {
+            finding.settles.is_empty()
+                && finding.severity == Severity::Error
+                && finding.code.is_about_meaning()
+                && own.contains(&finding.place)
+        };
+        let meant: BTreeSet<Place> = self
             .found
             .iter()
-            .flat_map(|finding| finding.settles.iter().cloned())
+            .filter(knows_more)
+            .map(|finding| finding.place.clone())
             .collect();
-        if settled.is_empty() {
-            return;
-        }
         self.found.retain(|finding| {
-            !(finding.settles.is_empty() && finding.code.is_about_shape() && settled.contains(&finding.place))
+            if !finding.settles.is_empty() {
+                return !meant.contains(&finding.place);
+            }
+            let is_repeat = finding.code.is_about_shape()
+                || (finding.code.is_about_meaning() && !own.contains(&finding.place));
+            !(is_repeat && settled.contains(&finding.place))
         });
     }
 

@@ -54,16 +54,21 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
         Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
         None => HashMap::new(),
     };
-    let refused = options.controller_name.as_deref().map(|ours| {
-        check_by_catalog(
-            &drafts.objects,
-            ours,
-            &kinds,
-            &catalog,
-            options.namespace.as_deref(),
-        )
-    });
-    findings.extend(refused.into_iter().flatten());
+    let mut without_schema = BTreeSet::new();
+    if let Some(ours) = options.controller_name.as_deref() {
+        let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
+        let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
+        let chain = Chain::new(&of_hub, &kinds, ours, options.namespace.as_deref());
+        let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
+        let used = of_hub
+            .iter()
+            .filter(|object| chain.use_of(object, &kinds) == Use::Used);
+        without_schema = used
+            .map(|object| object.group_kind())
+            .filter(|kind| !known(kind))
+            .collect();
+        findings.extend(check_by_catalog(&of_hub, &chain, &kinds, &catalog));
+    }
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Option<Object>, Vec<Finding>)> = drafts
@@ -91,6 +96,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options, findings: &mut 
         kinds,
         crds,
         catalog,
+        without_schema: without_schema.into_iter().collect(),
         skipped_documents: drafts.skipped,
         ..Hub::default()
     };
@@ -239,18 +245,11 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
 
 /// What the built-in catalog says of the objects of the hub that rendering uses. What lives on a cluster was accepted there.
 fn check_by_catalog(
-    objects: &[(Room, Object)],
-    controller_name: &str,
+    of_hub: &[&Object],
+    chain: &Chain<'_>,
     kinds: &KindTable,
     catalog: &HashMap<GroupKind, Crd>,
-    namespace: Option<&str>,
 ) -> Vec<Finding> {
-    if catalog.is_empty() {
-        return Vec::new();
-    }
-    let of_hub = objects.iter().filter(|(room, _)| *room == Room::Hub);
-    let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
-    let chain = Chain::new(&of_hub, kinds, controller_name, namespace);
     let found = |object: &&Object| {
         let Some(definition) = catalog.get(&object.group_kind()) else {
             return Vec::new();

@@ -86,17 +86,20 @@ impl<'a> Chain<'a> {
             (GROUP, "Gateway" | "ListenerSet") => return used(self.has(&object.kind, object)),
             _ => {}
         }
-        let Some(info) = kinds.kind(group, &object.kind) else {
-            return Use::Unused;
-        };
-        if !info.parent_refs && !info.targets.any() {
+        let info = kinds.kind(group, &object.kind);
+        if info.is_some_and(|info| !info.parent_refs && !info.targets.any()) {
             return Use::Unused;
         }
         let spec = object.root().get("spec");
         let fields = REFERENCES.map(|name| spec.get(name));
         let mut present = fields.iter().filter(|field| field.is_present()).peekable();
         if present.peek().is_none() {
-            return Use::NamesNothing;
+            // Of a kind that nobody knows this is nothing special.
+            return if info.is_some() {
+                Use::NamesNothing
+            } else {
+                Use::Unused
+            };
         }
         used(present.any(|field| match field.list() {
             Ok(Some(_)) => field.items().any(|item| self.names(object, &item, "Gateway")),

@@ -22,6 +22,8 @@ pub struct Hub {
     pub crds: HashMap<GroupKind, Crd>,
     /// What the built-in catalog says of kinds that the input has objects of, and no CRD.
     pub(crate) catalog: HashMap<GroupKind, Crd>,
+    /// Kinds that hang on what is ours and that nobody has a schema of, sorted: their objects are taken as they are.
+    pub without_schema: Vec<GroupKind>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
     /// Documents that are no objects: values files, workflows, files for tools.

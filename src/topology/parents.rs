@@ -7,13 +7,20 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::hierarchy::Topology;
 use super::ids::RouteId;
+use super::sources::Sources;
 use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Table;
+use apimachinery::Identity;
 
 /// Parents of a hub route that are Gateways or listeners and not in the input.
-pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findings: &mut Findings) {
+pub(super) fn missing_parents(
+    topology: &Topology<'_>,
+    sources: Sources<'_>,
+    route: &Route<'_>,
+    findings: &mut Findings,
+) {
     let object = route.object;
     for parent in route
         .parents
@@ -22,6 +29,13 @@ pub(super) fn missing_parents(topology: &Topology<'_>, route: &Route<'_>, findin
     {
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
         let Some(gateway) = topology.find_gateway(namespace, parent.name) else {
+            // Why one that is there cannot be read is said at the Gateway.
+            if sources
+                .get(&Identity::new(GROUP, "Gateway", Some(namespace), parent.name))
+                .is_some()
+            {
+                continue;
+            }
             findings.push(
                 Finding::new(
                     Code::ROUTE_PARENT_NOT_FOUND,

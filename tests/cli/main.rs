@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod argocd;
 mod bad_input;
+mod catalog;
 mod codes;
 mod deterministic;
 mod diff;
