@@ -109,7 +109,11 @@ impl Findings {
     fn drop_settled(&mut self) {
         let by_schema = |finding: &&Finding| !finding.settles.is_empty();
         let of_schemas = || self.found.iter().filter(by_schema);
-        let own: BTreeSet<Place> = of_schemas().map(|finding| finding.place.clone()).collect();
+        // An unknown field has no meaning that anybody could know more of.
+        let own: BTreeSet<Place> = of_schemas()
+            .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
+            .map(|finding| finding.place.clone())
+            .collect();
         let settled: BTreeSet<Place> = of_schemas().flat_map(|finding| finding.settles.clone()).collect();
         let knows_more = |finding: &&Finding| {
             finding.settles.is_empty()

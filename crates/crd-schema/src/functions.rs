@@ -87,7 +87,11 @@ fn parse_duration(text: &str) -> Option<i64> {
             "h" => NANOSECONDS.checked_mul(3600)?,
             _ => return None,
         };
-        let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()? };
+        let whole = if whole.is_empty() {
+            0
+        } else {
+            whole.parse::<u64>().ok()?
+        };
         total = total
             .checked_add(whole.checked_mul(unit)?)?
             .checked_add(fraction_of(fraction, unit)?)?;
@@ -141,8 +145,24 @@ mod tests {
             assert_eq!(parse_duration(text), Some(nanoseconds), "{text}");
         }
         for text in [
-            "", "3", "-", "s", ".", "-.", ".s", "+.s", "1d", "7s\u{e9}", "1s ", " 1s", "\u{661}s", "9223372036854775808ns",
-            "3000000h", "--1s", "1e3s", "infs",
+            "",
+            "3",
+            "-",
+            "s",
+            ".",
+            "-.",
+            ".s",
+            "+.s",
+            "1d",
+            "7s\u{e9}",
+            "1s ",
+            " 1s",
+            "\u{661}s",
+            "9223372036854775808ns",
+            "3000000h",
+            "--1s",
+            "1e3s",
+            "infs",
         ] {
             assert_eq!(parse_duration(text), None, "{text}");
         }

@@ -45,7 +45,11 @@ impl SchemaProblem {
             }
             is_name = !is_name && token == "properties";
         }
-        if field.is_empty() { "<nil>".to_owned() } else { field }
+        if field.is_empty() {
+            "<nil>".to_owned()
+        } else {
+            field
+        }
     }
 
     /// The same, inside what stands at `at`.
