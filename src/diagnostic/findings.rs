@@ -252,6 +252,47 @@ mod tests {
     }
 
     #[test]
+    fn of_one_mistake_the_schema_has_the_word_unless_somebody_knows_more_of_that_value() {
+        use super::super::Part;
+        let place = |pointer: &str| Place::Field {
+            document: DocumentId {
+                source: SourceId(0),
+                index: 0,
+            },
+            pointer: pointer.to_owned(),
+            part: Part::Value,
+        };
+        let at = |code: Code, pointer: &str| Finding::new(code, place(pointer), code.name());
+        let codes = |findings: &[Finding]| -> Vec<&'static str> {
+            let mut all = Findings::new();
+            all.extend(findings.to_vec());
+            let all = finished(all, &[], Warnings::Reported);
+            all.iter().map(|finding| finding.code.name()).collect()
+        };
+        let schema = at(Code::OBJECT_SCHEMA, "/a").settles(place("/a"));
+        assert_eq!(
+            codes(&[schema.clone(), at(Code::OBJECT_SCHEMA, "/a")]),
+            ["object/schema"]
+        );
+        assert_eq!(codes(&[schema.clone(), at(Code::OBJECT_SCHEMA, "/b")]).len(), 2);
+        assert_eq!(
+            codes(&[schema.clone(), at(Code::POLICY_INVALID, "/a")]),
+            ["policy/invalid"]
+        );
+        assert_eq!(codes(&[schema, at(Code::POLICY_TARGET_NOT_FOUND, "/a")]).len(), 2);
+        let misspelled = at(Code::OBJECT_UNKNOWN_FIELD, "/a")
+            .settles(place("/a"))
+            .settles(place(""));
+        for known in [Code::POLICY_IGNORED_FIELD, Code::POLICY_INVALID] {
+            let unknown = if known == Code::POLICY_INVALID { "" } else { "/a" };
+            assert_eq!(
+                codes(&[misspelled.clone(), at(known, unknown)]),
+                ["object/unknown-field"]
+            );
+        }
+    }
+
+    #[test]
     fn an_override_changes_or_drops_a_code() {
         let warning = SeverityOverride::Severity(Severity::Warning);
         let code = Code::POLICY_TARGET_NOT_FOUND;

@@ -147,3 +147,105 @@ impl<'a> Chain<'a> {
 const fn used(is_used: bool) -> Use {
     if is_used { Use::Used } else { Use::Unused }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api::fixture::object;
+
+    fn of(api: &str, kind: &str, name: &str, spec: Value) -> Object {
+        object(
+            json!({"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "n"}, "spec": spec}),
+        )
+    }
+
+    fn uses(more: Object) -> Use {
+        let gateway = "gateway.networking.k8s.io/v1";
+        let hub = [
+            of(gateway, "GatewayClass", "ours", json!({"controllerName": "us"})),
+            of(
+                gateway,
+                "GatewayClass",
+                "other",
+                json!({"controllerName": "them"}),
+            ),
+            of(gateway, "Gateway", "ours", json!({"gatewayClassName": "ours"})),
+            of(gateway, "Gateway", "other", json!({"gatewayClassName": "other"})),
+            of(
+                gateway,
+                "ListenerSet",
+                "ours",
+                json!({"parentRef": {"name": "ours"}}),
+            ),
+            of(
+                gateway,
+                "HTTPRoute",
+                "ours",
+                json!({"parentRefs": [{"kind": "ListenerSet", "name": "ours"}]}),
+            ),
+            of(
+                gateway,
+                "HTTPRoute",
+                "other",
+                json!({"parentRefs": [{"name": "other"}]}),
+            ),
+            more,
+        ];
+        let hub: Vec<&Object> = hub.iter().collect();
+        let kinds = KindTable::built_in();
+        let chain = Chain::new(&hub, &kinds, "us", None);
+        hub.last()
+            .map(|object| chain.use_of(object, &kinds))
+            .expect("objects")
+    }
+
+    #[test]
+    fn what_hangs_on_our_gateways_is_used_and_what_hangs_on_others_is_not() {
+        let policy = |kind: &str, name: &str| {
+            let target = json!({"targetRef": {"kind": kind, "name": name}});
+            uses(of("kuadrant.io/v1", "AuthPolicy", "p", target))
+        };
+        for kind in ["Gateway", "HTTPRoute"] {
+            assert_eq!(
+                (policy(kind, "ours"), policy(kind, "other")),
+                (Use::Used, Use::Unused),
+                "{kind}"
+            );
+        }
+        assert_eq!(policy("ListenerSet", "ours"), Use::Used);
+        assert_eq!(policy("GatewayClass", "other"), Use::Unused);
+        assert_eq!(policy("Gateway", "nobody"), Use::Unused);
+        let route = |name: &str| {
+            let parents = json!({"parentRefs": [{"name": "nobody"}, {"name": name}]});
+            uses(of("gateway.networking.k8s.io/v1", "GRPCRoute", "r", parents))
+        };
+        assert_eq!((route("ours"), route("other")), (Use::Used, Use::Unused));
+    }
+
+    #[test]
+    fn a_broken_reference_counts_as_ours_and_none_at_all_is_a_case_of_its_own() {
+        let policy = |spec: Value| uses(of("kuadrant.io/v1", "AuthPolicy", "p", spec));
+        assert_eq!(policy(json!({"targetRef": 7})), Use::Used);
+        assert_eq!(policy(json!({"targetRef": {"kind": "Gateway"}})), Use::Used);
+        assert_eq!(policy(json!({"targetref": {}})), Use::NamesNothing);
+        let gateway = |spec: Value| uses(of("gateway.networking.k8s.io/v1", "Gateway", "g", spec));
+        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Use::Used);
+        assert_eq!(gateway(json!({"gatewayClassName": "other"})), Use::Unused);
+    }
+
+    #[test]
+    fn other_kinds_are_not_used_and_unknown_ones_only_by_what_they_name() {
+        assert_eq!(
+            uses(of("cert-manager.io/v1", "Certificate", "c", json!({}))),
+            Use::Unused
+        );
+        let unknown = |spec: Value| uses(of("acme.io/v1", "WidgetPolicy", "w", spec));
+        assert_eq!(
+            unknown(json!({"targetRef": {"kind": "Gateway", "name": "ours"}})),
+            Use::Used
+        );
+        assert_eq!(unknown(json!({})), Use::Unused);
+    }
+}
