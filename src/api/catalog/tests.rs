@@ -43,17 +43,17 @@ fn the_catalog_holds_facts_and_no_words() {
         let Value::Object(fields) = schema else { return };
         for (keyword, value) in fields {
             match keyword.as_str() {
-                "properties" => value
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .for_each(|(_, schema)| keywords(schema, found)),
+                "properties" => {
+                    for (_, schema) in value.as_object().into_iter().flatten() {
+                        keywords(schema, found);
+                    }
+                }
                 "items" | "additionalProperties" | "not" => keywords(value, found),
-                "allOf" | "anyOf" | "oneOf" => value
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .for_each(|schema| keywords(schema, found)),
+                "allOf" | "anyOf" | "oneOf" => {
+                    for schema in value.as_array().into_iter().flatten() {
+                        keywords(schema, found);
+                    }
+                }
                 _ => {}
             }
             found.push(keyword.clone());
