@@ -15,6 +15,10 @@ mod generate;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
 use super::crd::{Crd, Scope};
 use pack::Packed;
 
@@ -100,10 +104,25 @@ impl Entry {
         })
     }
 
-    /// The definition with its compiled schemas.
+    /// The definition with the compiled schemas of these versions: no other is read.
     #[must_use]
-    pub(crate) fn definition(self) -> Option<Crd> {
-        Crd::read(&self.definition.value()?).ok()
+    pub(crate) fn definition(self, wanted: &BTreeSet<&str>) -> Option<Crd> {
+        let is_wanted = |version: &Packed<'_>| {
+            let name = version.get("name").and_then(Packed::text);
+            name.is_some_and(|name| wanted.contains(name))
+        };
+        let versions: Option<Vec<Value>> = self.versions().filter(is_wanted).map(Packed::value).collect();
+        let spec = self.definition.get("spec")?;
+        let definition = json!({
+            "metadata": self.definition.get("metadata")?.value()?,
+            "spec": {
+                "group": self.group,
+                "names": spec.get("names")?.value()?,
+                "scope": spec.get("scope")?.value()?,
+                "versions": versions?,
+            },
+        });
+        Crd::read(&definition).ok()
     }
 
     fn version(self, name: &str) -> Option<Packed<'static>> {

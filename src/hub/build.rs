@@ -224,15 +224,19 @@ fn from_catalog(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
 ) -> HashMap<GroupKind, Crd> {
-    let occurring: BTreeSet<GroupKind> = objects.iter().map(|(_, object)| object.group_kind()).collect();
-    let wanted: Vec<GroupKind> = occurring
+    let mut occurring: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
+    for (_, object) in objects {
+        let versions = occurring.entry(object.group_kind()).or_default();
+        versions.insert(&object.api_version.version);
+    }
+    let wanted: Vec<(GroupKind, BTreeSet<&str>)> = occurring
         .into_iter()
-        .filter(|kind| !crds.contains_key(kind) && hangs_on_gateways(kind, kinds))
+        .filter(|(kind, _)| !crds.contains_key(kind) && hangs_on_gateways(kind, kinds))
         .collect();
     wanted
         .into_par_iter()
-        .filter_map(|kind| {
-            let definition = catalog::find(&kind.group, &kind.kind)?.definition()?;
+        .filter_map(|(kind, versions)| {
+            let definition = catalog::find(&kind.group, &kind.kind)?.definition(&versions)?;
             Some((kind, definition))
         })
         .collect()
