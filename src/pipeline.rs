@@ -39,5 +39,5 @@ pub use analysis::{Analysis, Spokes};
 pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
 };
-pub use schemas::{schema_documents, schema_text};
+pub use schemas::{catalog_text, schema_documents, schema_text};
 pub use stages::{EmptyResult, Rendered, check};

@@ -38,6 +38,8 @@ pub struct RenderConfig {
     pub hub: Vec<String>,
     /// Directory of what already lives on the spokes, relative to the file.
     pub spokes: String,
+    /// Directories of CRDs that are no part of the hub, relative to the file.
+    pub crds: Vec<String>,
     /// Output directory, relative to the file.
     pub output: String,
     /// Globs of files that are not read.
@@ -66,6 +68,7 @@ impl Default for RenderConfig {
             controller_name: CONTROLLER_NAME.to_owned(),
             hub: vec![".".to_owned()],
             spokes: "spokes".to_owned(),
+            crds: Vec::new(),
             output: "rendered".to_owned(),
             exclude: Vec::new(),
             placement_source: PlacementSource::default(),
@@ -151,6 +154,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
             defaults.hub
         },
         spokes: text("spokes", defaults.spokes),
+        crds: strings("crds"),
         output: text("output", defaults.output),
         exclude: strings("exclude"),
         placement_source: file::parse(&placement.get("source")),

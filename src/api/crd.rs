@@ -3,9 +3,9 @@
 //! Owns: the findings about a definition and about objects of its kind, and its policy label. Flows in: objects.
 //! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; that is the kind table of `hub`.
 
-use crd_schema::{SchemaProblem, ViolationKind};
+use crd_schema::SchemaProblem;
 
-use super::violation;
+use super::{catalog, violation};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
@@ -88,12 +88,37 @@ pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
     let Some(schema) = &version.schema else {
         return Vec::new();
     };
-    schema
-        .validate(&object.value)
-        .iter()
-        .filter(|violation| violation.kind != ViolationKind::Metadata)
-        .map(|violation| violation::finding(violation, object))
-        .collect()
+    violation::findings(&schema.validate(&object.value), object)
+}
+
+/// Checks an object against what the built-in catalog knows of its kind, which `crd` is the definition of. Of a version
+/// that the catalog does not have it says nothing.
+///
+/// With `only`, these fields of the spec alone count: that one of them is missing, or was meant by an unknown one.
+#[must_use]
+pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>) -> Vec<Finding> {
+    let version = &object.api_version.version;
+    let Some(schema) = crd.version(version).and_then(|version| version.schema.as_ref()) else {
+        return Vec::new();
+    };
+    let mut violations = schema.validate(&object.value);
+    if let Some(only) = only {
+        let only: Vec<String> = only.iter().map(|field| format!("/spec/{field}")).collect();
+        violations.retain(|violation| {
+            only.contains(&violation.pointer)
+                || violation::meant(violation).is_some_and(|meant| only.contains(&meant))
+        });
+    }
+    if violations.is_empty() {
+        return Vec::new();
+    }
+    let product = catalog::find(&crd.group, &crd.kind).and_then(|entry| entry.product(version));
+    let note = format!(
+        "as of {}; put your own CRD into the input to check against that",
+        product.unwrap_or_default()
+    );
+    let found = violation::findings(&violations, object).into_iter();
+    found.map(|finding| finding.note(note.clone())).collect()
 }
 
 /// The finding about an object whose version is none of those that are served.

@@ -6,6 +6,7 @@
 //! Flows in: objects. Flows out: typed views, and findings at the field that is wrong.
 //! Must not know: other objects. A reference stays a reference here; `hub` resolves it.
 
+pub(crate) mod catalog;
 pub(crate) mod config;
 pub(crate) mod crd;
 pub(crate) mod downstream;

@@ -39,8 +39,73 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
     }
 }
 
+/// One finding for each mistake among the violations of `object`; what every object's name, namespace, labels and
+/// annotations must be is left out: that is checked for all kinds alike, in `hub`.
+///
+/// A field that is missing because its name is misspelled is one mistake, and so is a value that several rules refuse.
+pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding> {
+    let misspelled: Vec<Option<String>> = violations.iter().map(meant).collect();
+    let mut findings: Vec<(&Violation, Finding)> = Vec::new();
+    for (violation, meant) in violations.iter().zip(&misspelled) {
+        let is_misspelled = violation.kind == ViolationKind::Required
+            && misspelled
+                .iter()
+                .flatten()
+                .any(|meant| *meant == violation.pointer);
+        if violation.kind == ViolationKind::Metadata || is_misspelled {
+            continue;
+        }
+        let same = |(other, _): &&mut (&Violation, Finding)| {
+            other.pointer == violation.pointer && is_about_value(other) && is_about_value(violation)
+        };
+        if let Some((_, first)) = findings.iter_mut().find(same) {
+            first.notes.push(violation.to_string());
+            continue;
+        }
+        let mut found = finding(violation, object);
+        if let Some(there) = meant
+            .as_ref()
+            .filter(|pointer| object.value.pointer(pointer).is_some())
+        {
+            let (_, there) = there.rsplit_once('/').unwrap_or_default();
+            found = found.help(format!("remove it: `{there}` is there already"));
+        }
+        // That a field is missing may be said where it would stand.
+        let missing = meant
+            .as_ref()
+            .filter(|pointer| object.value.pointer(pointer).is_none());
+        let parent = missing.and_then(|meant| meant.rsplit_once('/'));
+        let parent = parent.map(|(parent, _)| parent.to_owned());
+        for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {
+            found = found
+                .settles(object.place(pointer))
+                .settles(object.key_place(pointer));
+        }
+        findings.push((violation, found));
+    }
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// The pointer of the field that an unknown one was meant to be.
+pub(crate) fn meant(violation: &Violation) -> Option<String> {
+    let ViolationKind::UnknownField { known } = &violation.kind else {
+        return None;
+    };
+    let (parent, _) = violation.pointer.rsplit_once('/')?;
+    let name = apimachinery::pointer::tokens(&violation.pointer).last()?;
+    let near = nearest(&name, known.iter().map(String::as_str))?;
+    Some(apimachinery::pointer::child(parent, near))
+}
+
+const fn is_about_value(violation: &Violation) -> bool {
+    matches!(
+        violation.kind,
+        ViolationKind::Invalid | ViolationKind::NotSupported { .. }
+    )
+}
+
 /// The finding `object/schema` or `object/unknown-field` about `object`.
-pub(crate) fn finding(violation: &Violation, object: &Object) -> Finding {
+fn finding(violation: &Violation, object: &Object) -> Finding {
     let subject = format!("{} {}: {violation}", object.kind, object.key());
     let (code, place) = if is_unknown_field(violation) {
         (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&violation.pointer))

@@ -76,6 +76,7 @@ impl Check {
                 show::suppressed(&findings)
             ));
         }
+        show::without_schema(&loaded, self.options.speech);
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);

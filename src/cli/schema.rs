@@ -1,4 +1,5 @@
-//! `spokewright schema`: JSON Schemas of the configuration and of GatewayClass parameters.
+//! `spokewright schema`: JSON Schemas of the configuration and of GatewayClass parameters, and of which kinds there are
+//! schemas.
 //!
 //! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
 //! it.
@@ -7,7 +8,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::pipeline::{schema_documents, schema_text};
+use spokewright::pipeline::{catalog_text, schema_documents, schema_text};
 
 use super::show;
 use super::status::Status;
@@ -16,9 +17,13 @@ const AFTER_HELP: &str = "\
 Examples:
   spokewright schema                 the names
   spokewright schema config          for spokewright.yaml
-  spokewright schema params > params.schema.json";
+  spokewright schema params > params.schema.json
+  spokewright schema catalog         kinds that are checked without their CRDs";
 
-/// Print a JSON Schema, or the names of all
+/// The catalog of kinds.
+const CATALOG: &str = "catalog";
+
+/// Print a JSON Schema, the kinds of the built-in catalog, or the names of all
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Schema {
@@ -29,12 +34,13 @@ pub(crate) struct Schema {
 impl Schema {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let documents = schema_documents();
+        let names: Vec<&str> = documents.iter().map(|(name, _)| *name).collect();
         let text = match &self.name {
-            None => documents.iter().map(|(name, _)| format!("{name}\n")).collect(),
+            None => names.iter().map(|name| format!("{name}\n")).collect(),
+            Some(name) if name == CATALOG => catalog_text(),
             Some(wanted) => match documents.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => schema_text(schema),
                 None => {
-                    let names: Vec<&str> = documents.iter().map(|(name, _)| *name).collect();
                     show::line(&format!("error: there is no schema `{wanted}`"));
                     show::line(&format!("help: the schemas are: {}", names.join(", ")));
                     return Ok(Status::Usage);

@@ -64,6 +64,26 @@ fn wrapping(text: &str) {
     }
 }
 
+/// The kinds that matter and that nobody has a schema of.
+pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
+    let kinds = &loaded.hub.without_schema;
+    if kinds.is_empty() {
+        return;
+    }
+    let named: Vec<String> = kinds
+        .iter()
+        .map(|kind| format!("{} ({})", kind.kind, kind.group))
+        .collect();
+    calm(
+        &format!(
+            "not checked, as there is no schema: {}; put the CRD into the input, or below a directory that `crds` in \
+             spokewright.yaml names",
+            named.join(", ")
+        ),
+        speech,
+    );
+}
+
 /// With `-v`: what was read, and what was passed over.
 pub(crate) fn read(loaded: &Loaded, speech: Speech) {
     if speech.verbose {

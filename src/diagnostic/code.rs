@@ -159,6 +159,16 @@ impl Code {
         !FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self)
     }
 
+    /// Whether it says no more than that a value is none that its field takes.
+    pub(super) fn is_about_shape(self) -> bool {
+        [Self::OBJECT_SCHEMA, Self::POLICY_IGNORED_FIELD].contains(&self)
+    }
+
+    /// Whether it says what is wrong with an object by what its kind means.
+    pub(super) fn is_about_meaning(self) -> bool {
+        self.name().ends_with("/invalid")
+    }
+
     /// What stands before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {

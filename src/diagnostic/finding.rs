@@ -45,6 +45,8 @@ pub struct Finding {
     pub(crate) causes: Vec<Place>,
     /// Why it is not counted, where somebody accepted it.
     pub suppressed: Option<Suppressed>,
+    /// Where nothing more need be said of a value's shape: the same mistake, met again by who reads the value.
+    pub(crate) settles: Vec<Place>,
 }
 
 impl Finding {
@@ -62,6 +64,7 @@ impl Finding {
             help: None,
             causes: Vec::new(),
             suppressed: None,
+            settles: Vec::new(),
         }
     }
 
@@ -108,6 +111,13 @@ impl Finding {
     #[must_use]
     pub fn counts_as(&self, severity: Severity) -> bool {
         self.severity == severity && self.suppressed.is_none()
+    }
+
+    /// Says that this finding explains whatever is wrong with the shape of the value at `place`.
+    #[must_use]
+    pub(crate) fn settles(mut self, place: Place) -> Self {
+        self.settles.push(place);
+        self
     }
 
     /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a

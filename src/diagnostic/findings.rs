@@ -3,7 +3,7 @@
 //! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
 //! sorted, and the exit status that they ask for. Must not know: forms.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 
@@ -100,6 +100,7 @@ impl Findings {
             }
             true
         });
+        self.drop_settled();
         self.drop_consequences();
     }
 
@@ -147,6 +148,39 @@ impl Findings {
                 };
                 there.into_iter().flatten().any(explains)
             })
+        });
+    }
+
+    /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and need
+    /// not say so. Who knows more of that very value than its schema has the word instead.
+    fn drop_settled(&mut self) {
+        let by_schema = |finding: &&Finding| !finding.settles.is_empty();
+        let of_schemas = || self.found.iter().filter(by_schema);
+        // An unknown field has no meaning that anybody could know more of.
+        let own: BTreeSet<Place> = of_schemas()
+            .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
+            .map(|finding| finding.place.clone())
+            .collect();
+        let settled: BTreeSet<Place> = of_schemas().flat_map(|finding| finding.settles.clone()).collect();
+        let knows_more = |finding: &&Finding| {
+            finding.settles.is_empty()
+                && finding.severity == Severity::Error
+                && finding.code.is_about_meaning()
+                && own.contains(&finding.place)
+        };
+        let meant: BTreeSet<Place> = self
+            .found
+            .iter()
+            .filter(knows_more)
+            .map(|finding| finding.place.clone())
+            .collect();
+        self.found.retain(|finding| {
+            if !finding.settles.is_empty() {
+                return !meant.contains(&finding.place);
+            }
+            let is_repeat = finding.code.is_about_shape()
+                || (finding.code.is_about_meaning() && !own.contains(&finding.place));
+            !(is_repeat && settled.contains(&finding.place))
         });
     }
 
@@ -208,6 +242,7 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         notes,
         help,
         causes: _,
+        settles: _,
         suppressed,
     } = finding;
     (
@@ -264,6 +299,47 @@ mod tests {
         let mut findings = Findings::new();
         findings.push(Finding::new(code, Place::Run, "message"));
         findings
+    }
+
+    #[test]
+    fn of_one_mistake_the_schema_has_the_word_unless_somebody_knows_more_of_that_value() {
+        use super::super::Part;
+        let place = |pointer: &str| Place::Field {
+            document: DocumentId {
+                source: SourceId(0),
+                index: 0,
+            },
+            pointer: pointer.to_owned(),
+            part: Part::Value,
+        };
+        let at = |code: Code, pointer: &str| Finding::new(code, place(pointer), code.name());
+        let codes = |findings: &[Finding]| -> Vec<&'static str> {
+            let mut all = Findings::new();
+            all.extend(findings.to_vec());
+            let all = finished(all, &[], Warnings::Reported);
+            all.iter().map(|finding| finding.code.name()).collect()
+        };
+        let schema = at(Code::OBJECT_SCHEMA, "/a").settles(place("/a"));
+        assert_eq!(
+            codes(&[schema.clone(), at(Code::OBJECT_SCHEMA, "/a")]),
+            ["object/schema"]
+        );
+        assert_eq!(codes(&[schema.clone(), at(Code::OBJECT_SCHEMA, "/b")]).len(), 2);
+        assert_eq!(
+            codes(&[schema.clone(), at(Code::POLICY_INVALID, "/a")]),
+            ["policy/invalid"]
+        );
+        assert_eq!(codes(&[schema, at(Code::POLICY_TARGET_NOT_FOUND, "/a")]).len(), 2);
+        let misspelled = at(Code::OBJECT_UNKNOWN_FIELD, "/a")
+            .settles(place("/a"))
+            .settles(place(""));
+        for known in [Code::POLICY_IGNORED_FIELD, Code::POLICY_INVALID] {
+            let unknown = if known == Code::POLICY_INVALID { "" } else { "/a" };
+            assert_eq!(
+                codes(&[misspelled.clone(), at(known, unknown)]),
+                ["object/unknown-field"]
+            );
+        }
     }
 
     #[test]

@@ -13,10 +13,12 @@ use super::index::{Hub, Objects};
 use super::kinds::KindTable;
 use super::kustomized::{self, kustomizations};
 use super::misspelled::correct_kind;
+use super::ours_by_name::{OursByName, REFERENCES, Use};
 use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
+use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
@@ -32,6 +34,8 @@ pub(crate) struct Options<'a> {
     pub taught: BTreeSet<GroupKind>,
     /// The files that the documents stand in.
     pub sources: Option<&'a Sources>,
+    /// The controller whose classes are ours: what hangs on them is checked against the built-in catalog.
+    pub controller_name: Option<String>,
     /// Who hears how far it is.
     pub progress: Progress,
 }
@@ -40,6 +44,7 @@ pub(crate) struct Options<'a> {
 #[must_use]
 pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
+    let mut taught = Drafts::default();
     let (kustomizations, patches) = options.sources.map_or_else(Default::default, |sources| {
         let found = kustomizations(&documents, sources);
         let patches = kustomized::patches(&found, sources);
@@ -50,18 +55,40 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
             document: document.id,
             pointer: String::new(),
         };
-        if patches.contains(&document.id.source) {
+        if document.room == Room::Definitions {
+            // Whatever else stands there is nobody's business.
+            taught.flatten(document.value, origin, &document.room);
+        } else if patches.contains(&document.id.source) {
             drafts.patches.push(PassedOver {
                 place: origin.place("", Part::Value),
                 what: "part of a kustomization".to_owned(),
             });
-            continue;
+        } else {
+            drafts.flatten(document.value, origin, &document.room);
         }
-        drafts.flatten(document.value, origin, &document.room);
     }
-    let (kinds, crds) = learn_kinds(&drafts.objects, findings);
+    let (kinds, crds) = learn_kinds(drafts.objects.iter().chain(&taught.objects), findings);
     let mut passed_over = drafts.unfinished(&kinds, findings);
     passed_over.append(&mut drafts.patches);
+    let catalog = match options.controller_name {
+        Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
+        None => HashMap::new(),
+    };
+    let mut without_schema = BTreeSet::new();
+    if let Some(ours) = options.controller_name.as_deref() {
+        let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
+        let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
+        let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
+        let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
+        let used = of_hub
+            .iter()
+            .filter(|object| ours.use_of(object, &kinds) == Use::Used);
+        without_schema = used
+            .map(|object| object.group_kind())
+            .filter(|kind| !known(kind))
+            .collect();
+        findings.extend(check_by_catalog(&of_hub, &ours, &kinds, &catalog));
+    }
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Object, bool, Vec<Finding>)> = drafts
@@ -91,6 +118,8 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
     let mut hub = Hub {
         crds,
         kinds,
+        catalog,
+        without_schema: without_schema.into_iter().collect(),
         passed_over,
         refused,
         kustomizations,
@@ -107,6 +136,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
             Room::Spoke(cluster) => {
                 hub.spokes.insert(cluster, objects);
             }
+            Room::Definitions => {}
         }
     }
     hub
@@ -273,10 +303,13 @@ impl Other {
     }
 }
 
-/// The kinds that the CRDs of the input teach, wherever they stand.
-fn learn_kinds(objects: &[(Room, Object)], findings: &mut Findings) -> (KindTable, HashMap<GroupKind, Crd>) {
+/// The kinds that the CRDs of the input teach, wherever they stand; of two of one kind the first counts.
+fn learn_kinds<'o>(
+    objects: impl Iterator<Item = &'o (Room, Object)>,
+    findings: &mut Findings,
+) -> (KindTable, HashMap<GroupKind, Crd>) {
     let mut crds = HashMap::new();
-    for (_, object) in objects.iter().filter(|(_, object)| crd::is_one(object)) {
+    for (_, object) in objects.filter(|(_, object)| crd::is_one(object)) {
         let (crd, wrong) = crd::read(object);
         findings.extend(wrong);
         if let Some(crd) = crd {
@@ -287,6 +320,55 @@ fn learn_kinds(objects: &[(Room, Object)], findings: &mut Findings) -> (KindTabl
     let mut sorted: Vec<&Crd> = crds.values().collect();
     sorted.sort_by_key(|crd| (&crd.group, &crd.kind));
     (KindTable::with_crds(sorted), crds)
+}
+
+/// What the built-in catalog knows of the kinds that hang on Gateways, that occur, and that have no CRD in the input.
+fn from_catalog(
+    objects: &[(Room, Object)],
+    kinds: &KindTable,
+    crds: &HashMap<GroupKind, Crd>,
+) -> HashMap<GroupKind, Crd> {
+    let mut occurring: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
+    for (_, object) in objects {
+        let versions = occurring.entry(object.group_kind()).or_default();
+        versions.insert(&object.api_version.version);
+    }
+    let wanted: Vec<(GroupKind, BTreeSet<&str>)> = occurring
+        .into_iter()
+        .filter(|(kind, _)| !crds.contains_key(kind) && hangs_on_gateways(kind, kinds))
+        .collect();
+    wanted
+        .into_par_iter()
+        .filter_map(|(kind, versions)| {
+            let definition = catalog::find(&kind.group, &kind.kind)?.definition(&versions)?;
+            Some((kind, definition))
+        })
+        .collect()
+}
+
+fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
+    let info = kinds.kind(&kind.group, &kind.kind);
+    kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
+}
+
+/// What the built-in catalog says of the objects of the hub that rendering uses. What lives on a cluster was accepted there.
+fn check_by_catalog(
+    of_hub: &[&Object],
+    ours: &OursByName<'_>,
+    kinds: &KindTable,
+    catalog: &HashMap<GroupKind, Crd>,
+) -> Vec<Finding> {
+    let found = |object: &&Object| {
+        let Some(definition) = catalog.get(&object.group_kind()) else {
+            return Vec::new();
+        };
+        match ours.use_of(object, kinds) {
+            Use::Used => crd::check_by_catalog(definition, object, None),
+            Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
+            Use::Unused => Vec::new(),
+        }
+    };
+    of_hub.par_iter().flat_map_iter(found).collect()
 }
 
 /// Names, namespace and schema of one object.

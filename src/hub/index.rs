@@ -11,6 +11,7 @@ use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
+use crd_schema::Schema;
 
 /// Everything that was read: the hub's objects, and what lives on each spoke.
 #[derive(Debug, Default)]
@@ -21,6 +22,10 @@ pub struct Hub {
     pub spokes: BTreeMap<String, Objects>,
     /// The CRDs of the input.
     pub crds: HashMap<GroupKind, Crd>,
+    /// What the built-in catalog says of kinds that the input has objects of, and no CRD.
+    pub(crate) catalog: HashMap<GroupKind, Crd>,
+    /// Kinds that hang on what is ours and that nobody has a schema of, sorted: their objects are taken as they are.
+    pub without_schema: Vec<GroupKind>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
     /// What was read and is no object: values files, workflows, files for tools.
@@ -29,6 +34,15 @@ pub struct Hub {
     pub(crate) refused: Vec<Object>,
     /// The kustomizations of the input.
     pub(crate) kustomizations: Vec<Kustomization>,
+}
+
+impl Hub {
+    /// The schema of a version of a kind: of the input's CRD, or of the built-in catalog where there is none.
+    #[must_use]
+    pub(crate) fn schema(&self, kind: &GroupKind, version: &str) -> Option<&Schema> {
+        let definition = self.crds.get(kind).or_else(|| self.catalog.get(kind))?;
+        definition.version(version)?.schema.as_ref()
+    }
 }
 
 /// A set of objects, sorted by identity, with an index.

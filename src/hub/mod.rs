@@ -15,6 +15,7 @@ pub(crate) mod kinds;
 mod kustomized;
 mod misspelled;
 mod ours;
+mod ours_by_name;
 mod passed_over;
 mod plain_secrets;
 mod table;

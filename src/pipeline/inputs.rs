@@ -257,6 +257,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         sources: Some(&sources),
         namespace: request.namespace.clone(),
         taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
+        controller_name: Some(config.controller_name.clone()),
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
@@ -364,6 +365,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
     source::Request {
         hub,
         spokes: Some(spokes),
+        definitions: config.crds.iter().map(|path| under(&places.root, path)).collect(),
         skip: [
             output.to_owned(),
             under(&places.root, &config.output),

@@ -163,11 +163,8 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
 
 /// The object as its controller reads it: defaults of its schema applied, nulls pruned.
 fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
-    let version = hub
-        .crds
-        .get(&object.group_kind())?
-        .version(&object.api_version.version)?;
-    Some(version.schema.as_ref()?.defaulted(&object.value).into_owned())
+    let schema = hub.schema(&object.group_kind(), &object.api_version.version)?;
+    Some(schema.defaulted(&object.value).into_owned())
 }
 
 /// What was decided before policies are evaluated.

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::api::{config, params};
+use crate::api::{catalog, config, params};
 use crate::policy::entry_schema;
 
 /// The JSON Schemas, by name, as `schemas/<name>.schema.json` holds them.
@@ -16,6 +16,19 @@ pub fn schema_documents() -> Vec<(&'static str, Value)> {
         *items = entry_schema();
     }
     vec![("config", configuration), ("params", params::json_schema())]
+}
+
+/// What the built-in catalog knows: a line for each version of each kind, with the release that its schema is of.
+#[must_use]
+pub fn catalog_text() -> String {
+    let mut text = String::new();
+    for entry in catalog::kinds() {
+        for version in entry.served_versions() {
+            let product = entry.product(version).unwrap_or_default();
+            text.push_str(&format!("{}/{version}  {}  {product}\n", entry.group, entry.kind));
+        }
+    }
+    text
 }
 
 /// A schema document as it is printed and committed: indented, with a final newline.

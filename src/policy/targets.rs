@@ -226,17 +226,14 @@ impl<'a> Resolver<'_, 'a> {
         };
         let whole_exists = declared.section.is_some() && self.node(&whole, namespace).is_some();
         // A Gateway takes no ListenerSet unless it says so (docs/systems/gateway-api.md#listenersets).
-        let is_refused_set = !whole_exists
-            && (declared.group.as_str(), declared.kind.as_str()) == (GROUP, "ListenerSet")
-            && self
-                .sources
-                .get(&Identity::new(
-                    GROUP,
-                    "ListenerSet",
-                    Some(namespace),
-                    &declared.name,
-                ))
-                .is_some();
+        let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
+        let is_there = !whole_exists && self.sources.get(&identity).is_some();
+        let is_refused_set =
+            is_there && (declared.group.as_str(), declared.kind.as_str()) == (GROUP, "ListenerSet");
+        // Why one that is there cannot be read is said at the object.
+        if is_there && !is_refused_set {
+            return;
+        }
         let (field, message) = match (&declared.section, whole_exists) {
             _ if is_refused_set => ("name", format!("no Gateway takes {}", whole.describe(namespace))),
             (Some(section), true) => (
@@ -264,12 +261,6 @@ impl<'a> Resolver<'_, 'a> {
         )
         .label(format!("the target of {}", policy.object.identity()))
         .severity(severity);
-        // A broken target is there, and its own findings say so.
-        let target = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
-        let finding = match self.sources.get(&target) {
-            Some(broken) if !whole_exists => finding.follows_from(broken.place("")),
-            _ => finding,
-        };
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let near = match (&sections, &declared.section) {
             (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),

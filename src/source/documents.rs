@@ -24,7 +24,7 @@ use crate::progress::{Progress, Stage};
 pub struct Document {
     /// Which document of which file.
     pub id: DocumentId,
-    /// Hub or spoke.
+    /// Hub, spoke, or neither.
     pub room: Room,
     /// Its value.
     pub value: Value,

@@ -23,6 +23,8 @@ pub struct Request {
     pub hub: Vec<PathBuf>,
     /// The directory with one directory per cluster of what already lives there; may be absent on disk.
     pub spokes: Option<PathBuf>,
+    /// Directories and files whose CustomResourceDefinitions are read, and nothing else; no hub input, wherever they lie.
+    pub definitions: Vec<PathBuf>,
     /// Directories and files that are not input although they lie inside: the output directory.
     pub skip: Vec<PathBuf>,
     /// A directory that holds a file of this name is output, never input, whatever it is called.
@@ -45,12 +47,14 @@ pub enum Room {
     Hub,
     /// What already lives on the cluster of this name: read, never rendered.
     Spoke(String),
+    /// None: its CustomResourceDefinitions teach kinds, and nothing else of it is read.
+    Definitions,
 }
 
 /// A file that will be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Discovered {
-    /// Hub or spoke.
+    /// Hub, spoke, or neither.
     pub room: Room,
     /// Path relative to [`Request::root`] where it lies below it, `/` between components.
     pub relative: String,
@@ -92,6 +96,7 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
         skip: request.skip.iter().filter_map(real).collect(),
         boundary: request.boundary.as_ref().and_then(real),
         spokes,
+        definitions: request.definitions.iter().filter_map(real).collect(),
         walked: Walked::default(),
         findings,
     };
@@ -99,6 +104,9 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
         walk.input(path, &Room::Hub);
     }
     walk.spokes();
+    for path in &request.definitions {
+        walk.input(path, &Room::Definitions);
+    }
     let Walked {
         mut files,
         directories,
@@ -124,6 +132,8 @@ struct Walk<'a> {
     boundary: Option<PathBuf>,
     /// The real directory of the spokes: skipped while the hub is walked.
     spokes: Option<PathBuf>,
+    /// The real paths of [`Request::definitions`]: skipped while the hub is walked.
+    definitions: Vec<PathBuf>,
     walked: Walked,
     findings: &'a mut Findings,
 }
@@ -271,7 +281,11 @@ impl Walk<'_> {
         } else {
             (at.clone(), entry)
         };
-        if self.is_left_out(here, &way, &shown, entry == TreeEntry::Directory) || self.skip.contains(&real) {
+        let is_elsewhere = *room == Room::Hub && self.definitions.contains(&real);
+        if self.is_left_out(here, &way, &shown, entry == TreeEntry::Directory)
+            || self.skip.contains(&real)
+            || is_elsewhere
+        {
             return;
         }
         match entry {

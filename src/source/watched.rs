@@ -76,16 +76,12 @@ impl Watched {
             }
         }
         watched.directories = walked.directories;
-        let roots = request.hub.iter().chain(&request.spokes);
+        let inputs = || request.hub.iter().chain(&request.definitions);
+        let roots = inputs().chain(&request.spokes);
         for root in roots.map(PathBuf::as_path).chain(config) {
             watched.root(root);
         }
-        watched.missing = request
-            .hub
-            .iter()
-            .filter(|path| !path.exists())
-            .cloned()
-            .collect();
+        watched.missing = inputs().filter(|path| !path.exists()).cloned().collect();
         watched
     }
 

@@ -65,7 +65,7 @@ impl<'a> Topology<'a> {
                 if let Some(route) = Route::read(object, findings) {
                     topology.add_route(&route, sources, grants);
                     if !local {
-                        missing_parents(&topology, &route, sources, findings);
+                        missing_parents(&topology, sources, &route, findings);
                     }
                     routes.push(route);
                 }

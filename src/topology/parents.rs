@@ -17,8 +17,8 @@ use apimachinery::Identity;
 /// Parents of a hub route that are Gateways or listeners and not in the input.
 pub(super) fn missing_parents(
     topology: &Topology<'_>,
-    route: &Route<'_>,
     sources: Sources<'_>,
+    route: &Route<'_>,
     findings: &mut Findings,
 ) {
     let object = route.object;
@@ -29,25 +29,25 @@ pub(super) fn missing_parents(
     {
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
         let Some(gateway) = topology.find_gateway(namespace, parent.name) else {
-            let known = || sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
-            let here = known().filter(|gateway| gateway.namespace_or_empty() == namespace);
-            let help = match nearest(parent.name, here.map(|gateway| gateway.name.as_str())) {
-                Some(near) if near != parent.name => format!("did you mean `{near}`?"),
-                _ => "correct the name or the namespace, or add the Gateway".to_owned(),
-            };
+            // Why one that is there cannot be read is said at the Gateway.
+            let missing = Identity::new(GROUP, "Gateway", Some(namespace), parent.name);
+            if sources.get(&missing).is_some() {
+                continue;
+            }
+            let known = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
+            let here = known.filter(|gateway| gateway.namespace_or_empty() == namespace);
             let finding = Finding::new(
                 Code::ROUTE_PARENT_NOT_FOUND,
                 object.place(&format!("{}/name", parent.pointer)),
                 format!("Gateway {namespace}/{} is not in the input", parent.name),
             )
-            .label(format!("a parent of {}", object.identity()))
-            .help(help);
-            // A broken Gateway is there, and its own findings say so.
-            let gateway = Identity::new(GROUP, "Gateway", Some(namespace), parent.name);
-            findings.push(match sources.get(&gateway) {
-                Some(broken) => finding.follows_from(broken.place("")),
-                None => finding,
-            });
+            .label(format!("a parent of {}", object.identity()));
+            findings.push(
+                match nearest(parent.name, here.map(|gateway| gateway.name.as_str())) {
+                    Some(near) => finding.help(format!("did you mean `{near}`?")),
+                    None => finding.help("correct the name or the namespace, or add the Gateway"),
+                },
+            );
             continue;
         };
         let gateway = topology.gateways.get(gateway);

@@ -69,7 +69,7 @@ fn values_of_the_wrong_type() {
         "object/schema",
         "hub/gateway.yaml:12:21",
     )
-    .says("must be a string");
+    .says("spec.gatewayClassName in body must be of type string");
     refused(
         |scratch| {
             scratch.edit("hub/gateway.yaml", "name: prod-web", "name: yes");

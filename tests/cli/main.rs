@@ -4,6 +4,7 @@
 mod argocd;
 mod bad_input;
 mod broken_rules;
+mod catalog;
 mod codes;
 mod deterministic;
 mod diff;

@@ -140,9 +140,10 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
         )
     };
     let target = "  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: storefront}\n";
-    for (name, text, place) in [
+    for (name, code, text, place) in [
         (
             "both wrappers",
+            "policy/",
             policy(&format!(
                 "{target}  defaults: {{limits: {{a: {{rates: [{{limit: 1, window: 1s}}]}}}}}}\n  overrides: {{limits: {{}}}}"
             )),
@@ -150,11 +151,16 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
         ),
         (
             "both target forms",
-            policy(&format!("{target}  targetRefs: []\n  limits: {{}}")),
+            "policy/",
+            policy(&format!("{target}  targetRefs: []")).replace(
+                "kuadrant.io/v1\nkind: RateLimitPolicy",
+                "gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy",
+            ),
             "hub/shop/bad.yaml:",
         ),
         (
             "an unknown strategy",
+            "object/schema",
             policy(&format!(
                 "{target}  defaults: {{strategy: fuse, limits: {{a: {{}}}}}}"
             )),
@@ -162,6 +168,7 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
         ),
         (
             "a group with a version",
+            "policy/",
             policy(
                 "  targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: storefront}\n  limits: {}",
             ),
@@ -169,6 +176,7 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
         ),
         (
             "a kind that may not be targeted",
+            "policy/",
             policy("  targetRef: {group: \"\", kind: Service, name: web}\n  limits: {}"),
             "hub/shop/bad.yaml:5:",
         ),
@@ -177,7 +185,7 @@ fn bad_policies_are_findings_and_the_rest_is_still_explained() {
         scratch.write("hub/shop/bad.yaml", &text);
         let run = scratch.run(&["policies"]);
         assert!([3, 4].contains(&run.status), "{name}: {run:?}");
-        run.says("error[policy/")
+        run.says(&format!("error[{code}"))
             .says(&format!("--> {place}"))
             .does_not_say("panicked");
         assert!(

@@ -244,7 +244,7 @@ impl Hub {
             ),
             ("hub/routes.yaml", self.routes_of(None)),
         ];
-        let definitions: Vec<Value> = self.kinds().iter().filter_map(|kind| kind.definition()).collect();
+        let definitions: Vec<Value> = self.kinds().iter().map(|kind| kind.definition()).collect();
         files.push(("hub/definitions.yaml", definitions));
         let mut policies = Vec::new();
         let mut grants = Vec::new();

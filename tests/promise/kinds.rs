@@ -1,7 +1,7 @@
 //! Policy kinds that hubs are generated with: what may be targeted, and specs in every form.
 //!
 //! Owns: [`Kind`] and the table of them. Flows in: which settings a policy has, as bits. Flows out: policies without
-//! metadata; the CRDs of kinds that only their label tells. Must not know: hubs.
+//! metadata; their CRDs. Must not know: hubs.
 
 use serde_json::{Map, Value, json};
 
@@ -206,17 +206,25 @@ impl Kind {
         letters.any(|(letter, ..)| self.targets.contains(*letter))
     }
 
-    /// The CRD of a kind that nothing else tells.
-    pub(crate) fn definition(&self) -> Option<Value> {
-        let class = self.label?;
+    /// Its CRD, with settings that are simpler than those of its product.
+    pub(crate) fn definition(&self) -> Value {
         let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let mut spec = open.clone();
-        spec["properties"] = json!({"targetRefs": {"type": "array", "items": open}});
-        Some(json!({
+        spec["properties"] = if self.several {
+            json!({"targetRefs": {"type": "array", "items": open}})
+        } else {
+            json!({"targetRef": open})
+        };
+        let labels: Map<String, Value> = self
+            .label
+            .map(|class| ("gateway.networking.k8s.io/policy".to_owned(), json!(class)))
+            .into_iter()
+            .collect();
+        json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {
                 "name": format!("{}.{}", self.plural(), self.group),
-                "labels": {"gateway.networking.k8s.io/policy": class},
+                "labels": labels,
             },
             "spec": {
                 "group": self.group, "scope": "Namespaced",
@@ -225,11 +233,11 @@ impl Kind {
                     "plural": self.plural(), "singular": self.name.to_lowercase(),
                 },
                 "versions": [{
-                    "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                    "name": self.version, "served": true, "storage": true, "subresources": {"status": {}},
                     "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": open}}},
                 }],
             },
-        }))
+        })
     }
 
     /// A policy with the settings that `keys` has bits for, each with `value` in it, in one of the forms of the kind.

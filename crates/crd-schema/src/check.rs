@@ -51,6 +51,16 @@ impl Walk<'_> {
         self.push_with_help(path, blocks_rules, message, None);
     }
 
+    fn required(&mut self, path: &Path<'_>) {
+        self.add(
+            path,
+            ViolationKind::Required,
+            true,
+            "Required value".to_owned(),
+            None,
+        );
+    }
+
     fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {
         self.add(path, ViolationKind::Invalid, blocks_rules, message, help);
     }
@@ -125,7 +135,7 @@ impl Walk<'_> {
     fn mapping(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
             if !fields.contains_key(name) {
-                self.push(&Path::Key(path, name), true, "Required value".to_owned());
+                self.required(&Path::Key(path, name));
             }
         }
         let count = fields.len();
@@ -310,12 +320,12 @@ fn has_type(value: &Value, kind: Type) -> bool {
     }
 }
 
-/// A float without a fraction counts, as far as floats hold every integer: go-openapi/swag convert.go@v0.23.0
-/// `IsFloat64AJSONInteger`.
+/// Go's decoder makes an integer of what an int64 holds, and a float of anything else. A float without a fraction counts,
+/// as far as floats hold every integer: go-openapi/swag convert.go@v0.23.0 `IsFloat64AJSONInteger`.
 fn is_integer(value: &Value) -> bool {
     const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     value.as_number().is_some_and(|number| {
-        !number.is_f64()
+        number.is_i64()
             || number
                 .as_f64()
                 .is_some_and(|float| float.abs() <= EXACT_MAX && float.fract() == 0.0)
@@ -326,8 +336,8 @@ fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
+        Value::Number(number) if number.is_i64() => "integer",
+        Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",

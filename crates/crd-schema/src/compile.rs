@@ -31,7 +31,10 @@ pub(crate) fn verify(node: &Node, at: &str) -> Vec<SchemaProblem> {
     if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem()) {
         problems.push(SchemaProblem::new(
             format!("{at}/pattern"),
-            format!("not a regular expression: {problem}"),
+            format!(
+                "Invalid value: {:?}: must be a valid regular expression, but isn't: {problem}",
+                node.pattern.as_ref().map(Pattern::as_str).unwrap_or_default()
+            ),
         ));
     }
     problems.extend(node.rules.verify(at));

@@ -195,7 +195,7 @@ impl Reader {
         if name != expected {
             let mut problem = SchemaProblem::new(
                 "/metadata/name",
-                "the name must be the plural, a dot and the group",
+                format!("Invalid value: {name:?}: must be spec.names.plural+\".\"+spec.group"),
             );
             problem.suggestion = Some(expected);
             self.problems.push(problem);

@@ -89,9 +89,7 @@ fn to_cel(node: Option<&Node>, value: &Value, root: &Context<'_>) -> Cel {
         Value::Bool(flag) => Cel::Bool(*flag),
         Value::Number(number) => number
             .as_i64()
-            .map(Cel::Int)
-            .or_else(|| number.as_u64().map(Cel::UInt))
-            .unwrap_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN))),
+            .map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int),
         Value::String(text) => node
             .filter(|node| !node.int_or_string)
             .and_then(|node| typed(node.format?, text, root))

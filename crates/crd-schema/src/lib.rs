@@ -8,7 +8,8 @@
 //!
 //! Inside, in the order of the flow: `crd` reads the definition, `compile` makes `node`s of a schema (with `pattern`,
 //! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
-//! along it (`optional`: CEL's optional values), `schema` has the order of these steps.
+//! along it (`optional`: CEL's optional values, `functions`: those of which the engine is not right, `failure`: why there is
+//! no value; `expression` goes to the parts of one), `schema` has the order of these steps.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(
@@ -32,7 +33,13 @@ mod complete;
 mod crd;
 #[cfg(feature = "cel")]
 mod evaluate;
+#[cfg(feature = "cel")]
+mod expression;
+#[cfg(feature = "cel")]
+mod failure;
 mod format;
+#[cfg(feature = "cel")]
+mod functions;
 mod metadata;
 mod node;
 #[cfg(feature = "cel")]

@@ -14,9 +14,11 @@
 
 use std::sync::Arc;
 
-use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators};
+use kube_cel::cel::common::ast::{CallExpr, Expr, LiteralValue, operators};
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{Context, ExecutionError, FunctionContext, IdedExpr, Value};
+
+use crate::expression::with_children;
 
 /// Rewrites `expression`; `names` are variables that hold optional values.
 pub(crate) fn rewrite(expression: IdedExpr, names: &[&str]) -> IdedExpr {
@@ -131,44 +133,4 @@ fn present(call: &FunctionContext<'_, '_>) -> Result<Option<Value>, ExecutionErr
 
 fn optional(value: OptionalValue) -> Value {
     Value::Opaque(Arc::new(value))
-}
-
-/// Puts every direct child through `change`.
-fn with_children(expression: IdedExpr, change: &mut impl FnMut(IdedExpr) -> IdedExpr) -> IdedExpr {
-    let IdedExpr { id, mut expr } = expression;
-    match &mut expr {
-        Expr::Call(call) => {
-            let target = call.target.as_deref_mut();
-            for child in target.into_iter().chain(&mut call.args) {
-                *child = change(std::mem::take(child));
-            }
-        }
-        Expr::Comprehension(comprehension) => {
-            for child in [
-                &mut comprehension.iter_range,
-                &mut comprehension.accu_init,
-                &mut comprehension.loop_cond,
-                &mut comprehension.loop_step,
-                &mut comprehension.result,
-            ] {
-                *child = change(std::mem::take(child));
-            }
-        }
-        Expr::List(list) => {
-            for child in &mut list.elements {
-                *child = change(std::mem::take(child));
-            }
-        }
-        Expr::Map(map) => {
-            for entry in &mut map.entries {
-                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
-                    entry.key = change(std::mem::take(&mut entry.key));
-                    entry.value = change(std::mem::take(&mut entry.value));
-                }
-            }
-        }
-        Expr::Select(select) => *select.operand = change(std::mem::take(&mut select.operand)),
-        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) => {}
-    }
-    IdedExpr { id, expr }
 }

@@ -2,9 +2,11 @@
 //!
 //! Owns: [`SchemaProblem`]. Flows in: what reading and compiling find. Flows out: the same, to the caller.
 
+use apimachinery::pointer;
+
 /// A part of a schema, or of the definition around it, that cannot be used: it is left out of the checks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{}: {message}", self.field())]
 #[non_exhaustive]
 pub struct SchemaProblem {
     /// RFC 6901 pointer inside what was read: the schema, or the definition.
@@ -24,6 +26,29 @@ impl SchemaProblem {
             message: message.into(),
             suggestion: None,
             unsupported: false,
+        }
+    }
+
+    /// The pointer in Kubernetes' notation: `spec.versions[0].schema.openAPIV3Schema.properties[a].pattern`.
+    #[must_use]
+    pub fn field(&self) -> String {
+        let mut field = String::new();
+        let mut is_name = false;
+        for token in pointer::tokens(&self.pointer) {
+            if is_name || token.bytes().all(|byte| byte.is_ascii_digit()) {
+                field.push_str(&format!("[{token}]"));
+            } else {
+                if !field.is_empty() {
+                    field.push('.');
+                }
+                field.push_str(&token);
+            }
+            is_name = !is_name && token == "properties";
+        }
+        if field.is_empty() {
+            "<nil>".to_owned()
+        } else {
+            field
         }
     }
 

@@ -49,6 +49,8 @@ mod with_engine {
     use kube_cel::cel::{Context, ExecutionError, Value as Cel};
     use serde_json::Value;
 
+    use crate::failure;
+    use crate::functions;
     use crate::optional;
     use crate::problem::SchemaProblem;
     use crate::violation::{Path, Violation, ViolationKind};
@@ -217,7 +219,7 @@ mod with_engine {
             })?;
             let parsed = parsed.map_err(|errors| Refusal::fault(errors.to_string()))?;
             let optional_names: &[&str] = if self.optional_old_self { &[OLD_SELF] } else { &[] };
-            Ok(optional::rewrite(parsed, optional_names))
+            Ok(optional::rewrite(functions::rewrite(parsed), optional_names))
         }
 
         /// What the rule says of the value in `context`; nothing where it holds.
@@ -238,19 +240,41 @@ mod with_engine {
                 Ok(Cel::Bool(true)) | Err(ExecutionError::UndeclaredReference(_)) => None,
                 Ok(Cel::Bool(false)) => Some(self.message(program, &context)),
                 Ok(_) => Some(format!("rule \"{}\" did not evaluate to bool", self.text)),
-                Err(error) => Some(format!("rule evaluation error: {error}")),
+                Err(error) => Some(self.failure(&error)),
             }
         }
 
+        /// What a rule says that does not hold. A computed message of no text or of several lines is none:
+        /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.34.1.
         fn message(&self, program: &Program, context: &Context<'_>) -> String {
             let computed = program.message.as_ref();
-            match computed.and_then(|expression| evaluate(expression, context)) {
-                Some(Ok(Cel::String(text))) => text.to_string(),
-                _ => self
-                    .message
-                    .clone()
-                    .unwrap_or_else(|| format!("failed rule: {}", self.text)),
+            if let Some(Ok(Cel::String(text))) = computed.and_then(|expression| evaluate(expression, context))
+                && !text.trim().is_empty()
+                && !text.trim().contains('\n')
+            {
+                return text.trim().to_owned();
             }
+            match self.fixed_message() {
+                Some(message) => message.to_owned(),
+                None => format!("failed rule: {}", self.text.trim()),
+            }
+        }
+
+        /// What is said where a rule has no answer: the error, and which rule it is. The same file.
+        fn failure(&self, error: &ExecutionError) -> String {
+            let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
+            match failure::words(error) {
+                Some(words) => format!("{words} evaluating rule: {rule}"),
+                None => format!(
+                    "'no such overload': call arguments did not match a supported operator, function or macro signature \
+                     for rule: {rule}"
+                ),
+            }
+        }
+
+        fn fixed_message(&self) -> Option<&str> {
+            let message = self.message.as_deref()?.trim();
+            (!message.is_empty()).then_some(message)
         }
     }
 
@@ -282,6 +306,7 @@ mod with_engine {
         let mut context = Context::default();
         context.register_all();
         optional::register(&mut context);
+        functions::register(&mut context);
         context
     }
 

@@ -420,3 +420,49 @@ proptest! {
         prop_assert_eq!(of.defaulted(&twice).into_owned(), twice);
     }
 }
+
+#[test]
+fn an_integer_is_what_an_int64_holds() {
+    let of = schema(json!({"type": "object", "properties": {
+        "n": {"type": "integer"}, "s": {"x-kubernetes-int-or-string": true}, "f": {"type": "number"}}}));
+    for good in [json!(i64::MAX), json!(i64::MIN), json!(2.0)] {
+        assert_eq!(texts(&of, &json!({"n": good, "s": good})), Vec::<String>::new());
+    }
+    assert_eq!(
+        texts(
+            &of,
+            &json!({"n": 9_223_372_036_854_775_808_u64, "s": u64::MAX, "f": u64::MAX})
+        ),
+        [
+            "n: Invalid value: \"number\": n in body must be of type integer: \"number\"",
+            "s: Invalid value: \"number\": s in body must be of type integer,string: \"number\"",
+        ]
+    );
+}
+
+#[test]
+fn a_broken_definition_says_its_field_as_an_api_server_does() {
+    let definition = json!({"metadata": {"name": "tests"}, "spec": {
+        "group": "example.com", "names": {"kind": "Test", "plural": "tests"}, "scope": "Cluster",
+        "versions": [{"name": "v1", "served": true, "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+            "properties": {"type": "object", "properties": {"a.b": {"type": "string", "pattern": "("}}}}}}}]}});
+    let crd = crate::Crd::read(&definition).expect("readable");
+    let said: Vec<String> = crd
+        .problems
+        .iter()
+        .chain(&crd.verify())
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        said[0],
+        "metadata.name: Invalid value: \"tests\": must be spec.names.plural+\".\"+spec.group"
+    );
+    assert!(
+        said[1].starts_with(
+            "spec.versions[0].schema.openAPIV3Schema.properties[properties].properties[a.b].pattern: Invalid value: \"(\": \
+             must be a valid regular expression, but isn't: "
+        ),
+        "{}",
+        said[1]
+    );
+}

@@ -14,6 +14,8 @@ use serde_json::Value;
 pub enum ViolationKind {
     /// A value that the schema refuses.
     Invalid,
+    /// A field that must be there and is not. The pointer is the field's own.
+    Required,
     /// A value that is none of an enum's.
     NotSupported {
         /// What stands there.

@@ -116,6 +116,9 @@ struct ConfigFile {
     /// Directory of what already lives on each spoke, one directory per cluster; read, never rendered.
     #[schemars(length(min = 1), default = "spokes")]
     spokes: String,
+    /// Directories of CustomResourceDefinitions, relative to this file: they teach kinds, and are no part of the hub.
+    #[schemars(inner(length(min = 1)), default)]
+    crds: Vec<String>,
     /// Output directory, relative to this file.
     #[schemars(length(min = 1), default = "output")]
     output: String,

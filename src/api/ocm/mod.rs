@@ -7,7 +7,7 @@ mod schema;
 
 use std::sync::LazyLock;
 
-use crd_schema::{Schema, ViolationKind};
+use crd_schema::Schema;
 pub(crate) use ocm_placement::GROUP;
 
 use super::violation;
@@ -57,12 +57,7 @@ pub(crate) fn validate(object: &Object) -> Vec<Finding> {
                 .help(format!("write `apiVersion: {served}`")),
         ];
     }
-    let violations = kind.schema.validate(&object.value);
-    violations
-        .iter()
-        .filter(|violation| violation.kind != ViolationKind::Metadata)
-        .map(|violation| violation::finding(violation, object))
-        .collect()
+    violation::findings(&kind.schema.validate(&object.value), object)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What is known about one kind.
 //!
-//! Owns: a row of the table, and reading it from a CRD. Flows in: CRDs. Flows out: [`KindInfo`]s. Must not know: which
+//! Owns: a row of the table, and reading it from a CRD or from the catalog. Flows in: CRDs, the catalog. Flows out: [`KindInfo`]s. Must not know: which
 //! kinds there are.
 
 use std::borrow::Cow;
 
+use crate::api::catalog::Entry;
 use crate::api::crd::{Crd, PolicyLabel, Scope};
 
 /// Which target references the `spec` of a kind has.
@@ -27,7 +28,7 @@ impl TargetFields {
 /// Where a row of the table comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KindSource {
-    /// The built-in table.
+    /// The built-in table, or the catalog.
     BuiltIn,
     /// A CRD of the input.
     Crd,
@@ -67,6 +68,26 @@ impl KindInfo {
     #[must_use]
     pub fn serves(&self, version: &str) -> bool {
         self.versions.iter().any(|served| served == version)
+    }
+}
+
+impl From<Entry> for KindInfo {
+    fn from(entry: Entry) -> Self {
+        Self {
+            group: entry.group.into(),
+            kind: entry.kind.into(),
+            plural: entry.plural.into(),
+            scope: entry.scope,
+            versions: entry.served_versions().map(Cow::from).collect(),
+            targets: TargetFields {
+                target_ref: entry.spec_has("targetRef"),
+                target_refs: entry.spec_has("targetRefs"),
+            },
+            parent_refs: entry.spec_has("parentRefs"),
+            // What a label says of a kind is only a hint: kinds of the catalog have profiles.
+            policy_label: None,
+            source: KindSource::BuiltIn,
+        }
     }
 }
 

@@ -84,6 +84,17 @@ fn a_policy_from_another_namespace_is_renamed_and_its_namespace_dropped() {
         "name: prod-web,",
         "name: prod-web, namespace: gateways,",
     );
+    // Kuadrant's own has no `namespace` there.
+    scratch.write(
+        "hub/crd.yaml",
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {name: ratelimitpolicies.kuadrant.io}\n\
+         spec:\n  group: kuadrant.io\n  scope: Namespaced\n\
+         \x20 names: {kind: RateLimitPolicy, plural: ratelimitpolicies}\n\
+         \x20 versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {\
+         spec: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {\
+         targetRef: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}]\n",
+    );
     scratch.write(
         "hub/grant.yaml",
         "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\n\
@@ -278,7 +289,11 @@ fn a_missing_secret_to_copy_is_a_warning() {
 #[test]
 fn text_that_flux_would_substitute_is_guarded() {
     let scratch = Scratch::with_worked_example();
-    scratch.edit("hub/limits.yaml", "window: 10s", "window: \"${WINDOW}\"");
+    scratch.edit(
+        "hub/limits.yaml",
+        "window: 10s}]",
+        "window: 10s}], when: [{predicate: \"request.path == '${PATH}'\"}]",
+    );
     render(&scratch).says("warning[work/substitution]");
     assert!(work(&scratch, GATEWAY_WORK).contains("    kustomize.toolkit.fluxcd.io/substitute: disabled\n"));
     assert!(!work(&scratch, "gateway-rbac").contains("substitute"));

@@ -189,9 +189,9 @@ fn a_listener_set_stays_on_the_hub_and_what_hangs_on_it_too() {
 }
 
 #[test]
-fn an_empty_section_and_a_parent_named_twice_change_nothing() {
+fn a_parent_named_twice_changes_nothing() {
     let scratch = hub();
-    let parents = "{name: prod-web, namespace: gateways, sectionName: \"\"}, {name: prod-web, namespace: gateways, port: 443}";
+    let parents = "{name: prod-web, namespace: gateways}, {name: prod-web, namespace: gateways, port: 443}";
     scratch.write("hub/routes.yaml", &route("cart", "shop", parents));
     // An API server refuses such references; who says that he knows gets the same as with one.
     render(&scratch).exits(3).says("error[route/invalid]");

@@ -17,7 +17,7 @@ impl Walk<'_> {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
             match fields.get(name) {
-                None if node.embedded => self.push(&here, true, "Required value".to_owned()),
+                None if node.embedded => self.required(&here),
                 None => {}
                 Some(Value::String(text)) if node.embedded => {
                     if let Some(problem) = type_meta_problem(name, text) {

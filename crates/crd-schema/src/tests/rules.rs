@@ -190,3 +190,67 @@ fn a_rule_that_does_not_compile_is_the_schemas_problem_alone() {
     );
     assert_eq!(texts(&of, &json!({})), Vec::<String>::new());
 }
+
+#[test]
+fn a_rule_without_an_answer_says_why_and_which_rule_it_is() {
+    let said = |rule: &str, message: Option<&str>, value: Value| {
+        let of = schema(json!({"type": "object", "properties": {
+            "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                "x-kubernetes-validations": [{"rule": rule, "message": message}]}}}));
+        assert_eq!(of.verify(), vec![], "{rule}");
+        texts(&of, &json!({"spec": value}))
+    };
+    // Also where the value is a function's argument, whatever the function.
+    for rule in [
+        "self.a == 1",
+        "size(self.a) == 1",
+        "string(self.a) == '1'",
+        "int(self.a) == 1",
+    ] {
+        assert_eq!(
+            said(rule, Some(" a must be one \n"), json!({})),
+            ["spec: Invalid value: no such key: a evaluating rule: a must be one"],
+            "{rule}"
+        );
+    }
+    assert_eq!(
+        said("1 / self.a == 1", None, json!({"a": 0})),
+        ["spec: Invalid value: division by zero evaluating rule: 1 / self.a == 1"]
+    );
+    assert_eq!(
+        said("self.a < 1", Some("a must be small"), json!({"a": []})),
+        [
+            "spec: Invalid value: 'no such overload': call arguments did not match a supported operator, function or \
+          macro signature for rule: a must be small"
+        ]
+    );
+}
+
+#[test]
+fn a_computed_message_of_no_text_or_of_several_lines_is_none() {
+    for computed in ["''", "' '", "'a\\nb'", "self.missing"] {
+        let of = schema(
+            json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            "x-kubernetes-validations": [{"rule": "false", "message": "fixed", "messageExpression": computed}]}),
+        );
+        assert_eq!(texts(&of, &json!({})), ["Invalid value: fixed"], "{computed}");
+    }
+}
+
+#[test]
+fn durations_are_gos_and_nothing_follows_the_last_unit() {
+    holds(
+        "duration(self.d) == duration('1h') + duration('30m')",
+        &json!({"d": "1h30m"}),
+    );
+    holds("duration(self.d) < duration('0s')", &json!({"d": "-1.5us"}));
+    for text in ["7s\u{e9}", "7sx", "7s ", "7", "s", "1d", "9999999999h"] {
+        assert_eq!(
+            verdict("duration(self.d) > duration('1s')", &json!({"d": text})),
+            [
+                "Invalid value: type conversion error from 'string' to 'google.protobuf.Duration' evaluating rule: broken"
+            ],
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! Which objects rendering uses, as far as names say it before anything is read.
+//!
+//! Owns: that question, for the kinds that what is rendered hangs on: our GatewayClasses, their Gateways, ListenerSets,
+//! routes, policies, ReferenceGrants. Flows in: the objects of the hub, the name of our controller, the table of kinds.
+//! Flows out: [`Use`]. Must not know: what is wrong with an object.
+//!
+//! Only what rendering uses can stop it, so only that is held against a schema that nobody put into the input. What cannot
+//! be told, because the reference itself is broken, counts as used: the schema says what is wrong with it.
+
+use std::collections::HashSet;
+
+use super::kinds::KindTable;
+use crate::api::gateway::GROUP;
+use crate::object::Object;
+use apimachinery::Field;
+
+/// Whether rendering uses an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It does, or it cannot be told.
+    Used,
+    /// It names nothing that is ours.
+    Unused,
+    /// It names nothing at all.
+    NamesNothing,
+}
+
+/// What is ours in a hub, by kind, namespace (empty for classes) and name.
+#[derive(Debug, Default)]
+pub(super) struct OursByName<'a> {
+    ours: HashSet<(&'a str, &'a str, &'a str)>,
+    namespace: &'a str,
+}
+
+/// The fields that say what an object hangs on.
+pub(super) const REFERENCES: [&str; 4] = ["parentRefs", "targetRef", "targetRefs", "targetSelectors"];
+
+impl<'a> OursByName<'a> {
+    /// Looks at all objects of the hub; `namespace` is for those that name none.
+    pub(super) fn new(
+        objects: &[&'a Object],
+        kinds: &KindTable,
+        controller_name: &str,
+        namespace: Option<&'a str>,
+    ) -> Self {
+        let mut chain = Self {
+            ours: HashSet::new(),
+            namespace: namespace.unwrap_or_default(),
+        };
+        let of = |wanted: &'static str| objects.iter().filter(move |object| object.is(GROUP, wanted));
+        for class in of("GatewayClass") {
+            let name = class.root().get("spec").get("controllerName");
+            if name.str().is_none_or(|name| name == controller_name) {
+                chain.ours.insert(("GatewayClass", "", &class.name));
+            }
+        }
+        for gateway in of("Gateway") {
+            let class = gateway.root().get("spec").get("gatewayClassName");
+            if class
+                .str()
+                .is_none_or(|class| chain.ours.contains(&("GatewayClass", "", class)))
+            {
+                chain.insert(gateway);
+            }
+        }
+        for set in of("ListenerSet").chain(of("XListenerSet")) {
+            if chain.names(set, &set.root().get("spec").get("parentRef"), "Gateway") {
+                chain.insert(set);
+            }
+        }
+        for object in objects {
+            let info = kinds.kind(&object.api_version.group, &object.kind);
+            if info.is_some_and(|info| info.parent_refs) && chain.use_of(object, kinds) == Use::Used {
+                chain.insert(object);
+            }
+        }
+        chain
+    }
+
+    /// Whether rendering uses `object`.
+    pub(super) fn use_of(&self, object: &Object, kinds: &KindTable) -> Use {
+        let group = object.api_version.group.as_str();
+        match (group, object.kind.as_str()) {
+            (GROUP, "ReferenceGrant") => return Use::Used,
+            (GROUP, "GatewayClass") => return used(self.ours.contains(&("GatewayClass", "", &object.name))),
+            (GROUP, "Gateway" | "ListenerSet") => return used(self.has(&object.kind, object)),
+            _ => {}
+        }
+        let info = kinds.kind(group, &object.kind);
+        if info.is_some_and(|info| !info.parent_refs && !info.targets.any()) {
+            return Use::Unused;
+        }
+        let spec = object.root().get("spec");
+        let fields = REFERENCES.map(|name| spec.get(name));
+        let mut present = fields.iter().filter(|field| field.is_present()).peekable();
+        if present.peek().is_none() {
+            // Of a kind that nobody knows this is nothing special.
+            return if info.is_some() {
+                Use::NamesNothing
+            } else {
+                Use::Unused
+            };
+        }
+        used(present.any(|field| match field.list() {
+            Ok(Some(_)) => field.items().any(|item| self.names(object, &item, "Gateway")),
+            _ => self.names(object, field, ""),
+        }))
+    }
+
+    /// Whether a reference of `object` leads to what is ours, or is broken, or selects what no name says.
+    fn names(&self, object: &Object, reference: &Field<'_>, default: &str) -> bool {
+        let kind = reference.get("kind");
+        let kind = if kind.is_present() {
+            kind.str()
+        } else {
+            Some(default)
+        };
+        let (Some(kind), Some(name)) = (kind, reference.get("name").str()) else {
+            return true;
+        };
+        match kind {
+            "" | "Namespace" => true,
+            "GatewayClass" => self.ours.contains(&(kind, "", name)),
+            _ => {
+                let namespace = reference.get("namespace");
+                let namespace = namespace.str().unwrap_or_else(|| self.namespace_of(object));
+                self.ours.contains(&(kind, namespace, name))
+            }
+        }
+    }
+
+    fn insert(&mut self, object: &'a Object) {
+        let namespace = object.namespace.as_deref().unwrap_or(self.namespace);
+        self.ours.insert((&object.kind, namespace, &object.name));
+    }
+
+    fn has(&self, kind: &str, object: &Object) -> bool {
+        self.ours
+            .contains(&(kind, self.namespace_of(object), &object.name))
+    }
+
+    fn namespace_of<'o>(&'o self, object: &'o Object) -> &'o str {
+        object.namespace.as_deref().unwrap_or(self.namespace)
+    }
+}
+
+const fn used(is_used: bool) -> Use {
+    if is_used { Use::Used } else { Use::Unused }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api::fixture::object;
+
+    fn of(api: &str, kind: &str, name: &str, spec: Value) -> Object {
+        object(
+            json!({"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "n"}, "spec": spec}),
+        )
+    }
+
+    fn uses(more: Object) -> Use {
+        let gateway = "gateway.networking.k8s.io/v1";
+        let hub = [
+            of(gateway, "GatewayClass", "ours", json!({"controllerName": "us"})),
+            of(
+                gateway,
+                "GatewayClass",
+                "other",
+                json!({"controllerName": "them"}),
+            ),
+            of(gateway, "Gateway", "ours", json!({"gatewayClassName": "ours"})),
+            of(gateway, "Gateway", "other", json!({"gatewayClassName": "other"})),
+            of(
+                gateway,
+                "ListenerSet",
+                "ours",
+                json!({"parentRef": {"name": "ours"}}),
+            ),
+            of(
+                gateway,
+                "HTTPRoute",
+                "ours",
+                json!({"parentRefs": [{"kind": "ListenerSet", "name": "ours"}]}),
+            ),
+            of(
+                gateway,
+                "HTTPRoute",
+                "other",
+                json!({"parentRefs": [{"name": "other"}]}),
+            ),
+            more,
+        ];
+        let hub: Vec<&Object> = hub.iter().collect();
+        let kinds = KindTable::built_in();
+        let chain = OursByName::new(&hub, &kinds, "us", None);
+        hub.last()
+            .map(|object| chain.use_of(object, &kinds))
+            .expect("objects")
+    }
+
+    #[test]
+    fn what_hangs_on_our_gateways_is_used_and_what_hangs_on_others_is_not() {
+        let policy = |kind: &str, name: &str| {
+            let target = json!({"targetRef": {"kind": kind, "name": name}});
+            uses(of("kuadrant.io/v1", "AuthPolicy", "p", target))
+        };
+        for kind in ["Gateway", "HTTPRoute"] {
+            assert_eq!(
+                (policy(kind, "ours"), policy(kind, "other")),
+                (Use::Used, Use::Unused),
+                "{kind}"
+            );
+        }
+        assert_eq!(policy("ListenerSet", "ours"), Use::Used);
+        assert_eq!(policy("GatewayClass", "other"), Use::Unused);
+        assert_eq!(policy("Gateway", "nobody"), Use::Unused);
+        let route = |name: &str| {
+            let parents = json!({"parentRefs": [{"name": "nobody"}, {"name": name}]});
+            uses(of("gateway.networking.k8s.io/v1", "GRPCRoute", "r", parents))
+        };
+        assert_eq!((route("ours"), route("other")), (Use::Used, Use::Unused));
+    }
+
+    #[test]
+    fn a_broken_reference_counts_as_ours_and_none_at_all_is_a_case_of_its_own() {
+        let policy = |spec: Value| uses(of("kuadrant.io/v1", "AuthPolicy", "p", spec));
+        assert_eq!(policy(json!({"targetRef": 7})), Use::Used);
+        assert_eq!(policy(json!({"targetRef": {"kind": "Gateway"}})), Use::Used);
+        assert_eq!(policy(json!({"targetref": {}})), Use::NamesNothing);
+        let gateway = |spec: Value| uses(of("gateway.networking.k8s.io/v1", "Gateway", "g", spec));
+        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Use::Used);
+        assert_eq!(gateway(json!({"gatewayClassName": "other"})), Use::Unused);
+    }
+
+    #[test]
+    fn other_kinds_are_not_used_and_unknown_ones_only_by_what_they_name() {
+        assert_eq!(
+            uses(of("cert-manager.io/v1", "Certificate", "c", json!({}))),
+            Use::Unused
+        );
+        let unknown = |spec: Value| uses(of("acme.io/v1", "WidgetPolicy", "w", spec));
+        assert_eq!(
+            unknown(json!({"targetRef": {"kind": "Gateway", "name": "ours"}})),
+            Use::Used
+        );
+        assert_eq!(unknown(json!({})), Use::Unused);
+    }
+}
