@@ -25,6 +25,7 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
         ViolationKind::UnknownField { known } => {
             let name = apimachinery::pointer::tokens(&violation.pointer).last();
             let near = nearest(&name.unwrap_or_default(), known.iter().map(String::as_str)).map(did_you_mean);
+            let near = near.or_else(|| violation.help.clone());
             Some(near.unwrap_or_else(|| match known.len() {
                 0 => "no field is allowed here".to_owned(),
                 1..=LISTED_MAX => format!("known fields: {}", known.join(", ")),
@@ -34,6 +35,13 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
         ViolationKind::NotSupported { value, supported } => {
             nearest(value.as_str()?, supported.iter().filter_map(Value::as_str)).map(did_you_mean)
         }
+        ViolationKind::Duplicate { keys } => Some(match keys.as_slice() {
+            [] => "remove one of the two".to_owned(),
+            keys => format!(
+                "give it another `{}`, or remove one of the two",
+                keys.join("` or `")
+            ),
+        }),
         ViolationKind::Rule { rule } => Some(format!("the rule is: {rule}")),
         _ => violation.help.clone(),
     }
@@ -104,13 +112,26 @@ const fn is_about_value(violation: &Violation) -> bool {
     )
 }
 
+/// Where a violation is: of an item that repeats another one, the field that should tell them apart.
+fn pointer_of(violation: &Violation) -> String {
+    match &violation.kind {
+        ViolationKind::Duplicate { keys } if keys.len() == 1 => {
+            let keys = keys.iter();
+            keys.fold(violation.pointer.clone(), |pointer, key| {
+                apimachinery::pointer::child(&pointer, key)
+            })
+        }
+        _ => violation.pointer.clone(),
+    }
+}
+
 /// The finding `object/schema` or `object/unknown-field` about `object`.
 fn finding(violation: &Violation, object: &Object) -> Finding {
     let subject = format!("{} {}: {violation}", object.kind, object.key());
     let (code, place) = if is_unknown_field(violation) {
         (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&violation.pointer))
     } else {
-        (Code::OBJECT_SCHEMA, object.place(&violation.pointer))
+        (Code::OBJECT_SCHEMA, object.place(&pointer_of(violation)))
     };
     let help = help(violation).unwrap_or_else(|| {
         let path = dotted(&violation.pointer).replace(['[', ']'], " ");

@@ -76,27 +76,34 @@ pub(crate) fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findin
         return;
     }
     let chain = Chain::new(hub, controller_name);
-    let mut twice: BTreeMap<(SourceId, SourceId), Vec<Finding>> = BTreeMap::new();
+    // By files, and whether rendering uses the objects.
+    let mut twice: BTreeMap<((SourceId, SourceId), bool), Vec<Finding>> = BTreeMap::new();
     let mut kept = Findings::new();
     for finding in std::mem::take(findings) {
-        if !concerns(&finding) || chain.holds(&finding) {
+        let is_used = !concerns(&finding) || chain.holds(&finding);
+        if let Some(files) = files_of_duplicate(&finding) {
+            twice.entry((files, is_used)).or_default().push(finding);
+        } else if is_used {
             kept.push(finding);
-        } else if let Some(files) = files_of_duplicate(&finding) {
-            twice.entry(files).or_default().push(finding);
         } else if !is_for_a_tool_to_fill_in(&finding, sources) && !chain.is_of_no_known_kind(&finding) {
             kept.push(bystander(finding));
         }
     }
-    for (_, group) in twice {
+    for ((_, is_used), group) in twice {
         let more = group.len().saturating_sub(1);
         let Some(first) = group.into_iter().next() else {
             continue;
         };
-        let mut finding = bystander(first);
+        let mut finding = if is_used { first } else { bystander(first) };
         if more > 0 {
             finding.message = format!(
-                "{}, and so are {more} more objects of these files",
-                finding.message
+                "{}, and so {} of these files",
+                finding.message,
+                if more == 1 {
+                    "is 1 more object".to_owned()
+                } else {
+                    format!("are {more} more objects")
+                }
             );
         }
         kept.push(finding);

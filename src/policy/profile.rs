@@ -304,8 +304,12 @@ impl Profile {
     /// The targets, for a help line: `Gateway, HTTPRoute`.
     #[must_use]
     pub fn target_kinds(&self) -> String {
-        let kinds: Vec<&str> = self.targets.iter().map(|target| target.kind.as_str()).collect();
-        kinds.join(", ")
+        self.target_kind_names().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same one by one.
+    pub(super) fn target_kind_names(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().map(|target| target.kind.as_str())
     }
 
     // --- the small language in which `profiles` describes kinds ---

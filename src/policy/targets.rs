@@ -109,7 +109,10 @@ impl<'a> Resolver<'_, 'a> {
                     policy.object.place(&format!("{}/kind", declared.pointer)),
                     what.clone(),
                 )
-                .help(format!("target one of: {}", profile.target_kinds())),
+                .help(match nearest(&declared.kind, profile.target_kind_names()) {
+                    Some(near) if near != declared.kind => format!("did you mean `{near}`?"),
+                    _ => format!("target one of: {}", profile.target_kinds()),
+                }),
             );
             return Target::NotAllowed(what);
         };

@@ -25,6 +25,13 @@ pub(crate) fn report_broken_rules(
     said: &Findings,
     findings: &mut Findings,
 ) {
+    // What has a field that does not exist lacks what was meant by it.
+    let unknown: BTreeSet<&Place> = said
+        .iter()
+        .filter(|finding| finding.code == Code::OBJECT_UNKNOWN_FIELD)
+        .map(|finding| &finding.place)
+        .collect();
+    let is_misspelled = |object: &Object| unknown.iter().any(|place| is_one_field(place, &object.place("")));
     let said: Vec<&Place> = said
         .iter()
         .filter(|finding| [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code))
@@ -34,7 +41,7 @@ pub(crate) fn report_broken_rules(
     let chain = Chain { attachments, ours };
     for (object, is_shipped) in chain.objects(synced) {
         let mut found = Vec::new();
-        if !hub.crds.contains_key(&object.group_kind()) {
+        if !hub.crds.contains_key(&object.group_kind()) && !is_misspelled(object) {
             found.extend(rules::broken(object));
         }
         if object.api_version.group == GROUP && ["Gateway", "ListenerSet"].contains(&object.kind.as_str()) {

@@ -176,7 +176,17 @@ impl Walk<'_> {
     fn unknown(&mut self, node: &Node, path: &Path<'_>) {
         let known = node.properties.keys().cloned().collect();
         let message = format!("unknown field {:?}", path.field());
-        self.add(path, ViolationKind::UnknownField { known }, false, message, None);
+        let name = match path {
+            Path::Key(_, name) => *name,
+            _ => "",
+        };
+        // What stands one level too far out is what a wrong indentation makes.
+        let inner = node
+            .properties
+            .iter()
+            .find(|(_, child)| child.child(name).is_some());
+        let help = inner.map(|(below, _)| format!("indent it: it belongs below `{below}`"));
+        self.add(path, ViolationKind::UnknownField { known }, false, message, help);
     }
 
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
@@ -212,13 +222,13 @@ impl Walk<'_> {
         }
         match &node.list_type {
             ListType::Atomic => {}
-            ListType::Set => self.repeats(items, path, Value::to_string),
-            ListType::Map(keys) => self.repeats(items, path, |item| key_of(item, keys)),
+            ListType::Set => self.repeats(items, path, &[], Value::to_string),
+            ListType::Map(keys) => self.repeats(items, path, keys, |item| key_of(item, keys)),
         }
     }
 
     /// One violation for every item that repeats the key of an earlier one.
-    fn repeats(&mut self, items: &[Value], path: &Path<'_>, key: impl Fn(&Value) -> String) {
+    fn repeats(&mut self, items: &[Value], path: &Path<'_>, keys: &[String], key: impl Fn(&Value) -> String) {
         if items.len() < 2 {
             return;
         }
@@ -227,7 +237,8 @@ impl Walk<'_> {
             let key = key(item);
             if seen.contains(&key) {
                 let message = format!("Duplicate value: {}", shorten(&key));
-                self.push(&Path::Index(path, index), false, message);
+                let kind = ViolationKind::Duplicate { keys: keys.to_vec() };
+                self.add(&Path::Index(path, index), kind, false, message, None);
             } else {
                 seen.insert(key);
             }

@@ -14,6 +14,11 @@ use serde_json::Value;
 pub enum ViolationKind {
     /// A value that the schema refuses.
     Invalid,
+    /// An item of a list that repeats an earlier one.
+    Duplicate {
+        /// The fields by which items are told apart; none: by all that they are.
+        keys: Vec<String>,
+    },
     /// A field that must be there and is not. The pointer is the field's own.
     Required,
     /// A value that is none of an enum's.

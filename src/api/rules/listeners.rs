@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use super::complaints::{Complaints, repeated, says};
 use super::hostnames::{Addresses, hostname};
+use crate::diagnostic::nearest;
 use apimachinery::Field;
 use apimachinery::names::NameRule;
 
@@ -46,6 +47,7 @@ pub(super) fn listener_set(complaints: &mut Complaints<'_>) {
 fn listeners(complaints: &mut Complaints<'_>) {
     let listeners = complaints.spec().get("listeners");
     for listener in listeners.items() {
+        known_protocol(complaints, &listener);
         tls(complaints, &listener);
         let name = listener.get("hostname");
         match protocol(&listener) {
@@ -73,6 +75,28 @@ fn listeners(complaints: &mut Complaints<'_>) {
             "remove one of them, or give it another `hostname` or `port`",
         );
     }
+}
+
+/// Protocols of Gateway API; a controller's own have its domain in front (docs/systems/gateway-api.md#listeners).
+const PROTOCOLS: [&str; 5] = ["HTTP", "HTTPS", "TLS", "TCP", "UDP"];
+
+fn known_protocol(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
+    let known = protocol(listener);
+    if known.is_empty() || known.contains('/') || PROTOCOLS.contains(&known) {
+        return;
+    }
+    let help = match nearest(known, PROTOCOLS) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "write one of {}, or a controller's own as DOMAIN/NAME",
+            PROTOCOLS.join(", ")
+        ),
+    };
+    complaints.doubtful(
+        &listener.get("protocol"),
+        format!("no controller knows the protocol `{known}`, so the listener serves nothing"),
+        help,
+    );
 }
 
 fn tls(complaints: &mut Complaints<'_>, listener: &Field<'_>) {

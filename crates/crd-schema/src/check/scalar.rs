@@ -41,7 +41,8 @@ impl Walk<'_> {
                 path.field(),
                 pattern.as_str()
             );
-            self.push(path, false, message);
+            let help = near_text(text, |near| pattern.accepts(near)).map(|near| format!("write `{near}`"));
+            self.push_with_help(path, false, message, help);
         }
         if let Some(format) = node.format
             && !format.accepts(text)
@@ -79,7 +80,7 @@ impl Walk<'_> {
                 path.field(),
                 bound.limit
             );
-            self.push(path, false, message);
+            self.push_with_help(path, false, message, range_help(node));
         }
         if let Some(bound) = &node.maximum
             && breaks(number, bound, Ordering::Greater)
@@ -90,7 +91,7 @@ impl Walk<'_> {
                 path.field(),
                 bound.limit
             );
-            self.push(path, false, message);
+            self.push_with_help(path, false, message, range_help(node));
         }
         if let Some(step) = node.multiple_of
             && step > 0.0
@@ -122,6 +123,60 @@ impl Walk<'_> {
         };
         self.add(path, kind, true, message, None);
     }
+}
+
+/// Which numbers there may be.
+fn range_help(node: &Node) -> Option<String> {
+    let than = |bound: &Bound, side: &str, or_equal: &str| {
+        let side = if bound.exclusive { side } else { or_equal };
+        format!("{side} {}", bound.limit)
+    };
+    let least = node
+        .minimum
+        .as_ref()
+        .map(|bound| than(bound, "more than", "at least"));
+    let most = node
+        .maximum
+        .as_ref()
+        .map(|bound| than(bound, "less than", "at most"));
+    let both: Vec<String> = least.into_iter().chain(most).collect();
+    (!both.is_empty()).then(|| format!("write a number of {}", both.join(" and ")))
+}
+
+/// A text that is accepted and that a slip makes of this one: other letters' case, blanks, signs that are no letters, or a
+/// unit of time written out.
+fn near_text(text: &str, accepts: impl Fn(&str) -> bool) -> Option<String> {
+    let trimmed = text.trim();
+    let lower = trimmed.to_ascii_lowercase();
+    let dashed: String = lower
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() || ".-*/".contains(letter) {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let candidates = [trimmed.to_owned(), lower.clone(), short_duration(&lower), dashed];
+    candidates
+        .into_iter()
+        .find(|near| near != text && !near.is_empty() && accepts(near))
+}
+
+/// `10 seconds` as `10s`.
+fn short_duration(text: &str) -> String {
+    const UNITS: [(&str, &str); 4] = [
+        ("millisecond", "ms"),
+        ("second", "s"),
+        ("minute", "m"),
+        ("hour", "h"),
+    ];
+    let mut short: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    for (unit, sign) in UNITS {
+        short = short.replace(&format!("{unit}s"), sign).replace(unit, sign);
+    }
+    short.replace("min", "m").replace("sec", "s")
 }
 
 fn breaks(number: &Number, bound: &Bound, side: Ordering) -> bool {
