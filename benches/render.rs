@@ -168,13 +168,28 @@ fn write_hub(hub: &Path, clusters: usize, gateways: usize, policies: usize) -> R
                 text,
                 "---\napiVersion: {group}/{version}\nkind: {kind}\nmetadata: {{name: p{index}-{gateway}, namespace: \
                  infra}}\nspec:\n  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: \
-                 gw-{gateway}{section}}}\n  defaults:\n    limits:\n      per-client: {{rates: [{{limit: 100, \
-                 window: 10s}}]}}\n      per-host: {{rates: [{{limit: 1000, window: 1m}}]}}"
+                 gw-{gateway}{section}}}\n{}",
+                settings(kind)
             )?;
         }
         write(&format!("gateway-{gateway}.yaml"), text)?;
     }
     Ok(bytes)
+}
+
+/// What a policy of a kind says besides its target.
+fn settings(kind: &str) -> &'static str {
+    match kind {
+        "AuthPolicy" => {
+            "  defaults:\n    rules:\n      authentication:\n        per-client: {anonymous: {}}\n        per-host: {anonymous: {}}"
+        }
+        "DNSPolicy" => "  providerRefs: [{name: aws}]",
+        "TLSPolicy" => "  issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: le}",
+        _ => {
+            "  defaults:\n    limits:\n      per-client: {rates: [{limit: 100, window: 10s}]}\n      per-host: {rates: \
+             [{limit: 1000, window: 1m}]}"
+        }
+    }
 }
 
 /// The same hub with one line of one policy changed.

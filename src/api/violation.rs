@@ -145,5 +145,7 @@ fn finding(violation: &Violation, object: &Object) -> Finding {
             fields.join(".")
         )
     });
-    Finding::new(code, place, subject).help(help)
+    let mut finding = Finding::new(code, place, subject).help(help);
+    finding.is_rule = matches!(violation.kind, ViolationKind::Rule { .. });
+    finding
 }

@@ -41,6 +41,8 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
+    /// A rule of a schema over all that stands inside of the place: who knows which part of that is wrong says it better.
+    pub(crate) is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
     pub(crate) causes: Vec<Place>,
     /// Why it is not counted, where somebody accepted it.
@@ -62,6 +64,7 @@ impl Finding {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            is_rule: false,
             causes: Vec::new(),
             suppressed: None,
             settles: Vec::new(),

@@ -101,6 +101,7 @@ impl Findings {
             true
         });
         self.drop_settled();
+        self.explain_rules();
         self.drop_consequences();
     }
 
@@ -129,6 +130,34 @@ impl Findings {
         // the stages came by, and repeats must meet.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         self.found.dedup();
+    }
+
+    /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does not
+    /// exist, an API server does not get as far as its rules.
+    fn explain_rules(&mut self) {
+        let (rules, mut others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut self.found)
+            .into_iter()
+            .partition(|finding| finding.is_rule);
+        for rule in rules {
+            let is_unknown = |other: &Finding| {
+                other.code == Code::OBJECT_UNKNOWN_FIELD
+                    && other.severity == Severity::Error
+                    && other.place.is_in_object_of(&rule.place)
+            };
+            let tells = |other: &&mut Finding| {
+                other.severity == Severity::Error
+                    && (other.code.is_about_meaning() || other.code.is_about_shape())
+                    && other.place.is_within(&rule.place)
+            };
+            if others.iter().any(is_unknown) {
+                continue;
+            }
+            match others.iter_mut().find(tells) {
+                Some(other) => other.notes.push(rule.message),
+                None => others.push(rule),
+            }
+        }
+        self.found = others;
     }
 
     /// Drops what only follows from something else that is found, and is as severe.
@@ -241,6 +270,7 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         related,
         notes,
         help,
+        is_rule: _,
         causes: _,
         settles: _,
         suppressed,

@@ -92,8 +92,20 @@ impl Place {
         self.field().map(|(document, _)| document)
     }
 
+    /// Whether both are in one object: of one document or, in a `List`, of one item of it.
+    pub(super) fn is_in_object_of(&self, other: &Self) -> bool {
+        let object = |place: &Self| {
+            let (document, pointer) = place.field()?;
+            let item = pointer
+                .strip_prefix("/items/")
+                .and_then(|rest| rest.split('/').next());
+            Some((document, item.map(str::to_owned)))
+        };
+        object(self).is_some() && object(self) == object(other)
+    }
+
     /// Whether this is the same field of the same document as another place, or stands below it.
-    pub(super) fn is_within(&self, outer: &Self) -> bool {
+    pub(crate) fn is_within(&self, outer: &Self) -> bool {
         let (Some((document, pointer)), Some((of, root))) = (self.field(), outer.field()) else {
             return false;
         };

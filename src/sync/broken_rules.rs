@@ -15,8 +15,8 @@ use crate::object::Object;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
 
-/// Reports what an API server would refuse of the objects in our chain whose CRD is not in the input, and what nobody
-/// serves of those that have one. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its structure is not told again.
+/// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input, and
+/// where it is, which part of a value its rules refuse. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its structure is not told again.
 pub(crate) fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
@@ -32,8 +32,11 @@ pub(crate) fn report_broken_rules(
         .map(|finding| &finding.place)
         .collect();
     let is_misspelled = |object: &Object| unknown.iter().any(|place| is_one_field(place, &object.place("")));
+    let refused = said.iter().filter(|finding| finding.is_rule);
+    let refused: Vec<&Place> = refused.map(|finding| &finding.place).collect();
     let said: Vec<&Place> = said
         .iter()
+        .filter(|finding| !finding.is_rule)
         .filter(|finding| [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code))
         .map(|finding| &finding.place)
         .collect();
@@ -41,8 +44,15 @@ pub(crate) fn report_broken_rules(
     let chain = Chain { attachments, ours };
     for (object, is_shipped) in chain.objects(synced) {
         let mut found = Vec::new();
-        if !hub.crds.contains_key(&object.group_kind()) && !is_misspelled(object) {
-            found.extend(rules::broken(object));
+        if !is_misspelled(object) {
+            // A CRD of the input decides what is refused; we say of which part.
+            let has_crd = hub.crds.contains_key(&object.group_kind());
+            let is_refused = |finding: &Finding| {
+                let mut refused = refused.iter();
+                finding.severity == Severity::Warning || refused.any(|rule| finding.place.is_within(rule))
+            };
+            let broken = rules::broken(object).into_iter();
+            found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
         }
         if object.api_version.group == GROUP && ["Gateway", "ListenerSet"].contains(&object.kind.as_str()) {
             found.extend(rules::conflicting(object));
