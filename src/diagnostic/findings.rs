@@ -144,7 +144,7 @@ impl Findings {
                     && other.severity == Severity::Error
                     && other.place.is_in_object_of(&rule.place)
             };
-            let tells = |other: &&mut Finding| {
+            let tells = |other: &&Finding| {
                 other.severity == Severity::Error
                     && (other.code.is_about_meaning() || other.code.is_about_shape())
                     && other.place.is_within(&rule.place)
@@ -152,8 +152,12 @@ impl Findings {
             if others.iter().any(is_unknown) {
                 continue;
             }
-            match others.iter_mut().find(tells) {
-                Some(other) => other.notes.push(rule.message),
+            match others.iter().find(tells).cloned() {
+                // Several stages may have found it.
+                Some(told) => others
+                    .iter_mut()
+                    .filter(|other| **other == told)
+                    .for_each(|other| other.notes.push(rule.message.clone())),
                 None => others.push(rule),
             }
         }

@@ -64,7 +64,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("port-as-text", "payments/gateway.yaml", Replace("port: 443", "port: \"443\""),
         "\"443\"", "quotes"),
     mistake("two-listeners-of-one-name", "shop/gateway.yaml", Replace("- name: api", "- name: web"),
-        "name: web\n    hostname: api", "another"),
+        "name: web\n    hostname: api", "a name of its own"),
     mistake("two-listeners-of-one-hostname", "shop/gateway.yaml", Replace("hostname: api.shop.acme.example", "hostname: shop.acme.example"),
         "name: api", "hostname"),
     mistake("limit-as-text", "shop/limits.yaml", Replace("limit: 100", "limit: \"100\""),
