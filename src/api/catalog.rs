@@ -17,7 +17,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::crd::{Crd, Scope};
 use pack::Packed;
@@ -113,16 +113,20 @@ impl Entry {
         };
         let versions: Option<Vec<Value>> = self.versions().filter(is_wanted).map(Packed::value).collect();
         let spec = self.definition.get("spec")?;
-        let definition = json!({
-            "metadata": self.definition.get("metadata")?.value()?,
-            "spec": {
-                "group": self.group,
-                "names": spec.get("names")?.value()?,
-                "scope": spec.get("scope")?.value()?,
-                "versions": versions?,
-            },
-        });
-        Crd::read(&definition).ok()
+        // Not by `json!`, which would copy the schemas.
+        let object = |fields: [(&str, Value); 4]| {
+            let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+            Value::Object(fields.collect())
+        };
+        let spec = object([
+            ("group", Value::from(self.group)),
+            ("names", spec.get("names")?.value()?),
+            ("scope", spec.get("scope")?.value()?),
+            ("versions", Value::Array(versions?)),
+        ]);
+        let metadata = self.definition.get("metadata")?.value()?;
+        let definition = [("metadata".to_owned(), metadata), ("spec".to_owned(), spec)];
+        Crd::read(&Value::Object(definition.into_iter().collect())).ok()
     }
 
     fn version(self, name: &str) -> Option<Packed<'static>> {
