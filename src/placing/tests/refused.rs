@@ -141,7 +141,7 @@ kind: AddOnPlacementScore
 metadata: {name: r, namespace: c1}
 status: {scores: [{name: x, value: 1}, {name: x, value: 2}]}
 ";
-    assert_eq!(refused(yaml).0, "/status/scores/1");
+    assert_eq!(refused(yaml).0, "/status/scores/1/name");
 }
 
 #[test]
