@@ -4,6 +4,7 @@
 //! know: what is wrong or why.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -12,6 +13,7 @@ use spokewright::pipeline;
 
 use super::next;
 use super::options::ReadOptions;
+use super::reporting::kept;
 use super::show;
 use super::status::Status;
 use super::watch::watch;
@@ -49,7 +51,7 @@ impl Check {
 
     fn once(&self) -> anyhow::Result<Status> {
         let request = self.options.request()?;
-        let loaded = self.options.load(&request)?;
+        let loaded = kept(self.options.load(&request)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
@@ -80,6 +82,9 @@ impl Check {
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);
+        }
+        if self.watch {
+            drop(ManuallyDrop::into_inner(loaded));
         }
         Ok(status)
     }

@@ -377,6 +377,80 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_from_an_object_is_left_out_where_something_as_severe_is_found_in_it() {
+        let at = |index, pointer: &str| {
+            Place::value(
+                DocumentId {
+                    source: SourceId(0),
+                    index,
+                },
+                pointer,
+            )
+        };
+        let consequence = || {
+            Finding::new(Code::POLICY_UNUSED, at(1, "/spec"), "nobody receives it").follows_from(at(0, ""))
+        };
+        let left = |root: Finding| {
+            let mut findings = Findings::new();
+            findings.push(consequence());
+            findings.push(root);
+            findings.finish(&BTreeMap::new(), Warnings::Reported);
+            findings.iter().any(|finding| finding.code == Code::POLICY_UNUSED)
+        };
+        let root = |code, index| Finding::new(code, at(index, "/spec/x"), "wrong");
+        assert!(!left(root(Code::OBJECT_SCHEMA, 0)), "an error explains a warning");
+        assert!(!left(root(Code::GATEWAY_NOT_PLACED, 0)), "and so does a warning");
+        assert!(left(root(Code::OBJECT_SCHEMA, 2)), "in another object");
+        let error = consequence().severity(Severity::Error);
+        let mut findings = Findings::new();
+        findings.push(error);
+        findings.push(root(Code::GATEWAY_NOT_PLACED, 0));
+        findings.finish(&BTreeMap::new(), Warnings::Reported);
+        assert_eq!(findings.count(Severity::Error), 1, "no warning hides an error");
+        assert!(left(consequence()), "two consequences do not explain each other");
+    }
+
+    #[test]
+    fn a_rule_of_a_schema_is_a_note_of_what_tells_its_part_and_nothing_beside_an_unknown_field() {
+        let at = |pointer: &str| {
+            Place::value(
+                DocumentId {
+                    source: SourceId(0),
+                    index: 0,
+                },
+                pointer,
+            )
+        };
+        let rule = || {
+            let mut rule = Finding::new(Code::OBJECT_SCHEMA, at("/items/0/spec"), "the rule");
+            rule.is_rule = true;
+            rule
+        };
+        let told = |other: Finding| {
+            let mut findings = Findings::new();
+            findings.push(rule());
+            findings.push(other);
+            findings.finish(&BTreeMap::new(), Warnings::Reported);
+            let told = findings
+                .iter()
+                .map(|finding| (finding.message.clone(), finding.notes.clone()));
+            told.collect::<Vec<_>>()
+        };
+        let inside = Finding::new(Code::GATEWAY_INVALID, at("/items/0/spec/listeners/1"), "this one");
+        assert_eq!(
+            told(inside),
+            [("this one".to_owned(), vec!["the rule".to_owned()])]
+        );
+        let unknown = |item: &str| Finding::new(Code::OBJECT_UNKNOWN_FIELD, at(item), "no field");
+        assert_eq!(told(unknown("/items/0/spec/x")).len(), 1);
+        assert_eq!(
+            told(unknown("/items/1/spec/x")).len(),
+            2,
+            "another object of the list"
+        );
+    }
+
+    #[test]
     fn an_override_changes_or_drops_a_code() {
         let warning = SeverityOverride::Severity(Severity::Warning);
         let code = Code::POLICY_TARGET_NOT_FOUND;
