@@ -129,6 +129,15 @@ impl Entry {
         Crd::read(&Value::Object(definition.into_iter().collect())).ok()
     }
 
+    /// The schema of the spec of each version.
+    #[cfg(test)]
+    pub(crate) fn specs(self) -> impl Iterator<Item = Value> {
+        self.versions().filter_map(|version| {
+            let schema = version.get("schema")?.get("openAPIV3Schema")?;
+            schema.get("properties")?.get("spec")?.value()
+        })
+    }
+
     fn version(self, name: &str) -> Option<Packed<'static>> {
         self.versions()
             .find(|version| version.get("name").and_then(Packed::text) == Some(name))

@@ -264,6 +264,11 @@ fn an_entry_that_chooses_nothing_or_cannot_choose_is_refused() {
             "add `names: [NAMESPACE/NAME]`",
         ),
         (
+            core("secrets", "\"labelSelector\": {}"),
+            "would ship every object of the kind",
+            "add `matchLabels` or `matchExpressions`",
+        ),
+        (
             core("configmaps", "\"names\": [\"ca\"]"),
             "named by its namespace, a slash and its name",
             "write `NAMESPACE/NAME`",

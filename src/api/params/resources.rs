@@ -153,6 +153,12 @@ impl Check<'_> {
         }
         if labels.is_present() {
             match LabelSelector::read(&labels).compile() {
+                // To Kubernetes it means everything: too much to be shipped by a slip.
+                Ok(selector) if selector.requirements.is_empty() => {
+                    let message = "a label selector without requirements would ship every object of the kind";
+                    let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
+                    self.invalid(labels.pointer(), message, Some(help.to_owned()));
+                }
                 Ok(selector) => chosen.labels = Some(selector),
                 Err(error) => self.invalid(labels.pointer(), error.to_string(), None),
             }
