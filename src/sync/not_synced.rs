@@ -177,8 +177,7 @@ fn not_synced(
             object.identity()
         ),
     )
-    .label(format!("{} has the class `{class}`", gateway.object.identity()))
-    .follows_from(object.place(""));
+    .label(format!("{} has the class `{class}`", gateway.object.identity()));
     let finding = match ours.classes.get(class) {
         Some(known) => finding.follows_from(known.class.object.place("")),
         None => finding,
