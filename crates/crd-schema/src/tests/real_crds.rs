@@ -245,6 +245,17 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
                         .map(|error| format!("Invalid value: {}", error.message))
                         .collect(),
                 };
+                // Why a rule has no answer is worded as an API server words it; that engine has words of its own.
+                for message in said.iter_mut().chain(&mut expected) {
+                    let signs = [
+                        " evaluating rule: ",
+                        "'no such overload'",
+                        "rule evaluation error: ",
+                    ];
+                    if signs.iter().any(|sign| message.contains(sign)) {
+                        "Invalid value: the rule has no answer".clone_into(message);
+                    }
+                }
                 said.sort();
                 expected.sort();
                 assert_eq!(said, expected, "{}\n{value:#}", path.display());
