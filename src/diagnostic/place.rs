@@ -88,7 +88,7 @@ impl Place {
     }
 
     /// The document, if it has one.
-    pub(super) fn document(&self) -> Option<DocumentId> {
+    pub(crate) fn document(&self) -> Option<DocumentId> {
         self.field().map(|(document, _)| document)
     }
 

@@ -300,21 +300,8 @@ impl<'h> Chain<'h> {
 
     /// The object of the hub that a place is in; several may stand in one document, a `List`.
     fn at(&self, place: &Place) -> Option<&'h Object> {
-        let (Place::Field {
-            document, pointer, ..
-        }
-        | Place::Embedded {
-            document, pointer, ..
-        }) = place
-        else {
-            return None;
-        };
-        let here = self.by_document.get(document)?.iter().copied();
-        here.into_iter().find(|object| {
-            pointer
-                .strip_prefix(object.origin.pointer.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        let here = self.by_document.get(&place.document()?)?.iter().copied();
+        here.into_iter().find(|object| place.is_within(&object.place("")))
     }
 
     /// Whether rendering uses an object, or would without the mistake in it.

@@ -158,21 +158,9 @@ impl<'a> About<'a> {
 
     /// The object at a place.
     fn object(&self, place: &Place) -> Option<&'a Object> {
-        let (Place::Field {
-            document, pointer, ..
-        }
-        | Place::Embedded {
-            document, pointer, ..
-        }) = place
-        else {
-            return None;
-        };
-        let is_inside = |object: &&&Object| {
-            let rest = pointer.strip_prefix(&object.origin.pointer);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let is_inside = |object: &&&Object| place.is_within(&object.place(""));
         // A list may hold lists.
-        let all = self.objects.get(document)?.iter().filter(is_inside);
+        let all = self.objects.get(&place.document()?)?.iter().filter(is_inside);
         all.max_by_key(|object| object.origin.pointer.len()).copied()
     }
 }

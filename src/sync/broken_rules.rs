@@ -68,24 +68,7 @@ pub(crate) fn report_broken_rules(
 
 /// Whether two places are one field, or one stands inside the other.
 fn is_one_field(one: &Place, other: &Place) -> bool {
-    let (
-        Place::Field {
-            document, pointer, ..
-        },
-        Place::Field {
-            document: other_document,
-            pointer: other,
-            ..
-        },
-    ) = (one, other)
-    else {
-        return false;
-    };
-    let holds = |outer: &str, inner: &str| {
-        let rest = inner.strip_prefix(outer);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    document == other_document && (holds(pointer, other) || holds(other, pointer))
+    one.is_within(other) || other.is_within(one)
 }
 
 /// What renderings of our Gateways follow from.
