@@ -54,6 +54,7 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
+pub use check::check_metadata;
 pub use crd::{Crd, CrdVersion, Scope};
 pub use problem::SchemaProblem;
 pub use schema::Schema;
