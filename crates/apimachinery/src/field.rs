@@ -123,7 +123,7 @@ impl<'a> Field<'a> {
     /// # Errors
     /// [`Mismatch`] when the value is no integer of 64 bits.
     pub fn integer(&self) -> Result<Option<i64>, Mismatch> {
-        self.typed("an integer", Value::as_i64)
+        self.typed("an integer", whole_number)
     }
 
     /// The boolean here; `Ok(None)` when absent.
@@ -166,13 +166,29 @@ impl<'a> Field<'a> {
     }
 }
 
+/// A number without a fraction, as far as floats hold every integer.
+fn whole_number(value: &Value) -> Option<i64> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
+    value.as_i64().or_else(|| {
+        let whole = |float: &f64| float.fract() == 0.0 && float.abs() <= EXACT_MAX;
+        let float = value.as_f64().filter(whole)?;
+        #[expect(clippy::cast_possible_truncation, reason = "it was looked at")]
+        let integer = float as i64;
+        Some(integer)
+    })
+}
+
 /// What a value is, for people.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(number) if number.is_f64() => "a number",
-        Value::Number(_) => "an integer",
+        Value::Number(number) if number.is_i64() => "an integer",
+        Value::Number(number) if number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
+            "a number with a fraction"
+        }
+        // An integer to a person, and none to Go.
+        Value::Number(_) => "a number beyond 64 bits",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "a mapping",
