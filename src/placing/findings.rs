@@ -3,7 +3,7 @@
 //! Owns: code, words and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
 //! findings at the places of their fields. Must not know: which Placements count.
 
-use ocm_placement::{Difference, Evaluation, InvalidField, Problem, ProblemKind};
+use ocm_placement::{Difference, Evaluation, InvalidField, Inventory, Problem, ProblemKind};
 
 use super::location::{object_of, place_of};
 use crate::diagnostic::{Code, Finding, first_names};
@@ -82,8 +82,8 @@ fn misconfigured(hub: &Hub, problem: &Problem, message: &str) -> Finding {
 /// At most so many clusters are named.
 const MOST_NAMES: usize = 10;
 
-/// The warning `placement/differs`.
-pub(super) fn differs(hub: &Hub, difference: &Difference) -> Finding {
+/// The warning `placement/differs`, where no object is missing from the evaluation for what is wrong with it.
+pub(super) fn differs(hub: &Hub, inventory: &Inventory<'_>, difference: &Difference) -> Finding {
     let Difference { namespace, name, .. } = difference;
     let part = |clusters: &[String], text: &str| {
         (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))
@@ -108,8 +108,14 @@ pub(super) fn differs(hub: &Hub, difference: &Difference) -> Finding {
     let given = given.filter(|decision| {
         decision.namespace_or_empty() == namespace && decision.label(PLACEMENT_LABEL) == Some(name)
     });
-    let finding = given.fold(finding, |finding, decision| {
-        finding.follows_from(decision.place(""))
+    let left_out = hub.objects.iter().filter(|object| {
+        object.api_version.group == ocm_placement::GROUP && inventory.rejected().contains(&object.identity())
     });
+    let refused = hub.refused.iter();
+    let refused = refused.filter(|object| object.api_version.group == ocm_placement::GROUP);
+    let finding = given
+        .chain(left_out)
+        .chain(refused)
+        .fold(finding, |finding, object| finding.follows_from(object.place("")));
     parts.into_iter().flatten().fold(finding, Finding::note)
 }

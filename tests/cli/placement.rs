@@ -242,3 +242,76 @@ fn bad_placements_are_errors_or_conditions() {
         .exits(3)
         .says("error[object/duplicate]");
 }
+
+#[test]
+fn a_cluster_whose_name_no_namespace_has_is_an_error_where_a_placement_chooses_it() {
+    let clusters = "hub/clusters/clusters.yaml";
+    let named = |scratch: &Scratch| {
+        scratch.edit(clusters, "name: eu-2", "name: eu.2");
+    };
+    // An API server takes it, and committed decisions do not choose it.
+    let decided = fleet();
+    named(&decided);
+    for file in ["shop", "payments"] {
+        let path = format!("hub/{file}/placement.yaml");
+        decided.edit(&path, "  - {clusterName: eu-2, reason: \"\"}\n", "");
+    }
+    let run = decided.run(&["check", "--placement", "decisions"]);
+    run.exits(0);
+    let evaluated = undecided();
+    named(&evaluated);
+    let run = evaluated.run(&["check"]);
+    run.exits(3);
+    let expected = "error[object/invalid-name]: cluster `eu.2` can hold no works: they stand in a namespace of its name, \
+                    and no namespace can have it";
+    assert!(run.stdout.starts_with(expected), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("--> hub/clusters/clusters.yaml:18:9"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout
+            .contains("help: register it under another name, such as `eu-2`"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.stdout.matches("error[").count(), 1, "{}", run.stdout);
+    // OCM's webhook reads the name of a cluster that has client configs, and of no other.
+    let configured = decided;
+    configured.edit(
+        clusters,
+        "spec:\n  hubAcceptsClient: true\n---",
+        "spec:\n  managedClusterClientConfigs: [{url: \"https://eu\"}]\n---",
+    );
+    configured.edit(clusters, "name: eu-1", "name: eu.1");
+    let run = configured.run(&["check", "--placement", "decisions", "-q"]);
+    run.exits(3);
+    assert!(
+        run.stdout
+            .contains("ManagedCluster eu.1: metadata.name format is not correct: "),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_taint_takes_a_list_for_a_time_as_an_api_server_does() {
+    let scratch = undecided();
+    scratch.edit(
+        "hub/clusters/clusters.yaml",
+        "hubAcceptsClient: true",
+        "taints: [{key: a, effect: PreferNoSelect, timeAdded: []}]",
+    );
+    scratch.run(&["check", "--deny", "warnings"]).exits(0);
+    scratch.edit("hub/clusters/clusters.yaml", "timeAdded: []", "timeAdded: {}");
+    let run = scratch.run(&["check"]);
+    run.exits(3);
+    assert!(
+        run.stdout.contains(
+            "spec.taints[0].timeAdded: Invalid value: \"\": spec.taints[0].timeAdded in body must be of type date-time: \"\""
+        ),
+        "{}",
+        run.stdout
+    );
+}
