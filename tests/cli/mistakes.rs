@@ -124,7 +124,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("limit-beyond-64-bits", "shop/limits.yaml", Replace("limit: 100", "limit: 9223372036854775808"),
         "9223372036854775808", "9223372036854775807"),
     mistake("lease-beyond-64-bits", "clusters/clusters.yaml", Replace("hubAcceptsClient: true", "leaseDurationSeconds: 9223372036854775808"),
-        "9223372036854775808", "9223372036854775807"),
+        "9223372036854775808", "2147483647"),
     mistake("lease-beyond-32-bits", "clusters/clusters.yaml", Replace("hubAcceptsClient: true", "leaseDurationSeconds: 2147483648"),
         "2147483648", "2147483647"),
     mistake("binding-of-another-set", "clusters/clusterset.yaml", Replace("  clusterSet: edge", "  clusterSet: edges"),

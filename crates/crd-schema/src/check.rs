@@ -446,7 +446,11 @@ fn type_help(node: &Node, value: &Value) -> Option<String> {
         }
         (Type::Array, Value::Object(_)) => Some("put \"- \" in front: a list is expected".to_owned()),
         (Type::Integer, Value::Number(number)) if !number.is_i64() => {
-            Some(format!("write a whole number from {} to {}", i64::MIN, i64::MAX))
+            let (least, most) = match format_of(node) {
+                Some(Format::Int32) => (i64::from(i32::MIN), i64::from(i32::MAX)),
+                _ => (i64::MIN, i64::MAX),
+            };
+            Some(format!("write a whole number from {least} to {most}"))
         }
         _ => None,
     }

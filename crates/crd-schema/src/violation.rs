@@ -140,7 +140,7 @@ impl<'p> Path<'p> {
     /// As the validator of structural schemas writes it: a dot before every name, also before a map's key and whatever
     /// the name holds. kubernetes/kube-openapi pkg/validation/validate/object_validator.go@b70ca82be4d0.
     pub(crate) fn dotted(&self) -> String {
-        self.written(|parent, key| joined(parent, key))
+        self.written(joined)
     }
 
     /// As everything after that validator writes it, CEL rules among them: brackets around a map's key.
