@@ -10,12 +10,18 @@ use crate::diagnostic::{Code, Finding, first_names};
 use crate::hub::Hub;
 use crate::object::well_known::PLACEMENT_LABEL;
 
-/// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, and times that would
-/// decide something in a run without a clock.
+/// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, times that would
+/// decide something in a run without a clock, and Placements that a live hub decides by luck or moves for ever.
 #[must_use]
 pub fn problems(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
-    let problems = evaluation.problems();
+    let problems = all_problems(evaluation);
     problems.iter().map(|problem| finding(hub, problem)).collect()
+}
+
+pub(super) fn all_problems(evaluation: &Evaluation<'_>) -> Vec<Problem> {
+    let mut problems = evaluation.problems();
+    problems.extend(evaluation.unsettled());
+    problems
 }
 
 /// Placements whose decisions no API server would take.
@@ -61,6 +67,21 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
             let message = format!("Placement {key} selects no cluster");
             Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message)
                 .help("`spokewright placement --why CLUSTER` says what drops a cluster")
+        }
+        ProblemKind::OrderDependent { contested } => {
+            let message =
+                format!("the order in which OCM schedules Placements decides which clusters {key} gets");
+            Finding::new(Code::PLACEMENT_ORDER_DEPENDENT, at, message)
+                .note(format!(
+                    "in some orders and not in others: {}",
+                    first_names(contested, MOST_NAMES)
+                ))
+                .help("commit its decisions, which hold in any order: `spokewright placement --write DIR`")
+        }
+        ProblemKind::NeverSettles => {
+            let message = format!("OCM would go on moving Placement {key} between clusters for ever");
+            Finding::new(Code::PLACEMENT_UNSETTLED, at, message)
+                .help("give the prioritizer Steady a weight above 0: what was chosen stays then")
         }
         ProblemKind::NameIsNoLabelValue => {
             let message = format!(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
 
-use super::findings::{differs, finding};
+use super::findings::{all_problems, differs, finding};
 use super::given::GivenDecisions;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
@@ -122,7 +122,7 @@ impl Placing<'_> {
         let Some(evaluation) = &self.evaluation else {
             return;
         };
-        let problems = evaluation.problems();
+        let problems = all_problems(evaluation);
         let problems = problems.iter().filter(|problem| {
             let key = (problem.namespace.clone(), problem.name.clone());
             self.evaluated.contains(&key)
