@@ -194,3 +194,23 @@ fn type_name(value: &Value) -> &'static str {
         Value::Object(_) => "a mapping",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_integer_has_64_bits_and_no_fraction_and_any_other_number_is_called_what_it_is() {
+        let of = |value: Value| Field::new(&value).integer().map_err(|mismatch| mismatch.found);
+        assert_eq!(of(json!(i64::MAX)), Ok(Some(i64::MAX)));
+        assert_eq!(of(json!(-3.0)), Ok(Some(-3)));
+        assert_eq!(of(json!(null)), Ok(None));
+        assert_eq!(of(json!(1.5)), Err("a number with a fraction"));
+        for beyond in [json!(9_223_372_036_854_775_808_u64), json!(1e20), json!(-1e19)] {
+            assert_eq!(of(beyond), Err("a number beyond 64 bits"));
+        }
+        assert_eq!(of(json!("1")), Err("a string"));
+    }
+}

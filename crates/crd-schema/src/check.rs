@@ -155,8 +155,9 @@ impl Walk<'_> {
 
     /// Reports a wrong type; `false` means that it was wrong.
     ///
-    /// The rules, surprises included, are those of kubernetes/kube-openapi pkg/validation/validate/type.go@114aa73fce1c:
-    /// a text with a format may as well be a list, and any other value of a wrong type is compared with the format.
+    /// The rules, surprises included, are those of
+    /// kubernetes/kube-openapi pkg/validation/validate/type.go@114aa73fce1c689712d89215533701d76f6546e5: a text with a
+    /// format may as well be a list, and any other value of a wrong type is compared with the format.
     fn type_fits(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
         // Instead of `type`, which such a level may not have; a pattern beside it binds texts alone.
         let (expected, fits) = if node.int_or_string {
@@ -423,7 +424,7 @@ fn format_name(value: &Value) -> &'static str {
 }
 
 /// The format of a level, where the API server does not drop it for belonging to another type:
-/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go@03f23ae1d47f.
+/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go@03f23ae1d47f4084a6ed11520485ff384e086d30.
 fn format_of(node: &Node) -> Option<Format> {
     let is_kept = |format: &Format| match format {
         Format::Int32 | Format::Int64 => node.kind == Some(Type::Integer),

@@ -138,7 +138,7 @@ impl<'p> Path<'p> {
     }
 
     /// As the validator of structural schemas writes it: a dot before every name, also before a map's key and whatever
-    /// the name holds. kubernetes/kube-openapi pkg/validation/validate/object_validator.go@b70ca82be4d0.
+    /// the name holds. kubernetes/kube-openapi pkg/validation/validate/object_validator.go@b70ca82be4d0238f92e45b618ddfff8c8381c8c8.
     pub(crate) fn dotted(&self) -> String {
         self.written(joined)
     }
