@@ -45,13 +45,13 @@ pub(crate) fn node() -> Node {
             "generateName": string,
             "generation": integer,
             "labels": strings,
-            "managedFields": {"type": "array", "nullable": true, "items": {"type": "object", "properties": {
+            "managedFields": {"type": "array", "nullable": true, "items": {"type": "object", "nullable": true, "properties": {
                 "apiVersion": string, "fieldsType": string, "fieldsV1": any, "manager": string,
                 "operation": string, "subresource": string, "time": time,
             }}},
             "name": string,
             "namespace": string,
-            "ownerReferences": {"type": "array", "nullable": true, "items": {"type": "object", "properties": {
+            "ownerReferences": {"type": "array", "nullable": true, "items": {"type": "object", "nullable": true, "properties": {
                 "apiVersion": string, "blockOwnerDeletion": boolean, "controller": boolean, "kind": string,
                 "name": string, "uid": string,
             }}},

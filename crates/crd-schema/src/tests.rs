@@ -350,10 +350,14 @@ fn metadata_is_refused_in_the_words_of_an_api_server() {
     assert!(
         said(json!({"generateName": "A-"}))[0].starts_with("metadata.generateName: Invalid value: \"A-\": ")
     );
+    // A null is decoded as nothing of its type.
+    assert_eq!(said(json!({"ownerReferences": [null]})).len(), 4);
+    assert_eq!(said(json!({"finalizers": [null]})).len(), 1);
     // What is written anew on creation is not looked at, and a prefix may end in a hyphen.
     for right in [
         json!({"generation": -1, "managedFields": [{}], "generateName": "a-"}),
         json!({"finalizers": ["a.b/c"], "creationTimestamp": null, "ownerReferences": null}),
+        json!({"managedFields": [null], "labels": {"a": null}}),
     ] {
         assert_eq!(said(right.clone()), Vec::<String>::new(), "{right}");
     }
