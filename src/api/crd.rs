@@ -76,7 +76,7 @@ pub(crate) fn is_one(object: &Object) -> bool {
 }
 
 /// Checks an object of a kind as an API server with strict field validation would, but for what every
-/// object's name, namespace, labels and annotations must be: that is checked for all kinds alike, in `hub`.
+/// object's metadata must be: that is checked for all kinds alike, in `hub`.
 #[must_use]
 pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
     let Some(version) = crd

@@ -47,20 +47,38 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
     }
 }
 
-/// One finding for each mistake among the violations of `object`; what every object's name, namespace, labels and
-/// annotations must be is left out: that is checked for all kinds alike, in `hub`.
+/// One finding for each mistake among the violations of `object`; what every object's metadata must be is left out: that
+/// is checked for all kinds alike, in `hub`.
 ///
 /// A field that is missing because its name is misspelled is one mistake, and so is a value that several rules refuse.
 pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding> {
-    let misspelled: Vec<Option<String>> = violations.iter().map(meant).collect();
+    let of_kind = |violation: &&Violation| violation.kind != ViolationKind::Metadata;
+    told(&violations.iter().filter(of_kind).collect::<Vec<_>>(), object)
+}
+
+/// What no object of any kind may have in its metadata, but for its name, namespace, labels and annotations, of which
+/// `hub` has more to say.
+pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
+    const OF_HUB: [&str; 4] = ["name", "namespace", "labels", "annotations"];
+    let violations = crd_schema::check_metadata(&object.value);
+    let is_ours = |violation: &&Violation| {
+        let field = violation.pointer.split('/').nth(2);
+        field.is_none_or(|field| !OF_HUB.contains(&field))
+    };
+    told(&violations.iter().filter(is_ours).collect::<Vec<_>>(), object)
+}
+
+/// One finding for each mistake.
+fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
+    let misspelled: Vec<Option<String>> = violations.iter().map(|violation| meant(violation)).collect();
     let mut findings: Vec<(&Violation, Finding)> = Vec::new();
-    for (violation, meant) in violations.iter().zip(&misspelled) {
+    for (violation, meant) in violations.iter().copied().zip(&misspelled) {
         let is_misspelled = violation.kind == ViolationKind::Required
             && misspelled
                 .iter()
                 .flatten()
                 .any(|meant| *meant == violation.pointer);
-        if violation.kind == ViolationKind::Metadata || is_misspelled {
+        if is_misspelled {
             continue;
         }
         let same = |(other, _): &&mut (&Violation, Finding)| {
@@ -108,7 +126,7 @@ pub(crate) fn meant(violation: &Violation) -> Option<String> {
 const fn is_about_value(violation: &Violation) -> bool {
     matches!(
         violation.kind,
-        ViolationKind::Invalid | ViolationKind::NotSupported { .. }
+        ViolationKind::Invalid | ViolationKind::Metadata | ViolationKind::NotSupported { .. }
     )
 }
 

@@ -1,16 +1,17 @@
-//! What an object is called and where it lives: Kubernetes' rules for names, labels and namespaces.
+//! What an object is called and where it lives: Kubernetes' rules for names, labels, namespaces and all other metadata.
 //!
 //! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
 //! kinds. Flows out: findings, a settled namespace. Must not know: what a kind is for.
 
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
+use crate::api::violation;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
 use apimachinery::names::{InvalidName, NameRule, check_namespace};
 
-/// Findings about the name, the namespace, the labels and the annotations of an object.
+/// Findings about the metadata of an object.
 pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
     let mut wrong = Vec::new();
     let rule = NameRule::of_kind(&object.api_version.group, &object.kind);
@@ -26,6 +27,7 @@ pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
     for (section, is_label) in [("labels", true), ("annotations", false)] {
         entries_findings(object, &metadata.get(section), section, is_label, &mut wrong);
     }
+    wrong.extend(violation::metadata_findings(object));
     wrong
 }
 

@@ -3,19 +3,25 @@
 //! Owns: code, words and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
 //! findings at the places of their fields. Must not know: which Placements count.
 
-use ocm_placement::{Difference, Evaluation, InvalidField, Problem, ProblemKind};
+use ocm_placement::{Difference, Evaluation, InvalidField, Inventory, Problem, ProblemKind};
 
 use super::location::{object_of, place_of};
 use crate::diagnostic::{Code, Finding, first_names};
 use crate::hub::Hub;
 use crate::object::well_known::PLACEMENT_LABEL;
 
-/// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, and times that would
-/// decide something in a run without a clock.
+/// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, times that would
+/// decide something in a run without a clock, and Placements that a live hub decides by luck or moves for ever.
 #[must_use]
 pub fn problems(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
-    let problems = evaluation.problems();
+    let problems = all_problems(evaluation);
     problems.iter().map(|problem| finding(hub, problem)).collect()
+}
+
+pub(super) fn all_problems(evaluation: &Evaluation<'_>) -> Vec<Problem> {
+    let mut problems = evaluation.problems();
+    problems.extend(evaluation.unsettled());
+    problems
 }
 
 /// Placements whose decisions no API server would take.
@@ -62,6 +68,21 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
             Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message)
                 .help("`spokewright placement --why CLUSTER` says what drops a cluster")
         }
+        ProblemKind::OrderDependent { contested } => {
+            let message =
+                format!("the order in which OCM schedules Placements decides which clusters {key} gets");
+            Finding::new(Code::PLACEMENT_ORDER_DEPENDENT, at, message)
+                .note(format!(
+                    "in some orders and not in others: {}",
+                    first_names(contested, MOST_NAMES)
+                ))
+                .help("commit its decisions, which hold in any order: `spokewright placement --write DIR`")
+        }
+        ProblemKind::NeverSettles => {
+            let message = format!("OCM would go on moving Placement {key} between clusters for ever");
+            Finding::new(Code::PLACEMENT_UNSETTLED, at, message)
+                .help("give the prioritizer Steady a weight above 0: what was chosen stays then")
+        }
         ProblemKind::NameIsNoLabelValue => {
             let message = format!(
                 "the name of Placement {key} cannot be the value of a label, so it can have no decisions"
@@ -82,8 +103,8 @@ fn misconfigured(hub: &Hub, problem: &Problem, message: &str) -> Finding {
 /// At most so many clusters are named.
 const MOST_NAMES: usize = 10;
 
-/// The warning `placement/differs`.
-pub(super) fn differs(hub: &Hub, difference: &Difference) -> Finding {
+/// The warning `placement/differs`, where no object is missing from the evaluation for what is wrong with it.
+pub(super) fn differs(hub: &Hub, inventory: &Inventory<'_>, difference: &Difference) -> Finding {
     let Difference { namespace, name, .. } = difference;
     let part = |clusters: &[String], text: &str| {
         (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))
@@ -108,8 +129,14 @@ pub(super) fn differs(hub: &Hub, difference: &Difference) -> Finding {
     let given = given.filter(|decision| {
         decision.namespace_or_empty() == namespace && decision.label(PLACEMENT_LABEL) == Some(name)
     });
-    let finding = given.fold(finding, |finding, decision| {
-        finding.follows_from(decision.place(""))
+    let left_out = hub.objects.iter().filter(|object| {
+        object.api_version.group == ocm_placement::GROUP && inventory.rejected().contains(&object.identity())
     });
+    let refused = hub.refused.iter();
+    let refused = refused.filter(|object| object.api_version.group == ocm_placement::GROUP);
+    let finding = given
+        .chain(left_out)
+        .chain(refused)
+        .fold(finding, |finding, object| finding.follows_from(object.place("")));
     parts.into_iter().flatten().fold(finding, Finding::note)
 }

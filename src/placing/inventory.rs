@@ -7,26 +7,32 @@ use ocm_placement::Inventory;
 
 use super::findings::invalid_field;
 use super::location::objects;
-use crate::api::ocm::{GROUP, validate};
+use crate::api::ocm::{GROUP, refusals, validate};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
 
 /// The objects that placement depends on. What an API server would refuse is a finding and left out; where the
-/// input has the CRD itself, the hub has said so already.
+/// input has the CRD itself, the hub has said already what its schema refuses.
 pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
     let speaks = !hub.crds.keys().any(|kind| kind.group == GROUP);
     let mut refused = Vec::new();
     let mut kept = Vec::new();
     for (object, placed) in objects(hub) {
-        let reasons = validate(object);
-        if reasons.is_empty() {
+        let by_schema = validate(object);
+        let by_webhook = if by_schema.is_empty() {
+            refusals(object)
+        } else {
+            Vec::new()
+        };
+        if by_schema.is_empty() && by_webhook.is_empty() {
             kept.push(placed);
             continue;
         }
         refused.push(object.identity());
         if speaks {
-            findings.extend(reasons);
+            findings.extend(by_schema);
         }
+        findings.extend(by_webhook);
     }
     let (mut inventory, invalid) = Inventory::read(kept);
     inventory.reject(refused);

@@ -8,13 +8,16 @@ use std::sync::Arc;
 
 use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
 
-use super::findings::{differs, finding};
+use super::findings::{all_problems, differs, finding};
 use super::given::GivenDecisions;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
+use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
+use apimachinery::names::check_cluster_name;
 
 /// The clusters of each Gateway, by its `namespace/name`.
 pub(crate) type Clusters = BTreeMap<String, Arc<[String]>>;
@@ -34,6 +37,7 @@ pub(crate) fn place(
         evaluation: None,
         source,
         evaluated: BTreeSet::new(),
+        unable: BTreeSet::new(),
     };
     if ours
         .gateways
@@ -48,7 +52,7 @@ pub(crate) fn place(
             .clusters(&ours.gateway, input.inventory, findings)
             .unwrap_or_default()
     });
-    placing.report(hub, findings);
+    placing.report(hub, input.inventory, findings);
     clusters
 }
 
@@ -59,6 +63,8 @@ struct Placing<'a> {
     source: PlacementSource,
     /// The Placements whose evaluation decides something.
     evaluated: BTreeSet<(String, String)>,
+    /// Clusters that they choose and that can hold no work.
+    unable: BTreeSet<String>,
 }
 
 impl Placing<'_> {
@@ -101,26 +107,37 @@ impl Placing<'_> {
             return None;
         };
         self.evaluated.insert((namespace.to_owned(), name.to_owned()));
-        let mut clusters: Vec<String> = evaluated.into_iter().map(str::to_owned).collect();
+        let (able, unable): (Vec<&str>, Vec<&str>) = evaluated
+            .into_iter()
+            .partition(|cluster| check_cluster_name(cluster).is_ok());
+        self.unable.extend(unable.into_iter().map(str::to_owned));
+        let mut clusters: Vec<String> = able.into_iter().map(str::to_owned).collect();
         clusters.sort_unstable();
         Some(clusters.into())
     }
 
     /// What the evaluation has to say about the Placements that it decided, and where it gives another answer
     /// than the decisions that were used.
-    fn report(&self, hub: &Hub, findings: &mut Findings) {
+    fn report(&self, hub: &Hub, inventory: &Inventory<'_>, findings: &mut Findings) {
         let Some(evaluation) = &self.evaluation else {
             return;
         };
-        let problems = evaluation.problems();
+        let problems = all_problems(evaluation);
         let problems = problems.iter().filter(|problem| {
             let key = (problem.namespace.clone(), problem.name.clone());
             self.evaluated.contains(&key)
         });
         findings.extend(problems.map(|problem| finding(hub, problem)));
+        let clusters = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
+        let unable = clusters.filter(|cluster| self.unable.contains(&cluster.name));
+        findings.extend(unable.filter_map(holds_no_work));
         if self.source == PlacementSource::Auto {
             let differences = evaluation.differences();
-            findings.extend(differences.iter().map(|difference| differs(hub, difference)));
+            findings.extend(
+                differences
+                    .iter()
+                    .map(|difference| differs(hub, inventory, difference)),
+            );
         }
     }
 
@@ -161,6 +178,25 @@ impl Placing<'_> {
             )),
         }
     }
+}
+
+/// An API server takes such a cluster, and a Placement may choose it.
+fn holds_no_work(cluster: &Object) -> Option<Finding> {
+    let error = check_cluster_name(&cluster.name).err()?;
+    let finding = Finding::new(
+        Code::OBJECT_INVALID_NAME,
+        cluster.place("/metadata/name"),
+        format!(
+            "cluster `{}` can hold no works: they stand in a namespace of its name, and no namespace can have it",
+            cluster.name
+        ),
+    )
+    .label("a Placement chooses it")
+    .note(error.to_string());
+    Some(match error.suggestion {
+        Some(name) => finding.help(format!("register it under another name, such as `{name}`")),
+        None => finding.help("register it under another name"),
+    })
 }
 
 fn not_placed(gateway: &Gateway<'_>) -> Finding {

@@ -1,6 +1,6 @@
 //! Bad input: each a clear error at its place, the documented exit status, and nothing written.
 
-use crate::scratch::{Run, Scratch};
+use crate::scratch::{Run, Scratch, copy, fixtures};
 
 /// Renders the worked example after a change, and expects this status and code, at this place, and no output.
 #[track_caller]
@@ -415,4 +415,75 @@ fn no_bytes_make_it_panic() {
         assert!([0, 3].contains(&run.status), "{index}: {run:?}");
         run.does_not_say("panicked");
     }
+}
+
+/// The example, with rules of CEL in the CRD of its third party.
+fn with_rules() -> Scratch {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    let crd = "hub/platform/accesslogpolicy-crd.yaml";
+    scratch.edit(
+        crd,
+        "                maximum: 100\n",
+        "                maximum: 100\n                x-kubernetes-validations: [{rule: self != 10, message: not ten}]\n",
+    );
+    scratch.edit(
+        crd,
+        "                enum: [Json, Text]\n",
+        "                enum: [Json, Text]\n                x-kubernetes-validations:\n                - {rule: self != 'Json', \
+         reason: FieldValueForbidden, message: no JSON}\n",
+    );
+    scratch.edit(
+        crd,
+        "            required: [targetRefs, format]\n",
+        "            required: [targetRefs, format]\n            x-kubernetes-validations:\n            - {rule: \
+         \"self.?omitHeaders.orValue([]).size() < 2 && self.?extra[?'a'].optMap(n, n > 0).orValue(true)\", message: one \
+         header at most}\n            - {rule: \"[?self.?samplePercent].all(percent, percent < 200)\"}\n",
+    );
+    scratch.edit(
+        crd,
+        "              omitHeaders:\n",
+        "              extra:\n                type: object\n                additionalProperties:\n                  type: \
+         integer\n                  x-kubernetes-validations: [{rule: self < 5, message: five or more}]\n              omitHeaders:\n",
+    );
+    scratch
+}
+
+#[test]
+fn rules_of_a_crd_are_told_as_an_api_server_tells_them() {
+    let scratch = with_rules();
+    let policy = "hub/platform/access-log.yaml";
+    scratch.edit(
+        policy,
+        "  format: Json\n",
+        "  format: Json\n  extra: {a.b: 7, c: 1}\n",
+    );
+    let run = scratch.run(&["check"]);
+    run.exits(3);
+    for said in [
+        "AccessLogPolicy platform/access-log: spec: Invalid value: one header at most\n",
+        "AccessLogPolicy platform/access-log: spec.extra[a.b]: Invalid value: 7: five or more\n",
+        "AccessLogPolicy platform/access-log: spec.format: Forbidden: no JSON\n",
+        "AccessLogPolicy platform/access-log: spec.samplePercent: Invalid value: 10: not ten\n",
+    ] {
+        assert!(
+            run.stdout.contains(&format!("error[object/schema]: {said}")),
+            "{said} in\n{}",
+            run.stdout
+        );
+    }
+    assert_eq!(run.stdout.matches("error[").count(), 4, "{}", run.stdout);
+    // A wrong type keeps the rules from running; the enum is asked all the same, and the map's key stands behind a dot.
+    scratch.edit(policy, "  format: Json\n", "  format: 4\n");
+    scratch.edit(policy, "a.b: 7", "a.b: x");
+    let run = scratch.run(&["check"]);
+    run.exits(3);
+    for said in [
+        "spec.format: Invalid value: \"integer\": spec.format in body must be of type string: \"integer\"\n",
+        "note: spec.format: Unsupported value: 4: supported values: \"Json\", \"Text\"\n",
+        "spec.extra.a.b: Invalid value: \"string\": spec.extra.a.b in body must be of type integer: \"string\"\n",
+    ] {
+        assert!(run.stdout.contains(said), "{said} in\n{}", run.stdout);
+    }
+    assert_eq!(run.stdout.matches("error[").count(), 2, "{}", run.stdout);
 }

@@ -242,3 +242,169 @@ fn bad_placements_are_errors_or_conditions() {
         .exits(3)
         .says("error[object/duplicate]");
 }
+
+#[test]
+fn a_cluster_whose_name_no_namespace_has_is_an_error_where_a_placement_chooses_it() {
+    let clusters = "hub/clusters/clusters.yaml";
+    let named = |scratch: &Scratch| {
+        scratch.edit(clusters, "name: eu-2", "name: eu.2");
+    };
+    // An API server takes it, and committed decisions do not choose it.
+    let decided = fleet();
+    named(&decided);
+    for file in ["shop", "payments"] {
+        let path = format!("hub/{file}/placement.yaml");
+        decided.edit(&path, "  - {clusterName: eu-2, reason: \"\"}\n", "");
+    }
+    let run = decided.run(&["check", "--placement", "decisions"]);
+    run.exits(0);
+    let evaluated = undecided();
+    named(&evaluated);
+    let run = evaluated.run(&["check"]);
+    run.exits(3);
+    let expected = "error[object/invalid-name]: cluster `eu.2` can hold no works: they stand in a namespace of its name, \
+                    and no namespace can have it";
+    assert!(run.stdout.starts_with(expected), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("--> hub/clusters/clusters.yaml:18:9"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout
+            .contains("help: register it under another name, such as `eu-2`"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.stdout.matches("error[").count(), 1, "{}", run.stdout);
+    // OCM's webhook reads the name of a cluster that has client configs, and of no other.
+    let configured = decided;
+    configured.edit(
+        clusters,
+        "spec:\n  hubAcceptsClient: true\n---",
+        "spec:\n  managedClusterClientConfigs: [{url: \"https://eu\"}]\n---",
+    );
+    configured.edit(clusters, "name: eu-1", "name: eu.1");
+    let run = configured.run(&["check", "--placement", "decisions", "-q"]);
+    run.exits(3);
+    assert!(
+        run.stdout
+            .contains("ManagedCluster eu.1: metadata.name format is not correct: "),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_taint_takes_a_list_for_a_time_as_an_api_server_does() {
+    let scratch = undecided();
+    scratch.edit(
+        "hub/clusters/clusters.yaml",
+        "hubAcceptsClient: true",
+        "taints: [{key: a, effect: PreferNoSelect, timeAdded: []}]",
+    );
+    scratch.run(&["check", "--deny", "warnings"]).exits(0);
+    scratch.edit("hub/clusters/clusters.yaml", "timeAdded: []", "timeAdded: {}");
+    let run = scratch.run(&["check"]);
+    run.exits(3);
+    assert!(
+        run.stdout.contains(
+            "spec.taints[0].timeAdded: Invalid value: \"\": spec.taints[0].timeAdded in body must be of type date-time: \"\""
+        ),
+        "{}",
+        run.stdout
+    );
+}
+
+/// Two Placements that take one cluster each of three, and nothing was decided.
+fn choosing(policy: &str) -> Scratch {
+    let scratch = undecided();
+    for (team, name) in [("shop", "everywhere"), ("payments", "europe")] {
+        let path = format!("hub/{team}/placement.yaml");
+        let spec = format!("  clusterSets: [edge]\n  numberOfClusters: 1\n{policy}");
+        scratch.edit(&path, "  clusterSets: [edge]\n", &spec);
+        assert!(scratch.read(&path).contains(name));
+    }
+    scratch
+}
+
+#[test]
+fn a_placement_that_the_order_decides_is_a_warning_until_its_decisions_are_committed() {
+    let scratch = choosing("");
+    let run = scratch.run(&["check"]);
+    run.exits(0);
+    for (path, key) in [
+        ("hub/payments/placement.yaml:9:21", "payments/europe"),
+        ("hub/shop/placement.yaml:9:21", "shop/everywhere"),
+    ] {
+        let expected = format!(
+            "warning[placement/order-dependent]: the order in which OCM schedules Placements decides which clusters {key} gets"
+        );
+        let finding = run
+            .stdout
+            .split("\n\n")
+            .find(|finding| finding.contains(&expected));
+        let finding = finding.unwrap_or_else(|| panic!("{key} in\n{}", run.stdout));
+        assert!(finding.contains(&format!("--> {path}")), "{finding}");
+        assert!(
+            finding.contains("in some orders and not in others: eu-1, eu-2"),
+            "{finding}"
+        );
+        assert!(finding.contains("help: commit its decisions"), "{finding}");
+    }
+    assert!(
+        scratch
+            .run(&["placement"])
+            .stderr
+            .contains("placement/order-dependent")
+    );
+    scratch.run(&["placement", "--write", "hub/decided"]).exits(0);
+    let run = scratch.run(&["check"]);
+    assert!(!run.stdout.contains("placement/"), "{}", run.stdout);
+}
+
+#[test]
+fn a_placement_that_keeps_no_cluster_for_being_there_never_settles() {
+    let policy = "  prioritizerPolicy:\n    configurations:\n    - scoreCoordinate: {builtIn: Steady}\n      weight: 0\n";
+    let run = choosing(policy).run(&["check"]);
+    run.exits(0);
+    assert!(
+        run.stdout
+            .contains("warning[placement/unsettled]: OCM would go on moving Placement shop/everywhere between clusters for ever"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.contains("--> hub/shop/placement.yaml:13:15"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout
+            .contains("help: give the prioritizer Steady a weight above 0"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        !run.stdout.contains("placement/order-dependent"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn rounds_until_nothing_changes_are_the_default() {
+    let scratch = choosing("");
+    let selected = |arguments: &[&str]| scratch.run(arguments).stdout;
+    let default = selected(&["placement"]);
+    assert_eq!(default, selected(&["placement", "--mode", "fixpoint"]));
+    assert!(
+        default.contains("payments/europe  1         AllDecisionsScheduled  eu-1"),
+        "{default}"
+    );
+    assert!(
+        default.contains("shop/everywhere  1         AllDecisionsScheduled  eu-2"),
+        "{default}"
+    );
+    assert_ne!(default, selected(&["placement", "--mode", "snapshot"]));
+}

@@ -123,7 +123,7 @@ impl<'a> Field<'a> {
     /// # Errors
     /// [`Mismatch`] when the value is no integer of 64 bits.
     pub fn integer(&self) -> Result<Option<i64>, Mismatch> {
-        self.typed("an integer", Value::as_i64)
+        self.typed("an integer", whole_number)
     }
 
     /// The boolean here; `Ok(None)` when absent.
@@ -166,15 +166,51 @@ impl<'a> Field<'a> {
     }
 }
 
+/// A number without a fraction, as far as floats hold every integer.
+fn whole_number(value: &Value) -> Option<i64> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
+    value.as_i64().or_else(|| {
+        let whole = |float: &f64| float.fract() == 0.0 && float.abs() <= EXACT_MAX;
+        let float = value.as_f64().filter(whole)?;
+        #[expect(clippy::cast_possible_truncation, reason = "it was looked at")]
+        let integer = float as i64;
+        Some(integer)
+    })
+}
+
 /// What a value is, for people.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(number) if number.is_f64() => "a number",
-        Value::Number(_) => "an integer",
+        Value::Number(number) if number.is_i64() => "an integer",
+        Value::Number(number) if number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
+            "a number with a fraction"
+        }
+        // An integer to a person, and none to Go.
+        Value::Number(_) => "a number beyond 64 bits",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "a mapping",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_integer_has_64_bits_and_no_fraction_and_any_other_number_is_called_what_it_is() {
+        let of = |value: Value| Field::new(&value).integer().map_err(|mismatch| mismatch.found);
+        assert_eq!(of(json!(i64::MAX)), Ok(Some(i64::MAX)));
+        assert_eq!(of(json!(-3.0)), Ok(Some(-3)));
+        assert_eq!(of(json!(null)), Ok(None));
+        assert_eq!(of(json!(1.5)), Err("a number with a fraction"));
+        for beyond in [json!(9_223_372_036_854_775_808_u64), json!(1e20), json!(-1e19)] {
+            assert_eq!(of(beyond), Err("a number beyond 64 bits"));
+        }
+        assert_eq!(of(json!("1")), Err("a string"));
     }
 }

@@ -35,13 +35,12 @@ pub enum NameRule {
 impl NameRule {
     /// The rule for `metadata.name` of a kind.
     ///
-    /// Custom resources obey [`NameRule::Rfc1123Subdomain`]; a ManagedCluster's name must also be a namespace.
+    /// Custom resources obey [`NameRule::Rfc1123Subdomain`], ManagedClusters too, although a cluster of another name than a
+    /// Namespace can have holds nothing: [`check_cluster_name`].
     #[must_use]
     pub fn of_kind(group: &str, kind: &str) -> Self {
         match (group, kind) {
-            ("", "Namespace") | ("cluster.open-cluster-management.io", "ManagedCluster") => {
-                Self::Rfc1123Label
-            }
+            ("", "Namespace") => Self::Rfc1123Label,
             ("", "Service") => Self::Rfc1035Label,
             ("rbac.authorization.k8s.io", _) => Self::PathSegment,
             _ => Self::Rfc1123Subdomain,

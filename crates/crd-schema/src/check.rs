@@ -7,9 +7,13 @@ mod resource;
 mod scalar;
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::compile::compile;
+use crate::format::Format;
+use crate::metadata;
 use crate::node::{Additional, Below, ListType, Node, Type};
 use crate::violation::{Path, Violation, ViolationKind};
 
@@ -30,6 +34,20 @@ pub(crate) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violatio
     walk.violations
 }
 
+/// What is wrong with the metadata of an object, whatever its kind: each of them is [`ViolationKind::Metadata`]. A field
+/// that ObjectMeta does not have is left to the schema of the kind.
+#[must_use]
+pub fn check_metadata(object: &Value) -> Vec<Violation> {
+    static ANY: LazyLock<Node> = LazyLock::new(|| {
+        let (mut any, _) = compile(&json!({"x-kubernetes-preserve-unknown-fields": true}));
+        any.resource = true;
+        any
+    });
+    let mut violations = check(&ANY, &metadata::NODE, object);
+    violations.retain(|violation| violation.kind == ViolationKind::Metadata);
+    violations
+}
+
 /// Whether unknown fields count. Inside combinators they do not: only the outer schema names the fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -46,28 +64,53 @@ struct Walk<'s> {
     explains: bool,
 }
 
+/// Where a violation is.
+struct Place {
+    pointer: String,
+    field: String,
+}
+
+impl Place {
+    /// In the notation of the validator of structural schemas.
+    fn dotted(path: &Path<'_>) -> Self {
+        Self {
+            pointer: path.pointer(),
+            field: path.dotted(),
+        }
+    }
+
+    /// In the notation of all that comes after it.
+    fn bracketed(path: &Path<'_>) -> Self {
+        Self {
+            pointer: path.pointer(),
+            field: path.field(),
+        }
+    }
+}
+
 impl Walk<'_> {
     fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: String) {
         self.push_with_help(path, blocks_rules, message, None);
     }
 
     fn required(&mut self, path: &Path<'_>) {
-        self.add(
-            path,
-            ViolationKind::Required,
-            true,
-            "Required value".to_owned(),
-            None,
-        );
+        let message = "Required value".to_owned();
+        self.add(Place::dotted(path), ViolationKind::Required, true, message, None);
     }
 
     fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {
-        self.add(path, ViolationKind::Invalid, blocks_rules, message, help);
+        self.add(
+            Place::dotted(path),
+            ViolationKind::Invalid,
+            blocks_rules,
+            message,
+            help,
+        );
     }
 
     fn add(
         &mut self,
-        path: &Path<'_>,
+        at: Place,
         kind: ViolationKind,
         blocks_rules: bool,
         message: String,
@@ -76,8 +119,8 @@ impl Walk<'_> {
         if self.violations.len() < self.limit {
             self.violations.push(Violation {
                 kind,
-                pointer: path.pointer(),
-                field: path.field(),
+                pointer: at.pointer,
+                field: at.field,
                 message,
                 help,
                 blocks_rules,
@@ -92,15 +135,15 @@ impl Walk<'_> {
         if value.is_null() && node.nullable {
             return;
         }
-        if !self.type_fits(node, value, path) {
-            return;
-        }
-        match value {
-            Value::Object(fields) => self.mapping(node, fields, path, mode),
-            Value::Array(items) => self.list(node, items, path, mode),
-            Value::String(text) => self.string(node, text, path),
-            Value::Number(number) => self.number(node, number, path),
-            Value::Bool(_) | Value::Null => {}
+        // A wrong type does not end it: what binds values of any type is asked all the same.
+        if self.type_fits(node, value, path) {
+            match value {
+                Value::Object(fields) => self.mapping(node, fields, path, mode),
+                Value::Array(items) => self.list(node, items, path, mode),
+                Value::String(text) => self.string(node, text, path),
+                Value::Number(number) => self.number(node, number, path),
+                Value::Bool(_) | Value::Null => {}
+            }
         }
         if let Some(allowed) = &node.allowed {
             self.allowed(allowed, value, path);
@@ -108,27 +151,36 @@ impl Walk<'_> {
         self.combinators(node, value, path);
     }
 
-    /// Reports a wrong type; `false` means that nothing further makes sense.
+    /// Reports a wrong type; `false` means that it was wrong.
+    ///
+    /// The rules, surprises included, are those of
+    /// kubernetes/kube-openapi pkg/validation/validate/type.go@114aa73fce1c689712d89215533701d76f6546e5: a text with a
+    /// format may as well be a list, and any other value of a wrong type is compared with the format.
     fn type_fits(&mut self, node: &Node, value: &Value, path: &Path<'_>) -> bool {
         // Instead of `type`, which such a level may not have; a pattern beside it binds texts alone.
-        let expected = if node.int_or_string {
-            if value.is_string() || is_integer(value) {
-                return true;
-            }
-            "integer,string"
+        let (expected, fits) = if node.int_or_string {
+            ("integer,string", value.is_string() || is_integer(value))
         } else {
             match node.kind {
-                None => return true,
-                Some(kind) if has_type(value, kind) => return true,
-                Some(kind) => kind.name(),
+                Some(kind) => (kind.name(), has_type(value, kind)),
+                None => ("", node.format.is_none()),
             }
         };
-        let found = type_name(value);
+        let is_numeric = matches!(node.kind, Some(Type::Integer | Type::Number)) || node.int_or_string;
+        let is_text = value.is_string() || value.is_array();
+        let (expected, found) = match format_of(node) {
+            _ if fits => return true,
+            Some(_) if is_text && !is_numeric => return true,
+            Some(format) if !is_text && !value.is_null() => (format.name(), format_name(value)),
+            // Without a type every value is right.
+            _ if expected.is_empty() => return true,
+            _ => (expected, type_name(value)),
+        };
         let message = format!(
             "Invalid value: {found:?}: {} in body must be of type {expected}: {found:?}",
-            path.field()
+            path.dotted()
         );
-        self.push_with_help(path, true, message, type_help(expected, value));
+        self.push_with_help(path, true, message, type_help(node, value));
         false
     }
 
@@ -149,7 +201,7 @@ impl Walk<'_> {
         if let Some(limit) = node.min_properties.filter(|limit| falls_short(count, *limit)) {
             let message = format!(
                 "Invalid value: {count}: {} in body should have at least {limit} properties",
-                path.field()
+                path.dotted()
             );
             self.push(path, false, message);
         }
@@ -157,7 +209,7 @@ impl Walk<'_> {
             self.resource(node, fields, path);
         }
         for (name, value) in fields {
-            let here = Path::Key(path, name);
+            let here = Path::member(path, name, node.properties.contains_key(name));
             let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
             match (node.child(name), &node.additional) {
                 (Some(child), _) => {
@@ -175,9 +227,9 @@ impl Walk<'_> {
 
     fn unknown(&mut self, node: &Node, path: &Path<'_>) {
         let known = node.properties.keys().cloned().collect();
-        let message = format!("unknown field {:?}", path.field());
+        let message = format!("unknown field {:?}", path.dotted());
         let name = match path {
-            Path::Key(_, name) => *name,
+            Path::Key(_, name) | Path::Entry(_, name) => *name,
             _ => "",
         };
         // What stands one level too far out is what a wrong indentation makes.
@@ -186,7 +238,8 @@ impl Walk<'_> {
             .iter()
             .find(|(_, child)| child.child(name).is_some());
         let help = inner.map(|(below, _)| format!("indent it: it belongs below `{below}`"));
-        self.add(path, ViolationKind::UnknownField { known }, false, message, help);
+        let kind = ViolationKind::UnknownField { known };
+        self.add(Place::dotted(path), kind, false, message, help);
     }
 
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
@@ -201,7 +254,7 @@ impl Walk<'_> {
         if let Some(limit) = node.min_items.filter(|limit| falls_short(count, *limit)) {
             let message = format!(
                 "Invalid value: {count}: {} in body should have at least {limit} items",
-                path.field()
+                path.dotted()
             );
             self.push(path, false, message);
         }
@@ -216,7 +269,7 @@ impl Walk<'_> {
                 false,
                 format!(
                     "Invalid value: {} in body shouldn't contain duplicates",
-                    path.field()
+                    path.dotted()
                 ),
             );
         }
@@ -238,7 +291,8 @@ impl Walk<'_> {
             if seen.contains(&key) {
                 let message = format!("Duplicate value: {}", shorten(&key));
                 let kind = ViolationKind::Duplicate { keys: keys.to_vec() };
-                self.add(&Path::Index(path, index), kind, false, message, None);
+                let at = Place::bracketed(&Path::Index(path, index));
+                self.add(at, kind, false, message, None);
             } else {
                 seen.insert(key);
             }
@@ -254,7 +308,7 @@ impl Walk<'_> {
         if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
             let message = format!(
                 "Invalid value: {:?} must validate at least one schema (anyOf)",
-                path.field()
+                path.dotted()
             );
             self.push_with_help(path, false, message, self.best_choice(&node.any_of, value, path));
         }
@@ -272,7 +326,7 @@ impl Walk<'_> {
                 };
                 let message = format!(
                     "Invalid value: {:?} must validate one and only one schema (oneOf). {found}",
-                    path.field()
+                    path.dotted()
                 );
                 let help = (fitting == 0)
                     .then(|| self.best_choice(&node.one_of, value, path))
@@ -285,7 +339,7 @@ impl Walk<'_> {
         {
             let message = format!(
                 "Invalid value: {:?} must not validate the schema (not)",
-                path.field()
+                path.dotted()
             );
             self.push(path, false, message);
         }
@@ -331,15 +385,18 @@ fn has_type(value: &Value, kind: Type) -> bool {
     }
 }
 
-/// Go's decoder makes an integer of what an int64 holds, and a float of anything else. A float without a fraction counts,
-/// as far as floats hold every integer: go-openapi/swag convert.go@v0.23.0 `IsFloat64AJSONInteger`.
+/// Go's decoder makes an integer of what an int64 holds, and a float of anything else. A float without a fraction, or with
+/// next to none, counts, as far as floats hold every integer: go-openapi/swag conv/convert.go@v0.25.1
+/// `IsFloat64AJSONInteger`.
 fn is_integer(value: &Value) -> bool {
     const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
+    const NEXT_TO_NONE: f64 = 1e-9;
     value.as_number().is_some_and(|number| {
         number.is_i64()
-            || number
-                .as_f64()
-                .is_some_and(|float| float.abs() <= EXACT_MAX && float.fract() == 0.0)
+            || number.as_f64().is_some_and(|float| {
+                let whole = float.round();
+                float.abs() <= EXACT_MAX && (float - whole).abs() <= NEXT_TO_NONE * whole.abs()
+            })
     })
 }
 
@@ -355,16 +412,45 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// The format that a value has by nature: only numbers have one.
+fn format_name(value: &Value) -> &'static str {
+    match value {
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        _ => "",
+    }
+}
+
+/// The format of a level, where the API server does not drop it for belonging to another type:
+/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go@03f23ae1d47f4084a6ed11520485ff384e086d30.
+fn format_of(node: &Node) -> Option<Format> {
+    let is_kept = |format: &Format| match format {
+        Format::Int32 | Format::Int64 => node.kind == Some(Type::Integer),
+        Format::Float | Format::Double => node.kind == Some(Type::Number),
+        _ => matches!(node.kind, None | Some(Type::String)),
+    };
+    node.format.filter(is_kept)
+}
+
 /// The usual reason for a wrong type is YAML's own reading of a bare word.
-fn type_help(expected: &str, value: &Value) -> Option<String> {
-    match (expected, value) {
-        ("string", Value::Bool(_) | Value::Number(_)) => Some(format!("quote it: {:?}", value.to_string())),
-        ("integer" | "number" | "boolean", Value::String(text))
+fn type_help(node: &Node, value: &Value) -> Option<String> {
+    match (node.kind?, value) {
+        (Type::String, Value::Bool(_) | Value::Number(_)) => {
+            Some(format!("quote it: {:?}", value.to_string()))
+        }
+        (Type::Integer | Type::Number | Type::Boolean, Value::String(text))
             if text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false") =>
         {
             Some(format!("remove the quotes: {text}"))
         }
-        ("array", Value::Object(_)) => Some("put \"- \" in front: a list is expected".to_owned()),
+        (Type::Array, Value::Object(_)) => Some("put \"- \" in front: a list is expected".to_owned()),
+        (Type::Integer, Value::Number(number)) if !number.is_i64() => {
+            let (least, most) = match format_of(node) {
+                Some(Format::Int32) => (i64::from(i32::MIN), i64::from(i32::MAX)),
+                _ => (i64::MIN, i64::MAX),
+            };
+            Some(format!("write a whole number from {least} to {most}"))
+        }
         _ => None,
     }
 }

@@ -15,8 +15,8 @@ use kube_cel::cel::{Context, Value as Cel};
 use serde_json::Value;
 
 use crate::format::Format;
-use crate::node::{Additional, Node};
-use crate::rules::root_context;
+use crate::node::{Additional, Node, Type};
+use crate::rules::{Level, root_context};
 use crate::violation::{Path, Violation};
 
 /// Words of CEL that no field can be selected by.
@@ -61,14 +61,20 @@ fn walk(node: &Node, value: &Value, path: &Path<'_>, root: &Context<'_>, violati
         return;
     }
     if !node.rules.is_empty() {
-        node.rules
-            .run(to_cel(Some(node), value, root), path, root, violations);
+        let level = Level {
+            path,
+            kind: node.kind.map_or("", Type::name),
+            names_properties: !matches!(node.additional, Additional::Schema(_)),
+        };
+        let cel = to_cel(Some(node), value, root);
+        node.rules.run(&level, value, cel, root, violations);
     }
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
                 if let Some(child) = node.child(name) {
-                    walk(child, field, &Path::Key(path, name), root, violations);
+                    let here = Path::member(path, name, node.properties.contains_key(name));
+                    walk(child, field, &here, root, violations);
                 }
             }
         }

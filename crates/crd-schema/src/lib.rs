@@ -56,6 +56,7 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
+pub use check::check_metadata;
 pub use crd::{Crd, CrdVersion, Scope};
 pub use packed::Packed;
 pub use problem::SchemaProblem;

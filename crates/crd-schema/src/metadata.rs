@@ -1,21 +1,39 @@
 //! ObjectMeta: the metadata of the root object and of embedded resources.
 //!
-//! Owns: its fields, and what Kubernetes checks in labels and annotations. Flows in: a metadata mapping.
+//! Owns: its fields, and what Kubernetes refuses in them beyond their types. Flows in: a metadata mapping.
 //! Flows out: problems. Must not know: schemas of kinds.
+//!
+//! Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go@v1.34.1 and
+//! staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go@v1.34.1.
 
-use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
 
 use crate::compile::compile;
+use crate::format::Format;
 use crate::node::Node;
 use apimachinery::names::NameRule;
+use apimachinery::{Field, pointer};
 
 /// The most bytes that all keys and values of an object's annotations may have together.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 
+/// The finalizers that say what becomes of dependents. One of them is enough.
+const OF_DEPENDENTS: [&str; 2] = ["orphan", "foregroundDeletion"];
+
+/// What an owner is good for in a file.
+const OWNER_HELP: &str = "remove it: an owner is named by its `uid`, which is another one on every cluster";
+
 /// The compiled schema of ObjectMeta. Every field is nullable, because decoding a null gives its zero.
-pub(crate) fn node() -> Node {
+///
+/// Times are texts here, and [`problems`] reads them: metadata is decoded into Go's types, so the lists that pass for
+/// a text with a format elsewhere do not.
+pub(crate) static NODE: LazyLock<Node> = LazyLock::new(node);
+
+fn node() -> Node {
     let string = json!({"type": "string", "nullable": true});
-    let time = json!({"type": "string", "format": "date-time", "nullable": true});
+    let time = string.clone();
     let integer = json!({"type": "integer", "format": "int64", "nullable": true});
     let boolean = json!({"type": "boolean", "nullable": true});
     let strings = json!({"type": "object", "additionalProperties": string, "nullable": true});
@@ -31,13 +49,13 @@ pub(crate) fn node() -> Node {
             "generateName": string,
             "generation": integer,
             "labels": strings,
-            "managedFields": {"type": "array", "nullable": true, "items": {"type": "object", "properties": {
+            "managedFields": {"type": "array", "nullable": true, "items": {"type": "object", "nullable": true, "properties": {
                 "apiVersion": string, "fieldsType": string, "fieldsV1": any, "manager": string,
                 "operation": string, "subresource": string, "time": time,
             }}},
             "name": string,
             "namespace": string,
-            "ownerReferences": {"type": "array", "nullable": true, "items": {"type": "object", "properties": {
+            "ownerReferences": {"type": "array", "nullable": true, "items": {"type": "object", "nullable": true, "properties": {
                 "apiVersion": string, "blockOwnerDeletion": boolean, "controller": boolean, "kind": string,
                 "name": string, "uid": string,
             }}},
@@ -49,79 +67,236 @@ pub(crate) fn node() -> Node {
     node
 }
 
-/// A problem below metadata: the keys that lead to it, the value for the message, and what is wrong.
-pub(crate) struct MetadataProblem<'m> {
-    pub(crate) path: Vec<&'m str>,
+/// A problem of a metadata mapping.
+pub(crate) struct MetadataProblem {
+    /// RFC 6901, from the mapping on.
+    pub(crate) pointer: String,
+    /// The same as the API server writes it, which names no items.
+    pub(crate) field: String,
     pub(crate) message: String,
-    pub(crate) suggestion: Option<String>,
+    pub(crate) help: Option<String>,
 }
 
-/// What Kubernetes refuses in metadata beyond its types.
-///
-/// `name_rule` is the rule for the name; an embedded resource's name need only be a path segment, and may be
-/// missing.
-pub(crate) fn problems(metadata: &Map<String, Value>, name_rule: NameRule) -> Vec<MetadataProblem<'_>> {
-    let mut problems = Vec::new();
-    for (field, rule) in [("name", name_rule), ("namespace", NameRule::Rfc1123Label)] {
-        if let Some(text) = metadata.get(field).and_then(Value::as_str) {
-            push(&mut problems, vec![field], text, rule, text.is_empty());
+impl MetadataProblem {
+    fn new(at: &Field<'_>, field: &str, message: String) -> Self {
+        Self {
+            pointer: at.pointer().to_owned(),
+            field: field.to_owned(),
+            message,
+            help: None,
         }
     }
-    for (key, value) in strings(metadata, "labels") {
-        push(&mut problems, vec!["labels"], key, NameRule::LabelKey, false);
-        push(
-            &mut problems,
-            vec!["labels", key],
-            value,
-            NameRule::LabelValue,
-            false,
-        );
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
     }
+}
+
+/// Whose metadata it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// An object's that is created: the API server writes some of it anew, whatever stands there.
+    Object,
+    /// An embedded resource's, which is taken as it stands; its name may be missing, and need only be a path segment.
+    Embedded,
+}
+
+/// What Kubernetes refuses in metadata whose types are right.
+pub(crate) fn problems(metadata: &Value, whose: Whose) -> Vec<MetadataProblem> {
+    let metadata = Field::new(metadata);
+    let mut found = Vec::new();
+    let rule = match whose {
+        Whose::Object => NameRule::Rfc1123Subdomain,
+        Whose::Embedded => NameRule::PathSegment,
+    };
+    for (name, rule) in [
+        ("generateName", rule),
+        ("name", rule),
+        ("namespace", NameRule::Rfc1123Label),
+    ] {
+        let field = metadata.get(name);
+        let text = field.str().unwrap_or_default();
+        // What is generated goes on behind the last hyphen.
+        let checked = match text.strip_suffix('-') {
+            Some(stem) if name == "generateName" && !stem.is_empty() => format!("{stem}a"),
+            _ => text.to_owned(),
+        };
+        if !text.is_empty() {
+            found.extend(misnamed(&field, name, text, &checked, rule));
+        }
+    }
+    let generation = metadata.get("generation");
+    if whose == Whose::Embedded
+        && let Some(number) = generation.integer().ok().flatten().filter(|number| *number < 0)
+    {
+        let message = format!("Invalid value: {number}: must be greater than or equal to 0");
+        found.push(MetadataProblem::new(&generation, "generation", message));
+    }
+    for (key, value) in metadata.get("labels").entries() {
+        found.extend(misnamed(
+            &metadata.get("labels"),
+            "labels",
+            key,
+            key,
+            NameRule::LabelKey,
+        ));
+        let text = value.str().unwrap_or_default();
+        found.extend(misnamed(&value, "labels", text, text, NameRule::LabelValue));
+    }
+    found.extend(annotations(&metadata.get("annotations")));
+    found.extend(owners(&metadata.get("ownerReferences")));
+    found.extend(finalizers(&metadata.get("finalizers")));
+    let entries = metadata.get("managedFields");
+    if whose == Whose::Embedded {
+        found.extend(entries.items().flat_map(|entry| managed_fields(&entry)));
+    }
+    let times = ["creationTimestamp", "deletionTimestamp"].map(|name| metadata.get(name));
+    let times = times
+        .into_iter()
+        .chain(entries.items().map(|entry| entry.get("time")));
+    found.extend(times.filter_map(|time| not_a_time(&time)));
+    found
+}
+
+fn misnamed(
+    at: &Field<'_>,
+    field: &str,
+    shown: &str,
+    checked: &str,
+    rule: NameRule,
+) -> Option<MetadataProblem> {
+    let error = rule.check(checked).err()?;
+    let problem = MetadataProblem::new(at, field, format!("Invalid value: {shown:?}: {}", error.problem));
+    Some(match error.suggestion {
+        Some(name) => problem.help(format!("for example {name:?}")),
+        None => problem.help("choose another"),
+    })
+}
+
+fn annotations(annotations: &Field<'_>) -> Vec<MetadataProblem> {
+    let mut found = Vec::new();
     let mut bytes = 0_usize;
-    for (key, value) in strings(metadata, "annotations") {
-        push(
-            &mut problems,
-            vec!["annotations"],
+    for (key, value) in annotations.entries() {
+        found.extend(misnamed(
+            annotations,
+            "annotations",
+            key,
             key,
             NameRule::AnnotationKey,
-            false,
-        );
+        ));
+        let value = value.str().unwrap_or_default();
         bytes = bytes.saturating_add(key.len()).saturating_add(value.len());
     }
     if bytes > ANNOTATIONS_MAX {
-        problems.push(MetadataProblem {
-            path: vec!["annotations"],
-            message: format!("Too long: may not be more than {ANNOTATIONS_MAX} bytes"),
-            suggestion: None,
-        });
+        let message = format!("Too long: may not be more than {ANNOTATIONS_MAX} bytes");
+        found.push(MetadataProblem::new(annotations, "annotations", message));
     }
-    problems
+    found
 }
 
-fn strings<'m>(metadata: &'m Map<String, Value>, field: &str) -> impl Iterator<Item = (&'m str, &'m str)> {
-    metadata
-        .get(field)
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+/// Each owner is named in full, none is an Event, and one at most is the controller.
+fn owners(owners: &Field<'_>) -> Vec<MetadataProblem> {
+    let mut found = Vec::new();
+    let mut controller = None;
+    for owner in owners.items() {
+        let text = |name: &str| owner.get(name).str().unwrap_or_default();
+        let version = version_of(text("apiVersion"));
+        let checks = [
+            ("apiVersion", version.is_some(), "version must not be empty"),
+            ("kind", !text("kind").is_empty(), "must not be empty"),
+            ("name", !text("name").is_empty(), "must not be empty"),
+            ("uid", !text("uid").is_empty(), "must not be empty"),
+        ];
+        for (name, is_right, problem) in checks {
+            if !is_right {
+                let field = owner.get(name);
+                // What is missing is missing in the item, so that an empty one is one mistake.
+                let at = if field.is_present() { &field } else { &owner };
+                let message = format!("Invalid value: {:?}: {problem}", text(name));
+                let field = format!("ownerReferences.{name}");
+                found.push(MetadataProblem::new(at, &field, message).help(OWNER_HELP));
+            }
+        }
+        // The API server shows Go's own form of the value in the two that follow, pointers and all.
+        if (text("apiVersion"), text("kind")) == ("v1", "Event") {
+            let message = "Invalid value: /v1, Kind=Event is disallowed from being an owner".to_owned();
+            found.push(MetadataProblem::new(&owner, "ownerReferences", message).help(OWNER_HELP));
+        }
+        if owner.get("controller").boolean() == Ok(Some(true)) {
+            let name = format!("{}/{}", text("kind"), text("name"));
+            match &controller {
+                None => controller = Some(name),
+                Some(first) => {
+                    let message = format!(
+                        "Invalid value: Only one reference can have Controller set to true. Found \"true\" in references \
+                         for {first} and {name}"
+                    );
+                    let at = owner.get("controller");
+                    found.push(MetadataProblem::new(&at, "ownerReferences", message).help(OWNER_HELP));
+                }
+            }
+        }
+    }
+    found
 }
 
-fn push<'m>(
-    problems: &mut Vec<MetadataProblem<'m>>,
-    path: Vec<&'m str>,
-    text: &str,
-    rule: NameRule,
-    counts_as_absent: bool,
-) {
-    if counts_as_absent {
-        return;
+/// The version in an `apiVersion`; none where it is empty, or where a second slash makes it no `apiVersion` at all.
+fn version_of(api_version: &str) -> Option<&str> {
+    let version = match api_version.split_once('/') {
+        Some((_, version)) => version,
+        None => api_version,
+    };
+    Some(version).filter(|version| !version.is_empty() && !version.contains('/'))
+}
+
+fn finalizers(finalizers: &Field<'_>) -> Vec<MetadataProblem> {
+    let names: Vec<(Field<'_>, &str)> = finalizers
+        .items()
+        .map(|item| (item.clone(), item.str().unwrap_or_default()))
+        .collect();
+    let mut found: Vec<MetadataProblem> = names
+        .iter()
+        .filter_map(|(item, name)| misnamed(item, "finalizers", name, name, NameRule::LabelKey))
+        .collect();
+    if OF_DEPENDENTS
+        .iter()
+        .all(|wanted| names.iter().any(|(_, name)| name == wanted))
+    {
+        let list: Vec<String> = names.iter().map(|(_, name)| format!("{name:?}")).collect();
+        let message = format!(
+            "Invalid value: []string{{{}}}: finalizer {} cannot be both set",
+            list.join(", "),
+            OF_DEPENDENTS.join(" and ")
+        );
+        found.push(MetadataProblem::new(finalizers, "finalizers", message));
     }
-    if let Err(error) = rule.check(text) {
-        problems.push(MetadataProblem {
-            path,
-            message: format!("Invalid value: {text:?}: {}", error.problem),
-            suggestion: error.suggestion,
-        });
-    }
+    found
+}
+
+/// One entry of an embedded resource; those of an object are written anew when it is created.
+fn managed_fields(entry: &Field<'_>) -> Vec<MetadataProblem> {
+    let item = pointer::tokens(entry.pointer()).last().unwrap_or_default();
+    let checks: [(&str, &[&str], &str); 2] = [
+        ("operation", &["Apply", "Update"], "must be `Apply` or `Update`"),
+        ("fieldsType", &["", "FieldsV1"], "must be `FieldsV1`"),
+    ];
+    let wrong = checks.into_iter().filter_map(|(name, allowed, problem)| {
+        let field = entry.get(name);
+        let text = field.str().unwrap_or_default();
+        (!allowed.contains(&text)).then(|| {
+            let at = if field.is_present() { &field } else { entry };
+            let message = format!("Invalid value: {text:?}: {problem}");
+            MetadataProblem::new(at, &format!("managedFields[{item}].{name}"), message)
+        })
+    });
+    wrong.collect()
+}
+
+fn not_a_time(time: &Field<'_>) -> Option<MetadataProblem> {
+    let text = time.str().filter(|text| !Format::DateTime.accepts(text))?;
+    let field = pointer::dotted(time.pointer());
+    let message =
+        format!("Invalid value: {text:?}: must be a time of RFC 3339, such as 2006-01-02T15:04:05Z");
+    Some(MetadataProblem::new(time, &field, message).help("remove it: the API server sets it"))
 }

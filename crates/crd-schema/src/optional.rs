@@ -7,6 +7,7 @@
 //! - `a.?b` of a missing field is no value there, an error here: it becomes `a[?'b']`, which agrees;
 //! - once a value is optional, what is selected from it is too: `a.?b.c` becomes an index, which looks inside;
 //! - `has(a.?b.c)` asks whether that last field is there; here it is false of anything that is no map;
+//! - two optional values are equal where neither has a value or where the values are; here they never are;
 //! - `or` and `orValue` evaluate their argument only where it is needed;
 //! - `optMap` and `optFlatMap` are macros; here they are functions whose arguments are not evaluated before.
 //!
@@ -19,6 +20,9 @@ use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{Context, ExecutionError, FunctionContext, IdedExpr, Value};
 
 use crate::expression::with_children;
+
+/// Equality of optional values: a name that no rule can write.
+const EQUAL: &str = "=?=";
 
 /// Rewrites `expression`; `names` are variables that hold optional values.
 pub(crate) fn rewrite(expression: IdedExpr, names: &[&str]) -> IdedExpr {
@@ -45,6 +49,18 @@ pub(crate) fn rewrite(expression: IdedExpr, names: &[&str]) -> IdedExpr {
         Expr::Call(mut call) => {
             if call.func_name == operators::OPT_SELECT {
                 operators::OPT_INDEX.clone_into(&mut call.func_name);
+            }
+            let is_equality = [operators::EQUALS, operators::NOT_EQUALS].contains(&call.func_name.as_str());
+            if is_equality && call.args.iter().any(|side| is_optional(side, names)) {
+                let differs = call.func_name == operators::NOT_EQUALS;
+                EQUAL.clone_into(&mut call.func_name);
+                if differs {
+                    call = CallExpr {
+                        func_name: operators::LOGICAL_NOT.to_owned(),
+                        target: None,
+                        args: vec![node(Expr::Call(call))],
+                    };
+                }
             }
             Expr::Call(call)
         }
@@ -76,10 +92,25 @@ fn is_optional(expression: &IdedExpr, names: &[&str]) -> bool {
 
 /// The functions of optional values.
 pub(crate) fn register(context: &mut Context<'_>) {
+    context.add_function(EQUAL, equal);
     context.add_function("or", or);
     context.add_function("orValue", or_value);
     context.add_function("optMap", opt_map);
     context.add_function("optFlatMap", opt_flat_map);
+}
+
+fn equal(call: &FunctionContext<'_, '_>) -> Result<Value, ExecutionError> {
+    let [left, right] = call.args else {
+        return Err(ExecutionError::NoSuchOverload);
+    };
+    let (left, right) = (Value::resolve(left, call.ptx)?, Value::resolve(right, call.ptx)?);
+    let sides = (
+        <&OptionalValue>::try_from(&left),
+        <&OptionalValue>::try_from(&right),
+    );
+    Ok(Value::Bool(
+        matches!(sides, (Ok(left), Ok(right)) if left.value() == right.value()),
+    ))
 }
 
 fn or(call: &FunctionContext<'_, '_>) -> Result<Value, ExecutionError> {

@@ -8,7 +8,7 @@
 //! it refuses to estimate it refuses when the definition is created.
 
 #[cfg(feature = "cel")]
-pub(crate) use with_engine::{Rules, root_context};
+pub(crate) use with_engine::{Level, Rules, root_context};
 #[cfg(not(feature = "cel"))]
 pub(crate) use without_engine::Rules;
 
@@ -53,7 +53,7 @@ mod with_engine {
     use crate::functions;
     use crate::optional;
     use crate::problem::SchemaProblem;
-    use crate::violation::{Path, Violation, ViolationKind};
+    use crate::violation::{Path, Violation, ViolationKind, shown};
 
     /// Keyword of the rules.
     const VALIDATIONS: &str = "x-kubernetes-validations";
@@ -77,6 +77,7 @@ mod with_engine {
         message: Option<String>,
         message_expression: Option<String>,
         field_path: Option<String>,
+        reason: Reason,
         optional_old_self: bool,
         program: OnceLock<Result<Program, Refusal>>,
     }
@@ -122,31 +123,93 @@ mod with_engine {
             self.0.iter().filter_map(refused).collect()
         }
 
-        /// What is wrong with a value, rule by rule.
+        /// What is wrong with `value`, which stands at `at`, rule by rule; `cel` is the same as CEL has it.
         pub(crate) fn run(
             &self,
-            value: Cel,
-            path: &Path<'_>,
+            at: &Level<'_>,
+            value: &Value,
+            cel: Cel,
             root: &Context<'_>,
             found: &mut Vec<Violation>,
         ) {
             let mut context = root.new_inner_scope();
-            context.add_variable_from_value("self", value);
+            context.add_variable_from_value("self", cel);
             for rule in &self.0 {
-                if let Some(message) = rule.complaint(&context) {
-                    let (pointer, field) =
-                        locate(path, &steps(rule.field_path.as_deref().unwrap_or_default()));
-                    found.push(Violation {
-                        kind: ViolationKind::Rule {
-                            rule: rule.text.clone(),
-                        },
-                        pointer,
-                        field,
-                        message: format!("Invalid value: {message}"),
-                        help: None,
-                        blocks_rules: false,
-                    });
-                }
+                let Some(complaint) = rule.complaint(&context) else {
+                    continue;
+                };
+                let (steps, message) = match complaint {
+                    Complaint::Broken(detail) => (
+                        steps(rule.field_path.as_deref().unwrap_or_default()),
+                        rule.reason.message(value, &detail),
+                    ),
+                    // Said of the level, with the type of its schema in place of the value.
+                    Complaint::Failed(why) => (Vec::new(), format!("Invalid value: {:?}: {why}", at.kind)),
+                };
+                let (pointer, field) = locate(at.path, &steps, at.names_properties);
+                found.push(Violation {
+                    kind: ViolationKind::Rule {
+                        rule: rule.text.clone(),
+                    },
+                    pointer,
+                    field,
+                    message,
+                    help: None,
+                    blocks_rules: false,
+                });
+            }
+        }
+    }
+
+    /// Where a value stands whose rules run.
+    pub(crate) struct Level<'l> {
+        pub(crate) path: &'l Path<'l>,
+        /// The type of its schema; empty without one.
+        pub(crate) kind: &'static str,
+        /// Whether its schema has properties, and no map's keys.
+        pub(crate) names_properties: bool,
+    }
+
+    /// What a rule says of a value.
+    enum Complaint {
+        /// It does not hold: what is said then.
+        Broken(String),
+        /// It has no answer: why.
+        Failed(String),
+    }
+
+    /// A rule's `reason`: which sort of error it is where it does not hold.
+    /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.36.0.
+    #[derive(Debug, Clone, Copy)]
+    enum Reason {
+        Invalid,
+        Forbidden,
+        Required,
+        Duplicate,
+    }
+
+    impl Reason {
+        fn read(text: Option<&str>) -> Self {
+            match text {
+                Some("FieldValueForbidden") => Self::Forbidden,
+                Some("FieldValueRequired") => Self::Required,
+                Some("FieldValueDuplicate") => Self::Duplicate,
+                _ => Self::Invalid,
+            }
+        }
+
+        /// Scalars are shown, lists and mappings are not.
+        fn message(self, value: &Value, detail: &str) -> String {
+            let shown = match value {
+                Value::Array(_) | Value::Object(_) => String::new(),
+                scalar => format!(": {}", shown(scalar)),
+            };
+            match self {
+                Self::Invalid => format!("Invalid value{shown}: {detail}"),
+                Self::Forbidden => format!("Forbidden: {detail}"),
+                Self::Required => format!("Required value: {detail}"),
+                // This one is said without its message.
+                Self::Duplicate => format!("Duplicate value{shown}"),
             }
         }
     }
@@ -182,6 +245,7 @@ mod with_engine {
                 message: text("message")?,
                 message_expression,
                 field_path: text("fieldPath")?,
+                reason: Reason::read(text("reason")?.as_deref()),
                 optional_old_self: entry.get("optionalOldSelf").and_then(Value::as_bool) == Some(true),
                 program: OnceLock::new(),
             })
@@ -226,7 +290,7 @@ mod with_engine {
         ///
         /// That the engine lacks a function, panics, or that the rule did not compile, which the schema's problems
         /// say once, says nothing about the object.
-        fn complaint(&self, context: &Context<'_>) -> Option<String> {
+        fn complaint(&self, context: &Context<'_>) -> Option<Complaint> {
             let program = self.program().as_ref().ok()?;
             let mut context = context.new_inner_scope();
             if program.is_transition {
@@ -238,9 +302,12 @@ mod with_engine {
             }
             match evaluate(&program.rule, &context)? {
                 Ok(Cel::Bool(true)) | Err(ExecutionError::UndeclaredReference(_)) => None,
-                Ok(Cel::Bool(false)) => Some(self.message(program, &context)),
-                Ok(_) => Some(format!("rule \"{}\" did not evaluate to bool", self.text)),
-                Err(error) => Some(self.failure(&error)),
+                Ok(Cel::Bool(false)) => Some(Complaint::Broken(self.message(program, &context))),
+                Ok(_) => Some(Complaint::Failed(format!(
+                    "rule \"{}\" did not evaluate to bool",
+                    self.text
+                ))),
+                Err(error) => Some(Complaint::Failed(self.failure(&error))),
             }
         }
 
@@ -324,11 +391,12 @@ mod with_engine {
             .collect()
     }
 
-    /// Pointer and field of `path` followed by `steps`.
-    fn locate(path: &Path<'_>, steps: &[String]) -> (String, String) {
+    /// Pointer and field of `path` followed by `steps`, of which the first is a property or a map's key; what follows is
+    /// taken for properties.
+    fn locate(path: &Path<'_>, steps: &[String], is_property: bool) -> (String, String) {
         match steps.split_first() {
             None => (path.pointer(), path.field()),
-            Some((step, rest)) => locate(&Path::Key(path, step), rest),
+            Some((step, rest)) => locate(&Path::member(path, step, is_property), rest, true),
         }
     }
 

@@ -11,7 +11,6 @@
 //! (ratcheting, since Kubernetes 1.33); what a file says is meant to be created anywhere, so here it does not.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -22,9 +21,6 @@ use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
 use crate::{check, compile, complete, metadata, prune};
-
-/// ObjectMeta, for the root of an object and for embedded resources.
-static METADATA: LazyLock<Node> = LazyLock::new(metadata::node);
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]
@@ -92,7 +88,7 @@ impl Schema {
                 || matches!(violation.kind, ViolationKind::UnknownField { .. })
                 || !is_below_status(&violation.pointer)
         };
-        let mut violations = check::check(&self.root, &METADATA, value);
+        let mut violations = check::check(&self.root, &metadata::NODE, value);
         violations.retain(counts);
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
@@ -124,7 +120,7 @@ impl Schema {
     /// Drops every field that the schema does not have, as an API server without strict field validation does, and
     /// gives their pointers.
     pub fn prune(&self, value: &mut Value) -> Vec<String> {
-        prune::prune(&self.root, &METADATA, value)
+        prune::prune(&self.root, &metadata::NODE, value)
     }
 
     /// Whether the schema knows a field, such as `["spec", "targetRef"]`.

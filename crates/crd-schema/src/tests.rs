@@ -52,7 +52,7 @@ fn each_keyword_refuses_in_kubernetes_words() {
             json!({"type": "integer", "format": "int32"}),
             json!(i32::MAX),
             json!(i64::MAX),
-            "Invalid value: 9223372036854775807: x in body must be of type int32: 9223372036854775807",
+            "Invalid value: 9223372036854775807: Checked value must be of type integer with format int32 in x",
         ),
         (
             json!({"type": "number", "minimum": 1, "exclusiveMinimum": true}),
@@ -260,9 +260,264 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
     let kind = |metadata: Value| of.validate(&json!({"metadata": metadata}))[0].kind.clone();
     assert_eq!(kind(json!({"name": "A"})), ViolationKind::Metadata);
     assert_eq!(kind(json!({"labels": {"a": 1}})), ViolationKind::Metadata);
-    assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Invalid);
+    assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Metadata);
     assert!(
         matches!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField { known } if known.contains(&"name".to_owned()))
+    );
+}
+
+#[test]
+fn metadata_is_refused_in_the_words_of_an_api_server() {
+    let said = |metadata: Value| -> Vec<String> {
+        let violations =
+            crate::check_metadata(&json!({"kind": "Any", "metadata": metadata, "data": {"a": 1}}));
+        assert!(
+            violations
+                .iter()
+                .all(|violation| violation.kind == ViolationKind::Metadata)
+        );
+        violations.iter().map(ToString::to_string).collect()
+    };
+    let owner = |more: Value| {
+        let mut owner = json!({"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u"});
+        owner
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        owner
+    };
+    let owners = |more: Value| said(json!({"ownerReferences": [owner(more)]}));
+    for right in [
+        json!({}),
+        json!({"apiVersion": "apps/v1"}),
+        json!({"apiVersion": "/v1", "controller": true, "blockOwnerDeletion": null}),
+    ] {
+        assert_eq!(owners(right.clone()), Vec::<String>::new(), "{right}");
+    }
+    for api_version in ["", "/", "apps/", "a/b/v1"] {
+        assert_eq!(
+            owners(json!({"apiVersion": api_version})),
+            [format!(
+                "metadata.ownerReferences.apiVersion: Invalid value: {api_version:?}: version must not be empty"
+            )]
+        );
+    }
+    for field in ["kind", "name", "uid"] {
+        let mut without = owner(json!({}));
+        without.as_object_mut().unwrap().remove(field);
+        let expected = format!("metadata.ownerReferences.{field}: Invalid value: \"\": must not be empty");
+        for wrong in [owner(json!({field: ""})), without] {
+            assert_eq!(said(json!({"ownerReferences": [wrong]})).join("\n"), expected);
+        }
+    }
+    assert_eq!(
+        owners(json!({"kind": "Event"})),
+        ["metadata.ownerReferences: Invalid value: /v1, Kind=Event is disallowed from being an owner"]
+    );
+    assert_eq!(
+        said(json!({"ownerReferences": [
+            owner(json!({"controller": true})), owner(json!({"controller": false})),
+            owner(json!({"controller": true, "name": "b"}))]})),
+        [
+            "metadata.ownerReferences: Invalid value: Only one reference can have Controller set to true. Found \"true\" in \
+          references for A/a and A/b"
+        ]
+    );
+    // Of a wrong type: nothing more is said of any of it.
+    for wrong in [
+        json!({"ownerReferences": {}}),
+        json!({"ownerReferences": [[]]}),
+        json!({"ownerReferences": [owner(json!({"controller": "true"}))]}),
+        json!({"ownerReferences": [owner(json!({"uid": 7}))]}),
+        json!({"managedFields": {}}),
+        json!({"deletionTimestamp": []}),
+        json!({"generation": 9_223_372_036_854_775_808_u64}),
+    ] {
+        assert_eq!(said(wrong.clone()).len(), 1, "{wrong}");
+    }
+    assert_eq!(
+        said(json!({"finalizers": ["a b", "orphan", "foregroundDeletion"]}))[1],
+        "metadata.finalizers: Invalid value: []string{\"a b\", \"orphan\", \"foregroundDeletion\"}: finalizer orphan and \
+         foregroundDeletion cannot be both set"
+    );
+    assert!(
+        said(json!({"finalizers": ["a b"]}))[0].starts_with("metadata.finalizers: Invalid value: \"a b\": ")
+    );
+    assert!(
+        said(json!({"creationTimestamp": "x"}))[0]
+            .starts_with("metadata.creationTimestamp: Invalid value: \"x\": ")
+    );
+    assert!(
+        said(json!({"generateName": "A-"}))[0].starts_with("metadata.generateName: Invalid value: \"A-\": ")
+    );
+    // A null is decoded as nothing of its type.
+    assert_eq!(said(json!({"ownerReferences": [null]})).len(), 4);
+    assert_eq!(said(json!({"finalizers": [null]})).len(), 1);
+    // What is written anew on creation is not looked at, and a prefix may end in a hyphen.
+    for right in [
+        json!({"generation": -1, "managedFields": [{}], "generateName": "a-"}),
+        json!({"finalizers": ["a.b/c"], "creationTimestamp": null, "ownerReferences": null}),
+        json!({"managedFields": [null], "labels": {"a": null}}),
+    ] {
+        assert_eq!(said(right.clone()), Vec::<String>::new(), "{right}");
+    }
+}
+
+#[test]
+fn an_embedded_resource_is_taken_as_it_stands() {
+    let of = schema(
+        json!({"type": "object", "additionalProperties": {"type": "object",
+        "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true}}),
+    );
+    let said = |resource: Value| texts(&of, &json!({"a.b": resource}));
+    assert_eq!(
+        said(
+            json!({"apiVersion": "", "kind": "A_", "metadata": {"generation": -1, "labels": {"a": "b c"},
+            "managedFields": [{"fieldsType": "x"}]}})
+        )
+        .iter()
+        .map(|text| text.split(": ").take(3).collect::<Vec<_>>().join(": "))
+        .collect::<Vec<_>>(),
+        [
+            "a.b.apiVersion: Required value",
+            "[a.b].kind: Invalid value: \"A_\"",
+            "[a.b].metadata.generation: Invalid value: -1",
+            "[a.b].metadata.labels: Invalid value: \"b c\"",
+            "[a.b].metadata.managedFields[0].operation: Invalid value: \"\"",
+            "[a.b].metadata.managedFields[0].fieldsType: Invalid value: \"x\"",
+        ]
+    );
+}
+
+#[test]
+fn a_format_decides_what_is_said_of_a_type_and_lets_lists_pass_for_texts() {
+    let time = json!({"type": "string", "format": "date-time"});
+    assert_eq!(of_x(time.clone(), json!([])), None);
+    assert_eq!(of_x(time.clone(), json!([1, {}])), None);
+    // Of another type's format, or of one that no API server knows, nothing is left.
+    for none in [
+        json!({"type": "string"}),
+        json!({"type": "string", "format": "int64"}),
+        json!({"type": "string", "format": "x"}),
+    ] {
+        assert_eq!(
+            of_x(none, json!([])).as_deref(),
+            Some("Invalid value: \"array\": x in body must be of type string: \"array\"")
+        );
+    }
+    let of_type = |found: &str, expected: &str| {
+        Some(format!(
+            "Invalid value: {found:?}: x in body must be of type {expected}: {found:?}"
+        ))
+    };
+    for (schema, value, found, expected) in [
+        (time.clone(), json!(7), "int64", "date-time"),
+        (time.clone(), json!(1.5), "float64", "date-time"),
+        (time, json!({}), "", "date-time"),
+        (
+            json!({"type": "integer", "format": "int32"}),
+            json!(1.5),
+            "float64",
+            "int32",
+        ),
+        (
+            json!({"type": "integer", "format": "int64"}),
+            json!(true),
+            "",
+            "int64",
+        ),
+        (
+            json!({"type": "integer", "format": "int64"}),
+            json!("1"),
+            "string",
+            "integer",
+        ),
+        (
+            json!({"type": "integer", "format": "int64"}),
+            json!([]),
+            "array",
+            "integer",
+        ),
+        (
+            json!({"type": "number", "format": "double"}),
+            json!({}),
+            "",
+            "double",
+        ),
+        (
+            json!({"type": "integer", "format": "double"}),
+            json!(true),
+            "boolean",
+            "integer",
+        ),
+    ] {
+        assert_eq!(of_x(schema.clone(), value), of_type(found, expected), "{schema}");
+    }
+}
+
+#[test]
+fn what_binds_values_of_any_type_is_asked_beside_a_wrong_type() {
+    let said = |x: Value, value: Value| {
+        texts(
+            &schema(json!({"type": "object", "properties": {"x": x}})),
+            &json!({"x": value}),
+        )
+    };
+    let wrong = |found: &str, expected: &str| {
+        format!("x: Invalid value: {found:?}: x in body must be of type {expected}: {found:?}")
+    };
+    let text = json!({"type": "string", "enum": ["a", "b"]});
+    for (value, found, shown) in [
+        (json!(5), "integer", "5"),
+        (json!(true), "boolean", "true"),
+        (json!([1, "x"]), "array", "[]interface {}{1, \"x\"}"),
+        (
+            json!({"k": null}),
+            "object",
+            "map[string]interface {}{\"k\":interface {}(nil)}",
+        ),
+    ] {
+        let unsupported = format!("x: Unsupported value: {shown}: supported values: \"a\", \"b\"");
+        assert_eq!(said(text.clone(), value), [wrong(found, "string"), unsupported]);
+    }
+    assert_eq!(
+        said(
+            json!({"type": "integer", "enum": [1, 2], "anyOf": [{"minimum": 2}, {"format": "ipv4"}]}),
+            json!({})
+        ),
+        [
+            wrong("object", "integer"),
+            "x: Unsupported value: map[string]interface {}{}: supported values: \"1\", \"2\"".to_owned(),
+        ]
+    );
+    // A text that is too short is not also compared with the pattern.
+    assert_eq!(
+        said(
+            json!({"type": "string", "minLength": 2, "pattern": "^b"}),
+            json!("a")
+        ),
+        ["x: Invalid value: \"a\": x in body should be at least 2 chars long"]
+    );
+}
+
+#[test]
+fn a_maps_key_stands_behind_a_dot_for_the_schema_and_in_brackets_for_what_comes_after() {
+    let of = schema(
+        json!({"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {
+        "type": "object", "properties": {"n": {"type": "integer"}, "l": {"type": "array", "items": {"type": "string"},
+            "x-kubernetes-list-type": "set"}}, "required": ["n"]}}}}),
+    );
+    let value = json!({"m": {"a": {"n": "x"}, "b/c.d": {"l": ["e", "e"], "o": 1}}});
+    let mut said = texts(&of, &value);
+    said.sort();
+    assert_eq!(
+        said,
+        [
+            "m.a.n: Invalid value: \"string\": m.a.n in body must be of type integer: \"string\"",
+            "m.b/c.d.n: Required value",
+            "m[b/c.d].l[1]: Duplicate value: \"e\"",
+            "unknown field \"m.b/c.d.o\"",
+        ]
     );
 }
 

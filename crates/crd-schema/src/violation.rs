@@ -28,8 +28,8 @@ pub enum ViolationKind {
         /// The enum.
         supported: Vec<Value>,
     },
-    /// A name, namespace, label or annotation of the root that no object of any kind may have. Apart from
-    /// `Invalid` for who checks every object's metadata anyway.
+    /// Something in the metadata of the root that no object of any kind may have. Apart from `Invalid` for who
+    /// checks every object's metadata anyway, by [`check_metadata`](crate::check_metadata).
     Metadata,
     /// A field that the schema does not have: strict field validation refuses it, an API server without it drops
     /// it. The pointer leads to the key.
@@ -74,20 +74,61 @@ impl fmt::Display for Violation {
     }
 }
 
+/// A value in a message: scalars as they are, anything else in Go's own form.
+/// kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go@v1.34.1.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "\"null\"".to_owned(),
+        other => in_go(other),
+    }
+}
+
+/// What Go prints for `%#v`.
+fn in_go(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::String(text) => format!("{text:?}"),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(in_go).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{name:?}:{}", in_go(value)))
+                .collect();
+            format!("map[string]interface {{}}{{{}}}", fields.join(", "))
+        }
+    }
+}
+
 /// A path from the root of a value, kept on the stack: only a violation turns it into text.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'p> {
     Root,
+    /// A field that the schema names, or would have to.
     Key(&'p Path<'p>, &'p str),
+    /// A key of a map, which is data.
+    Entry(&'p Path<'p>, &'p str),
     Index(&'p Path<'p>, usize),
 }
 
-impl Path<'_> {
+impl<'p> Path<'p> {
+    /// A member of a mapping.
+    pub(crate) const fn member(parent: &'p Self, name: &'p str, is_property: bool) -> Self {
+        if is_property {
+            Path::Key(parent, name)
+        } else {
+            Path::Entry(parent, name)
+        }
+    }
+
     /// RFC 6901.
     pub(crate) fn pointer(&self) -> String {
         match self {
             Path::Root => String::new(),
-            Path::Key(parent, key) => {
+            Path::Key(parent, key) | Path::Entry(parent, key) => {
                 let mut text = parent.pointer();
                 pointer::push(&mut text, key);
                 text
@@ -96,21 +137,32 @@ impl Path<'_> {
         }
     }
 
-    /// Kubernetes' notation: dots, and brackets around indexes and around keys that contain dots or slashes.
+    /// As the validator of structural schemas writes it: a dot before every name, also before a map's key and whatever
+    /// the name holds. kubernetes/kube-openapi pkg/validation/validate/object_validator.go@b70ca82be4d0238f92e45b618ddfff8c8381c8c8.
+    pub(crate) fn dotted(&self) -> String {
+        self.written(joined)
+    }
+
+    /// As everything after that validator writes it, CEL rules among them: brackets around a map's key.
+    /// kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/util/validation/field/path.go@v1.34.1.
     pub(crate) fn field(&self) -> String {
+        self.written(|parent, key| format!("{parent}[{key}]"))
+    }
+
+    fn written(&self, entry: fn(String, &str) -> String) -> String {
         match self {
             Path::Root => String::new(),
-            Path::Key(parent, key) => {
-                let parent = parent.field();
-                if key.contains(['.', '/', '[', ']']) {
-                    format!("{parent}[{key}]")
-                } else if parent.is_empty() {
-                    (*key).to_owned()
-                } else {
-                    format!("{parent}.{key}")
-                }
-            }
-            Path::Index(parent, index) => format!("{}[{index}]", parent.field()),
+            Path::Key(parent, key) => joined(parent.written(entry), key),
+            Path::Entry(parent, key) => entry(parent.written(entry), key),
+            Path::Index(parent, index) => format!("{}[{index}]", parent.written(entry)),
         }
+    }
+}
+
+fn joined(parent: String, key: &str) -> String {
+    if parent.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{parent}.{key}")
     }
 }

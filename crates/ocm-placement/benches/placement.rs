@@ -192,6 +192,19 @@ fn main() {
         for mode in [Mode::Snapshot, Mode::Sequential, Mode::Fixpoint] {
             measure(&inventory, mode, Detail::Decisions, mode.as_str());
         }
+        let input = Input {
+            inventory: &inventory,
+            now: None,
+            mode: Mode::Fixpoint,
+            options: Options::default(),
+        };
+        let evaluation = evaluate(&input, Detail::Decisions);
+        let (time, unsettled) = best(3, || evaluation.unsettled().len());
+        println!(
+            "{clusters:>8} {placements:>10} {:>15} {time:>9.1} ms {unsettled:>10} {:>5.0} MiB",
+            "other orders",
+            peak()
+        );
     }
     let objects = fleet(10_000, 100, true);
     let inventory = read(&objects);

@@ -3,6 +3,8 @@
 //! Owns: who sees whose decisions, rounds. Flows in: the input. Flows out: an [`Evaluation`].
 //! Must not know: how one Placement is scheduled.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
 use crate::evaluation::Evaluation;
@@ -14,13 +16,34 @@ use crate::plan::Plan;
 use crate::schedule::{Scratch, schedule};
 
 /// Rounds of a fixpoint before it is given up: two Placements may push each other to and fro for ever.
-const MOST_ROUNDS: usize = 100;
+pub(crate) const MOST_ROUNDS: usize = 100;
 
 /// Decisions as they are while a run goes on.
-struct State {
-    own: Column<PlacementId, Existing>,
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) own: Column<PlacementId, Existing>,
     /// How often each name stands in any decision.
-    counts: Column<NameId, u32>,
+    pub(crate) counts: Column<NameId, u32>,
+}
+
+impl State {
+    /// The decisions of the input.
+    pub(crate) fn given(plan: &Plan<'_>) -> Self {
+        let (own, counts) = given(plan.input.inventory, &plan.fleet);
+        Self { own, counts }
+    }
+}
+
+/// What a run comes to.
+pub(crate) struct Run<'a> {
+    pub(crate) outcomes: Column<PlacementId, Outcome<'a>>,
+    /// For each Placement what it had when it was scheduled last.
+    pub(crate) existing: Column<PlacementId, Existing>,
+    pub(crate) state: State,
+    pub(crate) rounds: usize,
+    pub(crate) converged: bool,
+    /// The Placements that were still changing in the later half of a run that did not converge.
+    pub(crate) restless: BTreeSet<PlacementId>,
 }
 
 /// Evaluates every Placement of the input.
@@ -29,17 +52,24 @@ struct State {
 #[must_use]
 pub fn evaluate<'a>(input: &Input<'a>, detail: Detail) -> Evaluation<'a> {
     let plan = Plan::new(input);
-    let (own, counts) = given(input.inventory, &plan.fleet);
-    let state = State { own, counts };
-    match input.mode {
-        Mode::Snapshot => snapshot(plan, state, detail),
-        Mode::Sequential => rounds(plan, state, detail, 1),
-        Mode::Fixpoint => rounds(plan, state, detail, MOST_ROUNDS),
+    let state = State::given(&plan);
+    let run = match input.mode {
+        Mode::Snapshot => snapshot(&plan, &state, detail),
+        Mode::Sequential => rounds(&plan, state, detail, 1, Order::Forwards),
+        Mode::Fixpoint => rounds(&plan, state, detail, MOST_ROUNDS, Order::Forwards),
+    };
+    Evaluation {
+        plan,
+        outcomes: run.outcomes,
+        existing: run.existing,
+        results: run.state.own,
+        rounds: run.rounds,
+        converged: (input.mode == Mode::Fixpoint).then_some(run.converged),
     }
 }
 
 /// Every Placement on its own: they run on all threads.
-fn snapshot(plan: Plan<'_>, state: State, detail: Detail) -> Evaluation<'_> {
+pub(crate) fn snapshot<'a>(plan: &Plan<'a>, state: &State, detail: Detail) -> Run<'a> {
     let placements: Vec<PlacementId> = state.own.ids().collect();
     let scheduled: Vec<(Outcome<'_>, Existing)> = placements
         .into_par_iter()
@@ -48,53 +78,96 @@ fn snapshot(plan: Plan<'_>, state: State, detail: Detail) -> Evaluation<'_> {
             |scratch, id| {
                 let existing = &state.own[id];
                 scratch.begin(&plan.fleet, &existing.clusters);
-                let outcome = schedule(&plan, id, &existing.clusters, scratch, detail);
+                let outcome = schedule(plan, id, &existing.clusters, scratch, detail);
                 scratch.end(&plan.fleet, &existing.clusters, &existing.clusters);
-                let (after, _) = after(&plan, id, &outcome, existing);
+                let (after, _) = after(plan, id, &outcome, existing);
                 (outcome, after)
             },
         )
         .collect();
     let (outcomes, results): (Vec<_>, Vec<_>) = scheduled.into_iter().unzip();
-    Evaluation {
-        plan,
+    let own = Column::new(results);
+    Run {
         outcomes: Column::new(outcomes),
-        existing: state.own,
-        results: Column::new(results),
+        existing: state.own.clone(),
+        state: State {
+            counts: counts_after(state, &own),
+            own,
+        },
         rounds: 1,
-        converged: None,
+        converged: false,
+        restless: BTreeSet::new(),
     }
+}
+
+/// How often each name stands in any decision, once Placements have others than before.
+fn counts_after(before: &State, own: &Column<PlacementId, Existing>) -> Column<NameId, u32> {
+    let mut counts = before.counts.clone();
+    for name in before.own.values().flat_map(|existing| &*existing.clusters) {
+        counts[*name] = counts[*name].saturating_sub(1);
+    }
+    for name in own.values().flat_map(|existing| &*existing.clusters) {
+        counts[*name] = counts[*name].saturating_add(1);
+    }
+    counts
+}
+
+/// In which order Placements have their turns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By namespace and name.
+    Forwards,
+    Backwards,
 }
 
 /// Rounds in which every Placement has its turn and sees what those before it have got, until one changes
 /// nothing.
-fn rounds(plan: Plan<'_>, mut state: State, detail: Detail, most: usize) -> Evaluation<'_> {
+pub(crate) fn rounds<'a>(
+    plan: &Plan<'a>,
+    mut state: State,
+    detail: Detail,
+    most: usize,
+    order: Order,
+) -> Run<'a> {
+    let mut turns: Vec<PlacementId> = state.own.ids().collect();
+    if order == Order::Backwards {
+        turns.reverse();
+    }
     let mut scratch = Scratch::new(&plan.fleet, std::mem::take(&mut state.counts));
     let mut rounds = 0usize;
+    let mut restless = BTreeSet::new();
     loop {
         let existing = state.own.clone();
-        let mut outcomes = Column::default();
-        let mut changed = false;
-        for (id, before) in existing.iter() {
+        let mut outcomes = Vec::with_capacity(turns.len());
+        let mut changed = Vec::new();
+        for id in turns.iter().copied() {
+            let before = &existing[id];
             scratch.begin(&plan.fleet, &before.clusters);
-            let outcome = schedule(&plan, id, &before.clusters, &scratch, detail);
-            let (after, differs) = after(&plan, id, &outcome, before);
+            let outcome = schedule(plan, id, &before.clusters, &scratch, detail);
+            let (after, differs) = after(plan, id, &outcome, before);
             scratch.end(&plan.fleet, &before.clusters, &after.clusters);
             state.own[id] = after;
-            changed |= differs;
+            changed.extend(differs.then_some(id));
             outcomes.push(outcome);
         }
         rounds = rounds.saturating_add(1);
         // A first round writes every Placement's status: it never ends a fixpoint.
-        let converged = rounds > 1 && !changed;
+        let converged = rounds > 1 && changed.is_empty();
+        if rounds > most / 2 {
+            restless.extend(changed);
+        }
         if converged || rounds >= most {
-            return Evaluation {
-                outcomes,
+            if order == Order::Backwards {
+                outcomes.reverse();
+            }
+            state.counts = scratch.into_counts();
+            return Run {
+                outcomes: Column::new(outcomes),
                 existing,
-                results: state.own,
+                state,
                 rounds,
-                converged: (plan.input.mode == Mode::Fixpoint).then_some(converged),
-                plan,
+                converged,
+                restless: if converged { BTreeSet::new() } else { restless },
             };
         }
     }

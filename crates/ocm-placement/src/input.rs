@@ -13,9 +13,9 @@ pub enum Mode {
     /// Each Placement sees only the decisions of the input.
     Snapshot,
     /// In the order of namespace and name, each sees the results of those before it.
-    #[default]
     Sequential,
-    /// Sequential rounds until nothing changes.
+    /// Sequential rounds until nothing changes: nearest to what a live hub comes to.
+    #[default]
     Fixpoint,
 }
 

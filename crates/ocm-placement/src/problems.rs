@@ -55,6 +55,13 @@ pub enum ProblemKind {
     },
     /// It asks for clusters and selects none.
     SelectsNothing,
+    /// Which clusters it gets depends on the order in which OCM happens to schedule Placements.
+    OrderDependent {
+        /// The clusters that some orders give and others do not, sorted.
+        contested: Vec<String>,
+    },
+    /// OCM would go on changing its decisions for ever.
+    NeverSettles,
     /// Its name cannot be the value of a label, so no PlacementDecision can carry it.
     NameIsNoLabelValue,
 }
@@ -157,7 +164,7 @@ impl Evaluation<'_> {
     }
 }
 
-fn problem(placement: &Placement<'_>, at: Location, kind: ProblemKind) -> Problem {
+pub(crate) fn problem(placement: &Placement<'_>, at: Location, kind: ProblemKind) -> Problem {
     Problem {
         namespace: placement.namespace.to_owned(),
         name: placement.name.to_owned(),

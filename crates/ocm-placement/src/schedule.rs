@@ -40,6 +40,11 @@ impl Scratch {
         }
     }
 
+    /// How often each name stands in any decision.
+    pub(crate) fn into_counts(self) -> Column<NameId, u32> {
+        self.counts
+    }
+
     /// Takes this Placement's own decisions out of the counts, because Balance counts those of others only, and notes
     /// them as mine.
     pub(crate) fn begin(&mut self, fleet: &Fleet<'_>, existing: &[NameId]) {

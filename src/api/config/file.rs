@@ -32,9 +32,9 @@ pub enum PlacementMode {
     /// Each sees only the decisions of the input.
     Snapshot,
     /// In namespace/name order, each sees the earlier ones' results.
-    #[default]
     Sequential,
-    /// Rounds until nothing changes.
+    /// Rounds until nothing changes: nearest to what a live hub comes to.
+    #[default]
     Fixpoint,
 }
 

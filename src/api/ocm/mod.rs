@@ -1,14 +1,17 @@
 //! What an API server would refuse of OCM's cluster kinds.
 //!
-//! Owns: their schemas. Flows in: dynamic objects. Flows out: findings for what was refused.
+//! Owns: their schemas, and the rules of OCM's webhooks, which are asked where the schema has nothing to say. Flows in: dynamic objects. Flows out: findings for what was refused.
 //! Must not know: what the scheduler makes of it.
 
 mod schema;
+mod webhooks;
 
 use std::sync::LazyLock;
 
 use crd_schema::Schema;
 pub(crate) use ocm_placement::GROUP;
+
+pub(crate) use webhooks::refusals;
 
 use super::violation;
 use crate::diagnostic::{Code, Finding};
@@ -34,7 +37,7 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
 });
 
 /// Checks an object of one of the six kinds as an API server would with strict field validation, but for what every
-/// object's name, namespace, labels and annotations must be: that is checked for all kinds alike, in `hub`. Objects of
+/// object's metadata must be: that is checked for all kinds alike, in `hub`. Objects of
 /// other kinds have no findings.
 ///
 /// Every finding is `object/schema` or `object/unknown-field`, an error, at the offending field.

@@ -97,7 +97,11 @@ fn evaluated(yaml: &str) -> Vec<Finding> {
     let mut findings = problems(&hub, &evaluation);
     findings.extend(unwritable(&hub, &evaluation));
     let differences = evaluation.differences();
-    findings.extend(differences.iter().map(|one| super::findings::differs(&hub, one)));
+    findings.extend(
+        differences
+            .iter()
+            .map(|one| super::findings::differs(&hub, &inventory, one)),
+    );
     findings
 }
 

@@ -5,88 +5,90 @@
 
 use serde_json::{Map, Value};
 
-use crate::check::{Mode, Walk};
-use crate::metadata;
+use crate::check::{Mode, Place, Walk};
+use crate::metadata::{self, Whose};
 use crate::node::Node;
-use crate::violation::{Path, ViolationKind};
-use apimachinery::names::{LABEL_MAX, NameRule};
+use crate::violation::{Path, ViolationKind, shown};
+use apimachinery::names::NameRule;
 
 impl Walk<'_> {
     /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
     pub(super) fn resource(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
-            match fields.get(name) {
+            let value = fields.get(name);
+            match value {
                 None if node.embedded => self.required(&here),
-                None => {}
+                Some(Value::String(text)) if node.embedded && text.is_empty() => self.required(&here),
                 Some(Value::String(text)) if node.embedded => {
                     if let Some(problem) = type_meta_problem(name, text) {
-                        self.push(&here, false, format!("Invalid value: {text:?}: {problem}"));
+                        let message = format!("Invalid value: {text:?}: {problem}");
+                        self.add(
+                            Place::bracketed(&here),
+                            ViolationKind::Invalid,
+                            false,
+                            message,
+                            None,
+                        );
                     }
                 }
-                Some(Value::String(_)) => {}
-                Some(_) => self.push(&here, true, "Invalid value: must be a string".to_owned()),
+                None | Some(Value::String(_)) => {}
+                Some(other) => {
+                    let message = format!("Invalid value: {}: must be a string", shown(other));
+                    self.add(
+                        Place::bracketed(&here),
+                        ViolationKind::Invalid,
+                        true,
+                        message,
+                        None,
+                    );
+                }
             }
         }
         let Some(metadata) = fields.get("metadata") else {
             return;
         };
         let here = Path::Key(path, "metadata");
+        let before = self.violations.len();
         match metadata {
-            Value::Object(fields) => {
-                let before = self.violations.len();
+            Value::Object(_) => {
                 let schema = self.metadata;
                 self.value(schema, metadata, &here, Mode::Strict);
                 if self.violations.len() == before {
-                    let rule = if node.embedded {
-                        NameRule::PathSegment
+                    let whose = if node.embedded {
+                        Whose::Embedded
                     } else {
-                        NameRule::Rfc1123Subdomain
+                        Whose::Object
                     };
-                    for problem in metadata::problems(fields, rule) {
-                        let help = problem.suggestion.map(|name| format!("for example {name:?}"));
-                        self.below(&here, &problem.path, problem.message, help);
-                    }
-                }
-                if !node.embedded {
-                    for violation in self.violations.iter_mut().skip(before) {
-                        let general = ["name", "namespace", "labels", "annotations"]
-                            .iter()
-                            .any(|field| violation.pointer.split('/').nth(2) == Some(field));
-                        if general && violation.kind == ViolationKind::Invalid {
-                            violation.kind = ViolationKind::Metadata;
-                        }
+                    for problem in metadata::problems(metadata, whose) {
+                        let at = Place {
+                            pointer: format!("{}{}", here.pointer(), problem.pointer),
+                            field: format!("{}.{}", here.field(), problem.field),
+                        };
+                        self.add(at, ViolationKind::Invalid, false, problem.message, problem.help);
                     }
                 }
             }
             Value::Null => {}
             _ => self.push(&here, true, "Invalid value: must be an object".to_owned()),
         }
-    }
-
-    fn below(&mut self, path: &Path<'_>, steps: &[&str], message: String, help: Option<String>) {
-        match steps.split_first() {
-            None => self.push_with_help(path, false, message, help),
-            Some((step, rest)) => self.below(&Path::Key(path, step), rest, message, help),
+        if !node.embedded {
+            let of_metadata = self.violations.iter_mut().skip(before);
+            for violation in of_metadata.filter(|violation| violation.kind == ViolationKind::Invalid) {
+                violation.kind = ViolationKind::Metadata;
+            }
         }
     }
 }
 
 /// What Kubernetes refuses in an embedded resource's `apiVersion` or `kind`.
+/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go@v1.34.1.
 fn type_meta_problem(field: &str, text: &str) -> Option<String> {
-    if text.is_empty() {
-        return Some("must not be empty".to_owned());
-    }
     if field == "apiVersion" {
-        return (text.matches('/').count() > 1)
-            .then(|| "must be group/version, or a version alone".to_owned());
+        return (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"));
     }
-    let lower = text.to_ascii_lowercase();
-    if text.len() > LABEL_MAX {
-        return Some(format!("must be no more than {LABEL_MAX} bytes"));
-    }
-    NameRule::Rfc1035Label
-        .check(&lower)
-        .err()
-        .map(|error| error.to_string())
+    let error = NameRule::Rfc1035Label.check(&text.to_ascii_lowercase()).err()?;
+    Some(format!(
+        "may have mixed case, but should otherwise match: {error}"
+    ))
 }

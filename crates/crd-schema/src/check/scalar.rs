@@ -7,69 +7,72 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use crate::check::{Walk, exceeds, falls_short, shorten};
+use crate::check::{Place, Walk, exceeds, falls_short, format_of, shorten};
 use crate::format::Format;
 use crate::node::{Bound, Node};
-use crate::violation::{Path, ViolationKind};
+use crate::violation::{Path, ViolationKind, shown};
 
 impl Walk<'_> {
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
-        if node.max_length.is_some() || node.min_length.is_some() {
-            let count = text.chars().count();
-            if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
-                self.push(
-                    path,
-                    true,
-                    format!("Too long: may not be more than {limit} bytes"),
-                );
-            }
-            if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
-                let message = format!(
-                    "Invalid value: {}: {} in body should be at least {limit} chars long",
-                    quoted(text),
-                    path.field()
-                );
-                self.push(path, false, message);
-            }
-        }
-        if let Some(pattern) = &node.pattern
-            && !pattern.accepts(text)
-        {
+        // Of the length and the pattern the first that is broken is told, as there.
+        let count = if node.max_length.is_some() || node.min_length.is_some() {
+            text.chars().count()
+        } else {
+            0
+        };
+        if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
+            let message = format!("Too long: may not be more than {limit} bytes");
+            self.push(path, true, message);
+        } else if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
+            let message = format!(
+                "Invalid value: {}: {} in body should be at least {limit} chars long",
+                quoted(text),
+                path.dotted()
+            );
+            self.push(path, false, message);
+        } else if let Some(pattern) = node.pattern.as_ref().filter(|pattern| !pattern.accepts(text)) {
             let message = format!(
                 "Invalid value: {}: {} in body should match '{}'",
                 quoted(text),
-                path.field(),
+                path.dotted(),
                 pattern.as_str()
             );
             let help = near_text(text, |near| pattern.accepts(near)).map(|near| format!("write `{near}`"));
             self.push_with_help(path, false, message, help);
         }
-        if let Some(format) = node.format
+        if let Some(format) = format_of(node)
             && !format.accepts(text)
         {
             let message = format!(
                 "Invalid value: {}: {} in body must be of type {}: {}",
                 quoted(text),
-                path.field(),
+                path.dotted(),
                 format.name(),
                 quoted(text)
             );
-            self.push(path, false, message);
+            // A format is a type to the API server.
+            self.push(path, true, message);
         }
     }
 
     pub(super) fn number(&mut self, node: &Node, number: &Number, path: &Path<'_>) {
         let range = match node.format {
-            Some(Format::Int32) => Some(f64::from(i32::MIN)..=f64::from(i32::MAX)),
+            Some(Format::Int32) => Some((f64::from(i32::MIN)..=f64::from(i32::MAX), "integer", "int32")),
+            Some(Format::Float) => Some((f64::from(f32::MIN)..=f64::from(f32::MAX), "number", "float")),
             _ => None,
         };
         let float = number.as_f64().unwrap_or(f64::NAN);
-        if range.is_some_and(|range| !range.contains(&float)) {
+        if let Some((range, kind, format)) = range.filter(|(range, ..)| !range.contains(&float)) {
             let message = format!(
-                "Invalid value: {number}: {} in body must be of type int32: {number}",
-                path.field()
+                "Invalid value: {number}: Checked value must be of type {kind} with format {format} in {}",
+                path.dotted()
             );
-            self.push(path, false, message);
+            let help = format!(
+                "write a number of at least {} and at most {}",
+                range.start(),
+                range.end()
+            );
+            self.push_with_help(path, false, message, Some(help));
         }
         if let Some(bound) = &node.minimum
             && breaks(number, bound, Ordering::Less)
@@ -77,7 +80,7 @@ impl Walk<'_> {
             let or_equal = if bound.exclusive { "" } else { " or equal to" };
             let message = format!(
                 "Invalid value: {number}: {} in body should be greater than{or_equal} {}",
-                path.field(),
+                path.dotted(),
                 bound.limit
             );
             self.push_with_help(path, false, message, range_help(node));
@@ -88,7 +91,7 @@ impl Walk<'_> {
             let or_equal = if bound.exclusive { "" } else { " or equal to" };
             let message = format!(
                 "Invalid value: {number}: {} in body should be less than{or_equal} {}",
-                path.field(),
+                path.dotted(),
                 bound.limit
             );
             self.push_with_help(path, false, message, range_help(node));
@@ -100,7 +103,7 @@ impl Walk<'_> {
             if (quotient - quotient.round()).abs() > 1e-9 {
                 let message = format!(
                     "Invalid value: {number}: {} in body should be a multiple of {step}",
-                    path.field()
+                    path.dotted()
                 );
                 self.push(path, false, message);
             }
@@ -111,17 +114,25 @@ impl Walk<'_> {
         if allowed.iter().any(|choice| same(choice, value)) {
             return;
         }
-        let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let choices: Vec<String> = allowed.iter().map(supported).collect();
         let message = format!(
             "Unsupported value: {}: supported values: {}",
-            shorten(&value.to_string()),
+            shorten(&shown(value)),
             choices.join(", ")
         );
         let kind = ViolationKind::NotSupported {
             value: value.clone(),
             supported: allowed.to_vec(),
         };
-        self.add(path, kind, true, message, None);
+        self.add(Place::dotted(path), kind, true, message, None);
+    }
+}
+
+/// One value of an enum: its text, or its JSON in quotes.
+fn supported(choice: &Value) -> String {
+    match choice {
+        Value::String(text) => format!("{text:?}"),
+        other => format!("{:?}", other.to_string()),
     }
 }
 

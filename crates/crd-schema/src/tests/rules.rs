@@ -209,18 +209,18 @@ fn a_rule_without_an_answer_says_why_and_which_rule_it_is() {
     ] {
         assert_eq!(
             said(rule, Some(" a must be one \n"), json!({})),
-            ["spec: Invalid value: no such key: a evaluating rule: a must be one"],
+            ["spec: Invalid value: \"object\": no such key: a evaluating rule: a must be one"],
             "{rule}"
         );
     }
     assert_eq!(
         said("1 / self.a == 1", None, json!({"a": 0})),
-        ["spec: Invalid value: division by zero evaluating rule: 1 / self.a == 1"]
+        ["spec: Invalid value: \"object\": division by zero evaluating rule: 1 / self.a == 1"]
     );
     assert_eq!(
         said("self.a < 1", Some("a must be small"), json!({"a": []})),
         [
-            "spec: Invalid value: 'no such overload': call arguments did not match a supported operator, function or \
+            "spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, function or \
           macro signature for rule: a must be small"
         ]
     );
@@ -248,9 +248,84 @@ fn durations_are_gos_and_nothing_follows_the_last_unit() {
         assert_eq!(
             verdict("duration(self.d) > duration('1s')", &json!({"d": text})),
             [
-                "Invalid value: type conversion error from 'string' to 'google.protobuf.Duration' evaluating rule: broken"
+                "Invalid value: \"\": type conversion error from 'string' to 'google.protobuf.Duration' evaluating rule: broken"
             ],
             "{text}"
         );
+    }
+}
+
+#[test]
+fn a_broken_rule_shows_scalars_and_says_its_reason() {
+    let said = |kind: &str, value: Value, more: Value| {
+        let mut rule = json!({"rule": "false", "message": "broken"});
+        rule.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let of = schema(json!({"type": "object", "additionalProperties": {"type": kind,
+            "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [rule]}}));
+        texts(&of, &json!({"k": value})).remove(0)
+    };
+    for (kind, value, shown) in [
+        ("string", json!("10"), ": \"10\""),
+        ("integer", json!(10), ": 10"),
+        ("number", json!(1.5), ": 1.5"),
+        ("boolean", json!(true), ": true"),
+        ("object", json!({"a": 1}), ""),
+        ("array", json!([1]), ""),
+    ] {
+        let of = |reason: Value| said(kind, value.clone(), reason);
+        assert_eq!(of(json!({})), format!("[k]: Invalid value{shown}: broken"));
+        assert_eq!(
+            of(json!({"reason": "FieldValueInvalid"})),
+            format!("[k]: Invalid value{shown}: broken")
+        );
+        assert_eq!(
+            of(json!({"reason": "FieldValueForbidden"})),
+            "[k]: Forbidden: broken"
+        );
+        assert_eq!(
+            of(json!({"reason": "FieldValueRequired"})),
+            "[k]: Required value: broken"
+        );
+        assert_eq!(
+            of(json!({"reason": "FieldValueDuplicate"})),
+            format!("[k]: Duplicate value{shown}")
+        );
+        assert_eq!(
+            of(json!({"rule": "1 / 0 == 1"})),
+            format!("[k]: Invalid value: {kind:?}: division by zero evaluating rule: broken")
+        );
+    }
+    let of = schema(
+        json!({"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "string"},
+        "x-kubernetes-validations": [{"rule": "false", "message": "broken", "fieldPath": ".a"}]}}}),
+    );
+    assert_eq!(
+        texts(&of, &json!({"m": {"a": "b"}})),
+        ["m[a]: Invalid value: broken"]
+    );
+}
+
+#[test]
+fn all_of_cels_optional_values_compile_and_evaluate() {
+    let value = json!({"a": {"b": [1, 2]}, "m": {"k": {"n": 3}}, "s": "x"});
+    for rule in [
+        "self.?a.?b[?1].orValue(0) == 2",
+        "self.a[?'b'].hasValue() && !self.a[?'c'].hasValue()",
+        "self.?m[?'k'].?n.optMap(n, n + 1).orValue(0) == 4",
+        "self.?m.k.n.optFlatMap(n, n > 2 ? optional.of('big') : optional.none()).orValue('small') == 'big'",
+        "optional.of(self.s).or(self.?t).value() == 'x'",
+        "[?self.?s, ?self.?t] == ['x']",
+        "{?'s': self.?s, ?'t': self.?t} == {'s': 'x'}",
+        "!has(self.t) || self.?t.orValue('') != ''",
+        "!optional.ofNonZeroValue(self.?n.orValue(0)).hasValue()",
+        "optional.none() == optional.none() && self.?t != optional.of(self.s) && self.?s == optional.of('x')",
+        "!(self.?s == 'x') && optional.of(1) != optional.of(2)",
+        "self.?a.?b.orValue([]).exists(x, x == 2)",
+        "self.?a == optional.of(self.a)",
+        "size(self.?a.?b.orValue([])) == 2",
+    ] {
+        holds(rule, &value);
     }
 }

@@ -77,6 +77,12 @@ impl<'a> Inventory<'a> {
         self.rejected.sort();
     }
 
+    /// The objects that were left out because an API server would refuse them, sorted.
+    #[must_use]
+    pub fn rejected(&self) -> &[Identity] {
+        &self.rejected
+    }
+
     /// Namespace and name of every Placement, sorted.
     pub fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let placements = self.placements.values();

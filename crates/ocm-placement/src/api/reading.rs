@@ -155,6 +155,10 @@ impl<'f, 'a> Reading<'f, 'a> {
     }
 
     pub(crate) fn time(&mut self, field: &Field<'a>) -> Option<Timestamp> {
+        // An API server takes a list for a text with a format, and a time that is none is no time.
+        if field.value().is_some_and(Value::is_array) {
+            return None;
+        }
         let text = self.string(field)?;
         let time = parse_time(text);
         if time.is_none() {
