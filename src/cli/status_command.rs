@@ -55,7 +55,7 @@ pub(crate) struct StatusCommand {
     #[arg(long, value_name = "KIND=CONDITION", value_parser = requirement, help_heading = "Output")]
     require: Vec<(String, String)>,
 
-    /// Exit with 4 when a planned work is missing, outdated, not applied or being deleted
+    /// Exit with 4 unless every planned work is applied, and nothing is there that should be gone
     #[arg(long, requires = "works", help_heading = "Output")]
     exit_code: bool,
 }

@@ -52,7 +52,7 @@ pub(crate) use input::Settings;
 pub use input::WorkKind;
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
-pub(crate) use names::manifest_key;
+pub(crate) use names::{manifest_key, work_name};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;

@@ -24,6 +24,7 @@ mod status;
 
 mod exported;
 mod predicted;
+mod whose;
 
 mod aggregate;
 
@@ -49,8 +50,8 @@ pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
 pub use status::{
-    Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
-    WorkState,
+    Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
+    UnknownOnCluster, WorkOnCluster, WorkState,
 };
 pub use status_gate::{Required, works_in_the_way};
 pub use status_report::{StatusReport, StatusSource};

@@ -11,6 +11,7 @@ mod diff;
 mod diff_effective;
 mod diff_git;
 mod examples;
+mod exported;
 mod first_steps;
 mod git_index;
 mod graph;

@@ -1,0 +1,326 @@
+//! What `status --works` says of works that a real hub held (fixtures/exported/README.md).
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::scratch::{Scratch, copy, fixtures};
+
+/// What `data.params` of the fleet's class begins with.
+const PARAMS: &str = "\"downstreamClass\": \"istio\",";
+
+/// An export, with the hub that it was rendered from in `hub/`.
+fn hub_of(export: &str) -> Scratch {
+    let scratch = Scratch::new();
+    if export == "works-we" {
+        copy(&fixtures().join("worked-example/hub"), &scratch.path("hub"));
+        return scratch;
+    }
+    copy(&fixtures().join("exported/fleet"), &scratch.path("hub"));
+    let set = |setting: &str| {
+        scratch.edit(
+            "hub/hub/platform/gateway-params.yaml",
+            PARAMS,
+            &format!("{PARAMS}\n      {setting},"),
+        );
+    };
+    match export {
+        "works-stuck" => {
+            scratch.remove("hub/hub/platform/access-log.yaml");
+        }
+        "works-ssaconf" => set("\"updateStrategy\": \"ServerSideApply\""),
+        "works-raw0" | "works-raw1" => set("\"rawFeedback\": true"),
+        _ => {}
+    }
+    scratch
+}
+
+fn arguments(works: &str) -> [&str; 6] {
+    ["status", "hub", "-q", "--exit-code", "--works", works]
+}
+
+/// Both streams and the exit status of the gate.
+fn said(scratch: &Scratch, works: &str) -> String {
+    let run = scratch.run(&arguments(works));
+    let mut text = run.stdout;
+    let _ = write!(text, "\nexit status {}\n{}", run.status, run.stderr);
+    text
+}
+
+fn path(export: &str) -> String {
+    let path = fixtures().join(format!("exported/{export}.yaml"));
+    path.display().to_string()
+}
+
+/// What was said of an export is what is said.
+fn compare(name: &str, said: &str) {
+    let file = fixtures().join(format!("exported/{name}.txt"));
+    if std::env::var_os("UPDATE_EXPORTED").is_some() {
+        fs::write(&file, said).expect("a file");
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(
+        said, expected,
+        "{name}: UPDATE_EXPORTED=1 writes it, read the difference"
+    );
+}
+
+/// The agents' AppliedManifestWorks, as `spokes/` of the hub holds them.
+fn add_applied(scratch: &Scratch) {
+    copy(&fixtures().join("exported/applied"), &scratch.path("hub/spokes"));
+}
+
+#[test]
+fn of_every_export_is_said_what_is_written_beside_it() {
+    let mut exports = Vec::new();
+    for entry in fs::read_dir(fixtures().join("exported")).expect("a directory") {
+        let name = entry.expect("an entry").file_name().into_string().expect("text");
+        exports.extend(name.strip_suffix(".yaml").map(str::to_owned));
+    }
+    exports.sort();
+    assert_eq!(exports.len(), 7);
+    for export in exports {
+        compare(&export, &said(&hub_of(&export), &path(&export)));
+    }
+    let scratch = hub_of("works-stuck");
+    add_applied(&scratch);
+    compare("works-stuck-applied", &said(&scratch, &path("works-stuck")));
+}
+
+#[test]
+fn what_an_agent_could_not_delete_is_never_called_applied() {
+    let scratch = hub_of("works-stuck");
+    let works = path("works-stuck");
+    let run = scratch.run(&arguments(&works));
+    run.exits(4)
+        .says("error: us-1/gateway-rbac: without a right to delete: accesslogpolicies.edge.acme.example");
+    assert!(!run.stdout.contains("8 of 8"), "{}", run.stdout);
+    add_applied(&scratch);
+    let run = scratch.run(&arguments(&works));
+    for cluster in ["eu-1", "eu-2", "us-1"] {
+        run.exits(4).says(&format!(
+            "error: {cluster}/gateway-shop-storefront: accesslogpolicies.edge.acme.example \
+             kuadrant-shop/platform.access-log is still there"
+        ));
+    }
+    assert!(
+        run.stdout.contains("help, leaving something behind: "),
+        "{}",
+        run.stdout
+    );
+    let json = [&arguments(&works)[..], &["-o", "json"]].concat();
+    let report: Value = serde_json::from_str(&scratch.run(&json).stdout).expect("JSON");
+    let problems = report["works"]["problems"].as_array().expect("problems");
+    let of = |state: &str| {
+        let found = problems.iter().filter(|problem| problem["state"] == state);
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!((of("LeftBehind").len(), of("MayNotDelete").len()), (3, 3));
+    let manifest = &of("LeftBehind")[2]["manifests"][0];
+    assert_eq!(
+        (&manifest["kind"], &manifest["name"]),
+        (
+            &json!("accesslogpolicies.edge.acme.example"),
+            &json!("platform.access-log")
+        )
+    );
+    assert!(of("LeftBehind")[0]["help"].is_string());
+}
+
+#[test]
+fn what_an_agent_noted_of_works_that_hold_everything_says_nothing() {
+    let scratch = hub_of("works1");
+    add_applied(&scratch);
+    let run = scratch.run(&arguments(&path("works1")));
+    for words in ["still there", "without a right"] {
+        assert!(!run.stdout.contains(words), "{}", run.stdout);
+    }
+}
+
+/// An export after an edit of each of its works, in `works.json`.
+fn edited(export: &str, scratch: &Scratch, edit: impl Fn(&mut Value)) {
+    let text = fs::read_to_string(path(export)).expect("an export");
+    let limits = kube_yaml::Limits::default();
+    let mut list = kube_yaml::read_document(&text, &limits).expect("YAML");
+    list["items"]
+        .as_array_mut()
+        .expect("works")
+        .iter_mut()
+        .for_each(edit);
+    scratch.write("works.json", &list.to_string());
+}
+
+/// Writes a condition of a manifest anew.
+fn set_condition(manifest: &mut Value, kind: &str, status: &str, reason: &str, message: &str) {
+    let conditions = manifest["conditions"].as_array_mut().expect("conditions");
+    let found = conditions.iter_mut().find(|condition| condition["type"] == kind);
+    let condition = found.expect("the condition");
+    condition["status"] = json!(status);
+    condition["reason"] = json!(reason);
+    condition["message"] = json!(message);
+}
+
+fn manifests(work: &mut Value) -> &mut Vec<Value> {
+    let manifests = work["status"]["resourceStatus"]["manifests"].as_array_mut();
+    manifests.expect("manifests")
+}
+
+fn gateway(work: &mut Value) -> Option<&mut Value> {
+    let mut manifests = manifests(work).iter_mut();
+    manifests.find(|manifest| manifest["resourceMeta"]["kind"] == "Gateway")
+}
+
+#[test]
+fn a_conflict_of_server_side_apply_names_the_manager_and_the_fields_and_what_to_do() {
+    let scratch = hub_of("works-ssaconf");
+    let field = ".spec.listeners[name=\"https\"].tls.certificateRefs";
+    let says = format!(
+        "Failed to apply manifest: Apply failed with 1 conflict: conflict with \"work-agent\" using \
+         gateway.networking.k8s.io/v1: {field}"
+    );
+    for reason in ["AppliedManifestFailed", "ApplyConflict"] {
+        edited("works-ssaconf", &scratch, |work| {
+            let Some(gateway) = gateway(work) else { return };
+            set_condition(gateway, "Applied", "False", reason, &says);
+            work["status"]["conditions"][0]["status"] = json!("False");
+        });
+        let run = scratch.run(&arguments("works.json"));
+        run.exits(4).says(&format!(
+            "error: eu-1/gateway-payments-payments: Gateway kuadrant-payments/payments is in conflict ({reason}): {says}"
+        ));
+        assert!(run.stdout.contains("help, in conflict: "), "{}", run.stdout);
+        assert!(
+            !run.stdout.contains("not applied ("),
+            "one word for it: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
+    type Edit = fn(&mut Value);
+    let cases: [(Edit, &str); 8] = [
+        (
+            |work| work["metadata"]["generation"] = json!(9),
+            "not looked at yet: its agent has seen generation 1, it has 9",
+        ),
+        (
+            |work| manifests(work)[1]["conditions"][0]["observedGeneration"] = json!(0),
+            "not looked at yet: its agent has seen generation 0, it has 1",
+        ),
+        (
+            |work| work["metadata"]["deletionTimestamp"] = json!("2026-11-22T02:00:00Z"),
+            "being deleted",
+        ),
+        (
+            |work| {
+                let manifest = &mut manifests(work)[1];
+                let message = "Failed to fetch resource: the server is gone";
+                set_condition(
+                    manifest,
+                    "Available",
+                    "Unknown",
+                    "FetchingResourceFailed",
+                    message,
+                );
+            },
+            " is not available (FetchingResourceFailed): Failed to fetch resource: the server is gone",
+        ),
+        (
+            |work| {
+                let message = "cannot be said";
+                set_condition(&mut work["status"], "Available", "Unknown", "Unknown", message);
+            },
+            "not available: cannot be said",
+        ),
+        (
+            |work| work["status"]["conditions"][1]["observedGeneration"] = json!(0),
+            "not available: Available is about generation 0, the work has 1",
+        ),
+        (
+            |work| {
+                let mut left = manifests(work)[1].clone();
+                left["resourceMeta"]["name"] = json!("gone");
+                manifests(work).push(left);
+            },
+            "gone is still there: its work no longer has it, and still reports it",
+        ),
+        (
+            |work| {
+                let manifest = &mut manifests(work)[1];
+                set_condition(
+                    manifest,
+                    "StatusFeedbackSynced",
+                    "False",
+                    "StatusFeedbackSyncFailed",
+                    "no list",
+                );
+            },
+            " is not read in full (StatusFeedbackSyncFailed): no list",
+        ),
+    ];
+    let scratch = hub_of("works1");
+    for (edit, words) in cases {
+        edited("works1", &scratch, edit);
+        let run = scratch.run(&arguments("works.json"));
+        run.exits(4).says(words);
+        assert!(run.stdout.starts_with("GATEWAYCLASS"), "the report is there");
+        assert!(
+            run.stdout.contains("\n0 of 8 planned works applied: 8 "),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn an_agents_notes_count_where_their_cluster_is_known_and_are_doubtful_where_not() {
+    let notes = fs::read_to_string(fixtures().join("exported/applied/us-1/applied.yaml")).expect("notes");
+    let works = fs::read_to_string(path("works-stuck")).expect("works");
+    // Several clusters have a work of this name, so it may be anybody's.
+    let scratch = hub_of("works-stuck");
+    scratch.write("works/notes.yaml", &notes);
+    scratch.write("works/works.yaml", &works);
+    scratch
+        .run(&["status", "hub", "--works", "works", "--deny", "warnings"])
+        .says("[spoke/unknown-cluster]: nothing says which cluster AppliedManifestWork ")
+        .says("spokes/<cluster>/applied.yaml");
+    // Of one cluster alone it is clear.
+    edited("works-stuck", &scratch, |work| {
+        if work["metadata"]["namespace"] != "us-1" {
+            work["metadata"]["name"] =
+                json!(format!("another-{}", work["metadata"]["name"]).replace('"', ""));
+        }
+    });
+    scratch.remove("works/works.yaml");
+    scratch.write("works/works.json", &scratch.read("works.json"));
+    let run = scratch.run(&[&arguments("works")[..], &["--clusters", "us-*"]].concat());
+    run.exits(4).does_not_say("unknown-cluster").says(
+        "us-1/gateway-shop-storefront: accesslogpolicies.edge.acme.example kuadrant-shop/platform.access-log",
+    );
+}
+
+#[test]
+fn another_work_may_grant_the_deletion_and_what_agents_delete_anyway_needs_no_grant() {
+    let scratch = hub_of("works-stuck");
+    edited("works-stuck", &scratch, |work| {
+        if work["metadata"]["name"] == "gateway-payments-payments" || work["metadata"]["namespace"] == "us-1"
+        {
+            let manifests = work["spec"]["workload"]["manifests"]
+                .as_array_mut()
+                .expect("manifests");
+            manifests.push(json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "more"},
+                "rules": [
+                    {"apiGroups": ["edge.acme.example"], "resources": ["accesslogpolicies"], "verbs": ["delete"],
+                     "resourceNames": ["only-this"]},
+                    {"apiGroups": ["edge.acme.example"], "resources": ["*"], "verbs": ["delete"]},
+                ],
+            }));
+        }
+    });
+    let run = scratch.run(&arguments("works.json"));
+    assert!(!run.stdout.contains("without a right"), "{}", run.stdout);
+}
