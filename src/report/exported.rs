@@ -38,6 +38,8 @@ pub(super) struct ExportedWork<'w> {
     pub(super) unavailable: Option<String>,
     /// What is wrong with its manifests: in each state in their order.
     pub(super) wrong: Vec<(WorkState, ManifestProblem)>,
+    /// Conditions Applied by group, kind, namespace and name.
+    kinds: HashMap<[&'w str; 4], Option<Verdict<'w>>>,
     /// By group, resource (the kind where that is missing), namespace and name.
     manifests: HashMap<[&'w str; 4], ManifestStatus<'w>>,
 }
@@ -85,6 +87,7 @@ impl<'w> ExportedWork<'w> {
         let conditions = items(object, &status.get("conditions"), findings);
         let applied = condition(&conditions, "Applied");
         let mut manifests = HashMap::new();
+        let mut kinds = HashMap::new();
         let mut wrong = Vec::new();
         let mut observed = applied.and_then(|applied| integer(&applied.get("observedGeneration")));
         let in_spec = manifests_of_spec(&root);
@@ -154,6 +157,7 @@ impl<'w> ExportedWork<'w> {
             if let Some(Verdict::No { reason, because }) = synced {
                 report(WorkState::Unread, reason, because);
             }
+            kinds.insert(key, read.applied);
             manifests.insert([text("group"), resource, text("namespace"), text("name")], read);
         }
         wrong.sort_by_key(|(state, _)| *state);
@@ -176,8 +180,14 @@ impl<'w> ExportedWork<'w> {
             unobserved,
             unavailable: available.and_then(|available| unavailable(available, generation)),
             wrong,
+            kinds,
             manifests,
         }
+    }
+
+    /// Whether its agent says that it has applied an object: group, kind, namespace and name.
+    pub(super) fn applies(&self, object: [&str; 4]) -> bool {
+        self.kinds.get(&object) == Some(&Some(Verdict::Yes))
     }
 
     /// Whether its agent has it among what it applied: group, plural, namespace and name.

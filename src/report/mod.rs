@@ -28,6 +28,7 @@ mod whose;
 
 mod aggregate;
 
+mod prune;
 mod status_gate;
 mod status_report;
 mod status_text;
@@ -48,6 +49,8 @@ pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
+pub(crate) use prune::Pruning;
+pub use prune::{Prunable, PruneList};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,

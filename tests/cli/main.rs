@@ -26,6 +26,7 @@ mod policies;
 mod pre_commit;
 #[cfg(unix)]
 mod progress;
+mod prune_list;
 #[cfg(feature = "real-crds")]
 mod real_crds;
 mod references;
