@@ -36,7 +36,9 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
 
 /// After works left the tree: what deletes them on the hub (docs/systems/gitops.md#what-prunes).
 pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
-    let is_work = |path: &str| path.contains('/') && !path.ends_with("kustomization.yaml");
+    let is_work = |path: &str| {
+        path.contains('/') && !path.starts_with("_hub/") && !path.ends_with("/kustomization.yaml")
+    };
     let left = summary.differing.iter();
     let left = left.filter(|change| change.kind == ChangeKind::Stale && is_work(&change.path));
     let left = left.count();

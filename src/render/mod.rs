@@ -43,7 +43,7 @@ mod layout;
 
 mod decision_files;
 
-pub use crate::api::ocm_work::{GROUP, MANIFEST_WORK, WorkValidation};
+pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, WorkValidation};
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub use decision_files::{decision_file, decision_files};

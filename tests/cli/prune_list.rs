@@ -174,15 +174,15 @@ fn what_another_input_or_somebody_else_may_want_is_never_listed() {
             metadata["labels"]["kuadrant.io/manifestKey"] = json!("gateway-shop-other");
         }),
         look_alike("ap-2", &|metadata| {
-            metadata["annotations"]["kuadrant.io/parent"] = json!("shops/storefront")
+            metadata["annotations"]["kuadrant.io/parent"] = json!("shops/storefront");
         }),
         look_alike("ap-3", &|metadata| metadata["annotations"] = Value::Null),
         // Without the label nobody of us made it, whatever it is called.
         look_alike("ap-4", &|metadata| {
-            metadata["labels"] = json!({"kuadrant.io/manifestKey": "gateway-shop-storefront"})
+            metadata["labels"] = json!({"kuadrant.io/manifestKey": "gateway-shop-storefront"});
         }),
         look_alike("ap-5", &|metadata| {
-            metadata["labels"]["kuadrant.io"] = json!("Managed")
+            metadata["labels"]["kuadrant.io"] = json!("Managed");
         }),
         // A controller makes it.
         look_alike("ap-6", &|metadata| {

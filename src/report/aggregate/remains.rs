@@ -8,15 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::api::ocm_work::{GROUP, MANIFEST_WORK};
+use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
 use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::report::status::ManifestProblem;
 
-/// The kind in which a work agent notes what it applied.
-pub(super) const APPLIED_MANIFEST_WORK: &str = "AppliedManifestWork";
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// So many resources are named in one message.
 const MOST_RESOURCES: usize = 5;
@@ -67,11 +65,14 @@ impl<'x> AppliedWork<'x> {
 /// Group and plural of resources.
 pub(super) type Resources<'x> = BTreeSet<(&'x str, &'x str)>;
 
+/// API groups and plurals of a rule that grants the deletion of all objects of their kinds.
+type Grant<'x> = (Vec<&'x str>, Vec<&'x str>);
+
 /// What the ClusterRoles in the works of each cluster let an agent delete.
 #[derive(Debug, Default)]
 pub(super) struct Rights<'x> {
-    /// By cluster, API groups and plurals of each rule that grants it.
-    deletions: HashMap<&'x str, Vec<(Vec<&'x str>, Vec<&'x str>)>>,
+    /// By cluster.
+    deletions: HashMap<&'x str, Vec<Grant<'x>>>,
 }
 
 impl<'x> Rights<'x> {
@@ -120,8 +121,8 @@ impl<'x> Rights<'x> {
     }
 }
 
-/// Groups and plurals of a rule that grants the deletion of all objects of a kind.
-fn deletion(rule: &Value) -> Option<(Vec<&str>, Vec<&str>)> {
+/// What a rule lets an agent delete.
+fn deletion(rule: &Value) -> Option<Grant<'_>> {
     let texts = |pointer: &str| {
         let items = list(rule, pointer).iter();
         items.filter_map(Value::as_str).collect::<Vec<_>>()
