@@ -308,24 +308,51 @@ fn an_agents_notes_count_where_their_cluster_is_known_and_are_doubtful_where_not
 }
 
 #[test]
-fn another_work_may_grant_the_deletion_and_what_agents_delete_anyway_needs_no_grant() {
+fn another_work_may_grant_the_deletion_of_a_kind_and_a_grant_for_one_name_is_none() {
     let scratch = hub_of("works-stuck");
-    edited("works-stuck", &scratch, |work| {
-        if work["metadata"]["name"] == "gateway-payments-payments" || work["metadata"]["namespace"] == "us-1"
-        {
-            let manifests = work["spec"]["workload"]["manifests"]
-                .as_array_mut()
-                .expect("manifests");
-            manifests.push(json!({
-                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "more"},
-                "rules": [
-                    {"apiGroups": ["edge.acme.example"], "resources": ["accesslogpolicies"], "verbs": ["delete"],
-                     "resourceNames": ["only-this"]},
-                    {"apiGroups": ["edge.acme.example"], "resources": ["*"], "verbs": ["delete"]},
-                ],
-            }));
-        }
-    });
-    let run = scratch.run(&arguments("works.json"));
-    assert!(!run.stdout.contains("without a right"), "{}", run.stdout);
+    for (groups, resources, verbs, names, grants) in [
+        (
+            "edge.acme.example",
+            "accesslogpolicies",
+            "delete",
+            json!([]),
+            true,
+        ),
+        ("edge.acme.example", "*", "*", Value::Null, true),
+        ("*", "accesslogpolicies", "delete", Value::Null, true),
+        (
+            "edge.acme.example",
+            "accesslogpolicies",
+            "delete",
+            json!(["only-this"]),
+            false,
+        ),
+        (
+            "edge.acme.example",
+            "accesslogpolicies",
+            "deletecollection",
+            Value::Null,
+            false,
+        ),
+        ("edge.acme.example", "accesslogs", "delete", Value::Null, false),
+        ("acme.example", "accesslogpolicies", "delete", Value::Null, false),
+    ] {
+        edited("works-stuck", &scratch, |work| {
+            if work["metadata"]["name"] != "gateway-rbac" {
+                let manifests = work["spec"]["workload"]["manifests"].as_array_mut();
+                manifests.expect("manifests").push(json!({
+                    "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "more"},
+                    "rules": [{"apiGroups": [groups], "resources": [resources], "verbs": [verbs],
+                               "resourceNames": names}],
+                }));
+            }
+        });
+        let run = scratch.run(&arguments("works.json"));
+        let lacks = run.stdout.contains("without a right to delete: ");
+        assert_eq!(
+            lacks, !grants,
+            "{groups} {resources} {verbs} {names}: {}",
+            run.stdout
+        );
+    }
 }

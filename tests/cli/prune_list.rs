@@ -266,6 +266,13 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
     );
     run.says("note: ManifestWork us-1/gateway-shop-storefront has to wait: ")
         .says("note: ManifestWork eu-1/gateway-rbac has to wait: the agent of eu-1 needs these rights to delete");
+    // What an agent said of an older spec says nothing of this one.
+    let mut behind = exported("works-rs");
+    for work in &mut behind {
+        work["metadata"]["generation"] = json!(2);
+    }
+    write(&scratch, &[old.clone(), behind, sets()].concat());
+    assert_eq!(prune(&scratch, &switched).stdout, "");
     // At the end only the rights are left, and go last.
     let mut rights = old;
     rights.retain(|work| work["metadata"]["name"] == "gateway-rbac");
