@@ -23,6 +23,9 @@ pub(super) const RBAC_WORK: &str = "gateway-rbac";
 const CONFLICT: &str = "ApplyConflict";
 const CONFLICT_WORDS: &str = "Apply failed with ";
 
+/// How the reason of a condition begins that a rule of the work made.
+const BY_RULE: &str = "ConditionRule";
+
 /// A ManifestWork as the hub holds it.
 #[derive(Debug)]
 pub(super) struct ExportedWork<'w> {
@@ -88,6 +91,7 @@ impl<'w> ExportedWork<'w> {
         let applied = condition(&conditions, "Applied");
         let mut manifests = HashMap::new();
         let mut kinds = HashMap::new();
+        let mut is_any_unavailable = false;
         let mut wrong = Vec::new();
         let mut observed = applied.and_then(|applied| integer(&applied.get("observedGeneration")));
         let in_spec = manifests_of_spec(&root);
@@ -106,9 +110,12 @@ impl<'w> ExportedWork<'w> {
             let seen = of_manifest.and_then(|applied| integer(&applied.get("observedGeneration")));
             observed = observed.map(|observed| seen.unwrap_or(observed).min(observed));
             let synced = condition(&conditions, "StatusFeedbackSynced").map(Verdict::of);
+            let available = condition(&conditions, "Available").map(Verdict::of);
+            is_any_unavailable |= matches!(available, Some(Verdict::No { .. }));
             let read = ManifestStatus {
                 applied: of_manifest.map(Verdict::of),
-                available: condition(&conditions, "Available").map(Verdict::of),
+                // What a rule of the work makes of the object's conditions, those say better.
+                available: available.filter(|available| !available.is_of_rule()),
                 unreadable: synced.and_then(Verdict::problem),
                 feedback: values
                     .into_iter()
@@ -166,13 +173,10 @@ impl<'w> ExportedWork<'w> {
             .zip(observed)
             .filter(|(generation, observed)| observed < generation);
         // What failed, or is not there, explains it better.
-        let is_explained = |(state, _): &(WorkState, ManifestProblem)| {
-            matches!(
-                state,
-                WorkState::Conflict | WorkState::NotApplied | WorkState::Unavailable
-            )
-        };
-        let available = condition(&conditions, "Available").filter(|_| !wrong.iter().any(is_explained));
+        let is_failed =
+            |(state, _): &(WorkState, _)| matches!(state, WorkState::Conflict | WorkState::NotApplied);
+        let is_explained = is_any_unavailable || wrong.iter().any(is_failed);
+        let available = condition(&conditions, "Available").filter(|_| !is_explained);
         Self {
             object,
             applied: applied.map(Verdict::of),
@@ -343,6 +347,11 @@ impl<'w> Verdict<'w> {
             Self::Yes => None,
             Self::No { because, .. } => Some(because),
         }
+    }
+
+    /// Whether a rule of the work said it, and not the agent (docs/systems/ocm-work.md#what-a-work-says).
+    fn is_of_rule(self) -> bool {
+        matches!(self, Self::No { reason, .. } if reason.starts_with(BY_RULE))
     }
 
     /// Whether somebody else manages a field that server-side apply sets.

@@ -281,6 +281,26 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
 }
 
 #[test]
+fn what_a_rule_makes_of_an_objects_conditions_is_said_by_those_conditions() {
+    let scratch = hub_of("works1");
+    edited("works1", &scratch, |work| {
+        let Some(gateway) = gateway(work) else { return };
+        let message = "not every listener is ready";
+        set_condition(gateway, "Available", "False", "ConditionRuleEvaluated", message);
+        let message = "1 of 5 resources are not available";
+        set_condition(
+            &mut work["status"],
+            "Available",
+            "False",
+            "ResourcesNotAvailable",
+            message,
+        );
+    });
+    let run = scratch.run(&arguments("works.json"));
+    assert!(!run.stdout.contains("not available"), "{}", run.stdout);
+}
+
+#[test]
 fn an_agents_notes_count_where_their_cluster_is_known_and_are_doubtful_where_not() {
     let notes = fs::read_to_string(fixtures().join("exported/applied/us-1/applied.yaml")).expect("notes");
     let works = fs::read_to_string(path("works-stuck")).expect("works");
