@@ -15,6 +15,7 @@ mod status;
 
 mod check;
 mod resources;
+mod rollout;
 
 mod read;
 

@@ -59,6 +59,7 @@ codes! {
     PLACEMENT_MISCONFIGURED "placement/misconfigured" Error "OCM's scheduler would call this Placement misconfigured"
     PLACEMENT_NEEDS_NOW "placement/needs-now" Error "A time decides this placement: pass --now"
     PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning "A placement selects no cluster"
+    PLACEMENT_NO_GROUP "placement/no-group" Error "A rollout begins with a decision group that the Placement does not have"
     PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
     PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error "A ManifestWorkReplicaSet cannot carry what differs from cluster to cluster"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"

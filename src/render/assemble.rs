@@ -68,7 +68,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
             assembly.plan
         }
         WorkKind::ReplicaSet => {
-            let sets = replica_sets(input.gateways, &assembly.templates, findings);
+            let sets = replica_sets(input.hub, input.gateways, &assembly.templates, findings);
             Plan {
                 replica_sets: Some(sets),
                 ..assembly.plan

@@ -11,9 +11,12 @@ mod input;
 mod names;
 mod policy_conditions;
 
+mod condition_rules;
+
 mod manifest;
 
 mod feedback;
+mod manifest_configs;
 mod orphaning;
 
 mod carried;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::condition_rules::Reported;
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::work::WorkParts;
 
@@ -87,6 +88,7 @@ fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Manifest {
         kind: kind.to_owned(),
         value,
         feedback: Vec::new(),
+        reported: Reported::Nothing,
         origins: Vec::new(),
     }
 }

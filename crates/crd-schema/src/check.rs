@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::node::{Additional, ListType, Node, Type};
+use crate::node::{Additional, Below, ListType, Node, Type};
 use crate::violation::{Path, Violation, ViolationKind};
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
@@ -307,7 +307,7 @@ impl Walk<'_> {
     }
 
     /// What keeps a value from the choice that it comes nearest to.
-    fn best_choice(&self, choices: &[Node], value: &Value, path: &Path<'_>) -> Option<String> {
+    fn best_choice(&self, choices: &[Below], value: &Value, path: &Path<'_>) -> Option<String> {
         if !self.explains {
             return None;
         }

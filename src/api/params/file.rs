@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::rollout::RolloutFile;
 use crate::api::ocm_work::WEBHOOK_LIMIT;
 
 /// Class of the downstream Gateways when the parameters name none.
@@ -69,6 +70,9 @@ struct ParamsFile {
     /// How the work agent writes manifests.
     #[schemars(default)]
     update_strategy: UpdateStrategy,
+    /// How changes go from cluster to cluster with `--work-kind replica-set`.
+    #[schemars(default)]
+    rollout: Option<RolloutFile>,
     /// Refuse a ManifestWork with more bytes of manifests. OCM itself refuses more than 512000; client-side
     /// apply stops at 262144.
     #[schemars(range(min = 1, max = WEBHOOK_LIMIT), default = "max_work_bytes")]

@@ -176,6 +176,7 @@ impl Check<'_> {
         if let Some(strategy) = value.get("updateStrategy").and_then(file::parse) {
             params.update_strategy = strategy;
         }
+        params.rollout = value.get("rollout").and_then(|rollout| self.rollout(rollout));
         let names = ["policiesToSync", "experimentalPolicySync"];
         let [new, old] = names.map(|name| value.get(name).is_some());
         if new && old {

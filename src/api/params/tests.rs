@@ -385,3 +385,47 @@ proptest::proptest! {
         let _ = read(&text);
     }
 }
+
+#[test]
+fn a_rollout_is_ocms_and_what_ocm_would_take_otherwise_than_it_reads_is_refused() {
+    let kept = |text: &str| {
+        let read = read(text);
+        assert_eq!(read.findings, [], "{text}");
+        let rollout = read.params.and_then(|params| params.rollout);
+        rollout.map(|rollout| rollout.strategy().clone())
+    };
+    assert_eq!(kept("{}"), None);
+    assert_eq!(kept("rollout: {}"), Some(json!({"type": "All"})));
+    let whole = json!({"type": "ProgressivePerGroup", "progressivePerGroup": {
+        "minSuccessTime": "1m30s", "progressDeadline": "2h", "maxFailures": "5%",
+        "mandatoryDecisionGroups": [{"groupName": "a"}, {"groupIndex": 2}],
+    }});
+    assert_eq!(kept(&json!({"rollout": whole}).to_string()), Some(whole));
+    for (rollout, expected) in [
+        ("{type: Canary}", "rollout.type: Unsupported value: \"Canary\""),
+        (
+            "{type: All, all: {progressDeadline: 1h30m}}",
+            "progressDeadline in body should match",
+        ),
+        (
+            "{type: Progressive, progressive: {maxConcurrency: 0}}",
+            "maxConcurrency",
+        ),
+        (
+            "{type: Progressive, progressive: {maxFailures: 101%}}",
+            "maxFailures",
+        ),
+        (
+            "{progressive: {maxConcurrency: 2}}",
+            "`rollout.progressive` means nothing with `rollout.type: All`",
+        ),
+        (
+            "{type: Progressive, progressive: {mandatoryDecisionGroups: [{groupName: a, groupIndex: 1}]}}",
+            "a decision group is named by `groupName` or by `groupIndex`",
+        ),
+    ] {
+        let (code, message, _) = only(&format!("rollout: {rollout}"));
+        assert_eq!(code, Code::PARAMS_INVALID);
+        assert!(message.contains(expected), "{message}");
+    }
+}

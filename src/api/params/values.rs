@@ -3,6 +3,7 @@
 //! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text they are read from.
 
 use super::file::{DEFAULT_DOWNSTREAM_CLASS, DEFAULT_MAX_WORK_BYTES, UpdateStrategy, WorkPer};
+use super::rollout::Rollout;
 use crate::api::feedback_path::FeedbackPath;
 use crate::object::Object;
 use apimachinery::Selector;
@@ -24,6 +25,8 @@ pub(crate) struct Params {
     pub work_per: WorkPer,
     /// How the agent applies.
     pub update_strategy: UpdateStrategy,
+    /// How replica sets go from cluster to cluster; none: all at once.
+    pub rollout: Option<Rollout>,
     /// A work with more bytes of manifests is refused.
     pub max_work_bytes: u64,
 }
@@ -64,6 +67,7 @@ impl Default for Params {
             raw_feedback: false,
             work_per: WorkPer::Gateway,
             update_strategy: UpdateStrategy::Update,
+            rollout: None,
             max_work_bytes: DEFAULT_MAX_WORK_BYTES,
         }
     }

@@ -1,0 +1,42 @@
+//! `manifestConfigs` of a work: how the agent applies each manifest, and what it says of it.
+//!
+//! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a work.
+
+use serde_json::{Map, Value, json};
+
+use super::condition_rules::{Reported, condition_rules};
+use super::manifest::Manifest;
+use crate::api::params::{Params, UpdateStrategy};
+
+/// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to, none
+/// for the RBAC work.
+pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) -> Vec<Value> {
+    // A work is about its first manifest of which a controller says something; else about its last, which Namespaces precede.
+    let main = manifests
+        .iter()
+        .position(|manifest| manifest.reported != Reported::Nothing)
+        .unwrap_or(manifests.len().saturating_sub(1));
+    let entry = |(index, manifest): (usize, &Manifest)| {
+        let mut entry = Map::new();
+        if let Some(rules) = condition_rules(manifest.reported, index == main) {
+            entry.insert("conditionRules".to_owned(), rules);
+        }
+        if !manifest.feedback.is_empty() {
+            let paths = manifest.feedback.iter();
+            let paths: Vec<Value> = paths
+                .map(|(name, path)| json!({"name": name, "path": path}))
+                .collect();
+            let rules = json!([{"type": "JSONPaths", "jsonPaths": paths}]);
+            entry.insert("feedbackRules".to_owned(), rules);
+        }
+        if params.is_some_and(|params| params.update_strategy == UpdateStrategy::ServerSideApply) {
+            entry.insert("updateStrategy".to_owned(), json!({"type": "ServerSideApply"}));
+        }
+        if entry.is_empty() {
+            return None;
+        }
+        entry.insert("resourceIdentifier".to_owned(), manifest.resource.to_value());
+        Some(Value::Object(entry))
+    };
+    manifests.iter().enumerate().filter_map(entry).collect()
+}
