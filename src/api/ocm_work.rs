@@ -31,6 +31,9 @@ pub const GROUP: &str = "work.open-cluster-management.io";
 pub const MANIFEST_WORK: &str = "ManifestWork";
 /// The kind from which the hub makes a work for each cluster of a Placement.
 pub(crate) const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+/// The kind in which an agent notes, on its cluster, what it applied of a work
+/// (docs/systems/ocm-work.md#appliedmanifestwork).
+pub const APPLIED_MANIFEST_WORK: &str = "AppliedManifestWork";
 /// The label of a work that the hub made from a set: `<namespace>.<name>` of the set
 /// (docs/systems/ocm-work.md#works-of-a-set).
 pub(crate) const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
@@ -45,7 +48,7 @@ pub(crate) fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
     owners.items().any(|owner| {
         let version = owner.get("apiVersion").str().unwrap_or_default();
-        owner.get("kind").str() == Some("AppliedManifestWork")
+        owner.get("kind").str() == Some(APPLIED_MANIFEST_WORK)
             && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
     })
 }

@@ -187,6 +187,7 @@ impl Render {
                 ));
                 if !self.exit_code {
                     next::after_first_render(loaded, &summary, self.options.speech);
+                    next::after_deletions(&summary, &self.options);
                 }
                 if self.exit_code && !summary.differing.is_empty() {
                     self.say("exit status 1 because of --exit-code: add what was written, and try again");

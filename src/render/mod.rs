@@ -46,7 +46,7 @@ mod layout;
 
 mod decision_files;
 
-pub use crate::api::ocm_work::{GROUP, MANIFEST_WORK, WorkValidation};
+pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, WorkValidation};
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub use decision_files::{decision_file, decision_files};
@@ -55,7 +55,7 @@ pub(crate) use input::Settings;
 pub use input::WorkKind;
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
-pub(crate) use names::manifest_key;
+pub(crate) use names::{manifest_key, work_name};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
