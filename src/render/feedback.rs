@@ -93,14 +93,42 @@ pub(super) fn manifest_config(
             json!([{"type": "JSONPaths", "jsonPaths": json_paths}]),
         );
     }
-    if params.update_strategy == UpdateStrategy::ServerSideApply {
-        config.insert("updateStrategy".to_owned(), json!({"type": "ServerSideApply"}));
+    if let Some(strategy) = update_strategy(&params.update_strategy) {
+        config.insert("updateStrategy".to_owned(), strategy);
     }
     if config.is_empty() {
         return None;
     }
     config.insert("resourceIdentifier".to_owned(), resource.to_value());
     Some(Value::Object(config))
+}
+
+/// What the agent shall not do by default: it replaces whole objects, and yields to whoever wrote a field first.
+fn update_strategy(strategy: &UpdateStrategy) -> Option<Value> {
+    let UpdateStrategy::ServerSideApply(apply) = strategy else {
+        return None;
+    };
+    let mut options = serde_json::Map::new();
+    if apply.force {
+        options.insert("force".to_owned(), json!(true));
+    }
+    let ignored = apply.ignore_fields.iter().map(|ignored| {
+        let fields = ignored.fields.iter();
+        let mut entry: serde_json::Map<String, Value> = fields
+            .map(|(way, fields)| ((*way).to_owned(), json!(fields)))
+            .collect();
+        entry.insert("condition".to_owned(), json!(ignored.condition));
+        Value::Object(entry)
+    });
+    let ignored: Vec<Value> = ignored.collect();
+    if !ignored.is_empty() {
+        options.insert("ignoreFields".to_owned(), Value::Array(ignored));
+    }
+    let mut strategy = json!({"type": "ServerSideApply"});
+    if let (Some(map), false) = (strategy.as_object_mut(), options.is_empty()) {
+        map.insert("serverSideApply".to_owned(), Value::Object(options));
+    }
+    Some(strategy)
 }
 
 fn path(name: &str, path: &str) -> Path {

@@ -173,9 +173,7 @@ impl Check<'_> {
         if let Some(work_per) = value.get("workPer").and_then(file::parse) {
             params.work_per = work_per;
         }
-        if let Some(strategy) = value.get("updateStrategy").and_then(file::parse) {
-            params.update_strategy = strategy;
-        }
+        params.update_strategy = self.update_strategy(value);
         let names = ["policiesToSync", "experimentalPolicySync"];
         let [new, old] = names.map(|name| value.get(name).is_some());
         if new && old {

@@ -2,7 +2,9 @@
 //!
 //! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text they are read from.
 
-use super::file::{DEFAULT_DOWNSTREAM_CLASS, DEFAULT_MAX_WORK_BYTES, UpdateStrategy, WorkPer};
+use super::file::{
+    DEFAULT_DOWNSTREAM_CLASS, DEFAULT_FORCE, DEFAULT_MAX_WORK_BYTES, IgnoreCondition, WorkPer,
+};
 use crate::api::feedback_path::FeedbackPath;
 use crate::object::Object;
 use apimachinery::Selector;
@@ -26,6 +28,42 @@ pub(crate) struct Params {
     pub update_strategy: UpdateStrategy,
     /// A work with more bytes of manifests is refused.
     pub max_work_bytes: u64,
+}
+
+/// How the agent writes manifests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UpdateStrategy {
+    /// OCM's default: the whole object is replaced.
+    Update,
+    /// Field by field.
+    ServerSideApply(ServerSideApply),
+}
+
+/// How server-side apply settles conflicts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerSideApply {
+    /// Whether fields that somebody else wrote are taken over.
+    pub force: bool,
+    /// Fields that the spokes may have otherwise, each condition once.
+    pub ignore_fields: Vec<IgnoreFields>,
+}
+
+impl Default for ServerSideApply {
+    fn default() -> Self {
+        Self {
+            force: DEFAULT_FORCE,
+            ignore_fields: Vec::new(),
+        }
+    }
+}
+
+/// Fields that the agent leaves out on one condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IgnoreFields {
+    /// The condition.
+    pub condition: IgnoreCondition,
+    /// By OCM's name of each way to say which: the fields.
+    pub fields: Vec<(&'static str, Vec<String>)>,
 }
 
 impl Params {
