@@ -23,7 +23,7 @@ mod read;
 mod tests;
 
 pub(crate) use file::{WorkPer, json_schema};
-pub(crate) use read::read_class;
+pub(crate) use read::{ParamsPlace, read_class, written};
 pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub(crate) use status::{CONTROLLER_NAME, InvalidParameters};
 pub(crate) use values::{Params, Role, SyncedResource, UpdateStrategy};

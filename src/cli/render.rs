@@ -122,6 +122,8 @@ impl Render {
         } else {
             Vec::new()
         };
+        // An output that cannot be read stops the writing below, which says so.
+        let _ = analysis.compare_rights(&rendered, &mut findings);
         loaded.finish(&mut findings);
 
         show::passed_over(&loaded, self.options.speech);

@@ -12,6 +12,7 @@ mod apply;
 mod atomic;
 mod compare;
 mod directories;
+mod earlier;
 mod error;
 mod inside;
 mod inventory;
@@ -28,6 +29,7 @@ mod write;
 mod tests;
 
 pub use atomic::{FileError, WrittenFiles, write_files};
+pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;

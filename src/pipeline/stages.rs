@@ -11,6 +11,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Objects;
+use crate::output::{Earlier, OutputError};
 use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
@@ -63,6 +64,30 @@ impl Analysis<'_> {
         let received = self.received();
         let spokes = self.spokes_of(&received);
         (plan(self, received, empty, findings), spokes)
+    }
+
+    /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place of
+    /// what an earlier run wrote into the output. Of a part of the fleet, only that part is compared; where an error among
+    /// the `findings` may keep something back, and where a stream replaces nothing, nothing is.
+    ///
+    /// # Errors
+    /// When the output, or an earlier file in it, cannot be read: then it cannot be written either.
+    pub fn compare_rights(&self, rendered: &Rendered, findings: &mut Findings) -> Result<(), OutputError> {
+        let Placed { loaded, ours, .. } = self.placed.as_ref();
+        if loaded.is_stream || loaded.is_stopped_by(findings) {
+            return Ok(());
+        }
+        let layout = rendered.layout(loaded);
+        let earlier = Earlier::open(&loaded.output)?;
+        let narrowing = render::Narrowing {
+            hub: &loaded.hub,
+            ours,
+            gateways: &self.gateways(),
+            paths: earlier.paths().collect(),
+            text: &|path| earlier.replaced(&layout, path),
+        };
+        findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
+        Ok(())
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
@@ -219,6 +244,8 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     // For what they report: statuses have no findings of their own.
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
+    // Whether the output can be read is for who writes it to say.
+    let _ = analysis.compare_rights(&rendered, findings);
     findings.extend(loaded.unused_suppressions(findings));
 }
 

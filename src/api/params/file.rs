@@ -72,6 +72,9 @@ struct ParamsFile {
     /// resource, the objects that the entry chooses.
     #[schemars(default)]
     resources_to_sync: Option<Vec<ChosenFile>>,
+    /// Resources that are synced no longer, and whose objects the spokes' work agents may still delete.
+    #[schemars(default)]
+    retained_resources: Option<Vec<RetainedFile>>,
     /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on.
     #[schemars(default)]
     raw_feedback: bool,
@@ -130,6 +133,21 @@ struct ChosenFile {
     /// Of a resource that is no route: the labels of objects to sync.
     #[schemars(default)]
     label_selector: Option<LabelSelectorFile>,
+}
+
+/// A resource that is synced no longer.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct RetainedFile {
+    /// API group, without a version.
+    group: String,
+    /// The version that was synced; a right has none.
+    #[schemars(default)]
+    version: Option<String>,
+    /// Plural resource name, such as authpolicies.
+    #[schemars(length(min = 1))]
+    resource: String,
 }
 
 /// How server-side apply settles conflicts.

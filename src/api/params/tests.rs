@@ -435,6 +435,34 @@ fn a_resource_is_listed_once_and_in_one_list() {
 }
 
 #[test]
+fn a_resource_is_retained_whether_or_not_anybody_knows_it_and_never_beside_being_synced() {
+    let read = read(
+        "retainedResources: [{group: g.io, resource: httproutes}, {group: gone.io, version: v1, resource: things}]",
+    );
+    assert_eq!(read.findings, vec![]);
+    let params = read.params.expect("params");
+    assert_eq!(
+        params.listed().collect::<Vec<_>>(),
+        [("g.io", "httproutes"), ("gone.io", "things")]
+    );
+    let route = entry("g.io", "httproutes");
+    let (_, message, _) = only(&format!("retainedResources: [{route}, {route}]"));
+    assert!(message.contains("is listed twice"), "{message}");
+    let (code, message, help) = only(&format!(
+        "retainedResources: [{route}]\nresourcesToSync: [{route}]"
+    ));
+    assert_eq!(code, Code::PARAMS_INVALID);
+    assert!(message.contains("is retained, and is still synced"), "{message}");
+    assert!(help.starts_with("remove it here"), "{help}");
+    let (code, message, help) = only("retainedResources: [{group: kuadrant.io, resource: authpolicy}]");
+    assert_eq!(code, Code::PARAMS_RESOURCE);
+    assert!(message.contains("there is no resource"), "{message}");
+    assert_eq!(help, "did you mean `authpolicies`?");
+    let (_, _, help) = only("retainedResources: [{group: kuadrant.io/v1, resource: authpolicies}]");
+    assert_eq!(help, "write the group without a version: `kuadrant.io`");
+}
+
+#[test]
 fn text_that_is_no_mapping_cannot_be_unmarshalled() {
     for text in ["[]", "x", "7", "", "{", "a: 1\n---\nb: 2\n"] {
         let read = read(text);

@@ -20,6 +20,8 @@ pub(crate) struct Params {
     pub resources_to_sync: Vec<SyncedResource>,
     /// Other resources of which chosen objects are synced, in the order of the parameters.
     pub objects_to_sync: Vec<SyncedResource>,
+    /// Group and plural of resources that are synced no longer, whose objects the agents may still delete.
+    pub retained_resources: Vec<(String, String)>,
     /// Whether the spokes' agents report lists and mappings (OCM's gate RawFeedbackJsonString).
     pub raw_feedback: bool,
     /// What one work holds.
@@ -67,6 +69,26 @@ pub(crate) struct IgnoreFields {
 }
 
 impl Params {
+    /// Group and plural of everything that is listed, whether or not there is an object of it.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lists = [
+            &self.policies_to_sync,
+            &self.resources_to_sync,
+            &self.objects_to_sync,
+        ];
+        let synced = lists
+            .into_iter()
+            .flatten()
+            .map(|resource| (&resource.group, &resource.resource));
+        let retained = self
+            .retained_resources
+            .iter()
+            .map(|(group, resource)| (group, resource));
+        synced
+            .chain(retained)
+            .map(|(group, resource)| (group.as_str(), resource.as_str()))
+    }
+
     /// The entry of `policiesToSync` for policies of this group and kind.
     #[must_use]
     pub(crate) fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
@@ -99,6 +121,7 @@ impl Default for Params {
             policies_to_sync: Vec::new(),
             resources_to_sync: Vec::new(),
             objects_to_sync: Vec::new(),
+            retained_resources: Vec::new(),
             raw_feedback: false,
             work_per: WorkPer::Gateway,
             update_strategy: UpdateStrategy::Update,
