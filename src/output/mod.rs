@@ -35,5 +35,5 @@ pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
 pub use read::{TreeFile, TreeFiles, is_tree, read_tree};
 pub use stream::stream;
-pub use tree::{FileKind, Tree};
+pub use tree::{FileKind, Tree, Turn};
 pub use write::{Change, ChangeKind, Options, Summary, write, write_observed};
