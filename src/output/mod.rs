@@ -29,6 +29,7 @@ mod write;
 mod tests;
 
 pub use atomic::{FileError, WrittenFiles, write_files};
+pub(crate) use directories::position;
 pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub(crate) use inside::same_or_inside;

@@ -3,6 +3,8 @@
 //! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
+use std::borrow::Cow;
+
 use super::analysis::{Analysis, Placed, Received, Spokes};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
@@ -11,7 +13,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Objects;
-use crate::output::{Earlier, OutputError};
+use crate::output::{Earlier, OutputError, Tree as _, position};
 use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
@@ -49,6 +51,40 @@ pub enum EmptyResult {
     Allowed,
 }
 
+/// What was rendered before.
+#[derive(Debug)]
+pub enum Before<'a> {
+    /// The tree that an earlier run wrote.
+    Tree(Earlier),
+    /// Another rendering, in memory.
+    Rendered(Layout<'a>),
+}
+
+impl Before<'_> {
+    fn paths(&self) -> Vec<Cow<'_, str>> {
+        match self {
+            Self::Tree(earlier) => earlier.paths().map(Cow::Borrowed).collect(),
+            Self::Rendered(layout) => (0..layout.len()).map(|index| layout.path(index)).collect(),
+        }
+    }
+
+    /// The text at a path, if `layout` has another one there or none.
+    fn replaced(&self, layout: &Layout<'_>, path: &str) -> Result<Option<String>, OutputError> {
+        match self {
+            Self::Tree(earlier) => earlier.replaced(layout, path),
+            Self::Rendered(before) => {
+                let text = |layout: &Layout<'_>| {
+                    let mut text = Vec::new();
+                    layout.content(position(layout, path)?, &mut text);
+                    Some(String::from_utf8_lossy(&text).into_owned())
+                };
+                let old = text(before);
+                Ok(old.filter(|old| layout.owns(path) && text(layout).as_ref() != Some(old)))
+            }
+        }
+    }
+}
+
 impl Analysis<'_> {
     /// Plans what each cluster receives.
     ///
@@ -67,24 +103,29 @@ impl Analysis<'_> {
     }
 
     /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place of
-    /// what an earlier run wrote into the output. Of a part of the fleet, only that part is compared; where an error among
-    /// the `findings` may keep something back, and where a stream replaces nothing, nothing is.
+    /// what was rendered before. Of a part of the fleet, only that part is compared; where an error among the `findings` may
+    /// keep something back, and where a stream replaces nothing, nothing is.
     ///
     /// # Errors
-    /// When the output, or an earlier file in it, cannot be read: then it cannot be written either.
-    pub fn compare_rights(&self, rendered: &Rendered, findings: &mut Findings) -> Result<(), OutputError> {
+    /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
+    pub fn compare_rights(
+        &self,
+        rendered: &Rendered,
+        before: &Before<'_>,
+        findings: &mut Findings,
+    ) -> Result<(), OutputError> {
         let Placed { loaded, ours, .. } = self.placed.as_ref();
-        if loaded.is_stream || loaded.is_stopped_by(findings) {
+        let paths = before.paths();
+        if paths.is_empty() || loaded.is_stream || loaded.is_stopped_by(findings) {
             return Ok(());
         }
         let layout = rendered.layout(loaded);
-        let earlier = Earlier::open(&loaded.output)?;
         let narrowing = render::Narrowing {
             hub: &loaded.hub,
             ours,
             gateways: &self.gateways(),
-            paths: earlier.paths().collect(),
-            text: &|path| earlier.replaced(&layout, path),
+            paths,
+            text: &|path| before.replaced(&layout, path),
         };
         findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
         Ok(())
@@ -245,7 +286,9 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
     // Whether the output can be read is for who writes it to say.
-    let _ = analysis.compare_rights(&rendered, findings);
+    if let Ok(earlier) = Earlier::open(&loaded.output) {
+        let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), findings);
+    }
     findings.extend(loaded.unused_suppressions(findings));
 }
 

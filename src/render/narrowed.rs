@@ -9,6 +9,7 @@
 //! lose is of a kind that the cluster gets nothing more of: every object of that kind in its earlier works is to leave. A
 //! cluster that gets nothing at all any more is not looked at: its agent deletes whole works, rights and all.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub(crate) struct Narrowing<'a> {
     /// Our Gateways with their clusters.
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
     /// The paths of the earlier files, in the layout of a tree.
-    pub paths: Vec<&'a str>,
+    pub paths: Vec<Cow<'a, str>>,
     /// The text of an earlier file; none where it stays as it is.
     pub text: &'a dyn Fn(&str) -> Result<Option<String>, OutputError>,
 }

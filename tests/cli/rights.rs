@@ -1,6 +1,6 @@
 //! The right to delete outlives the object (README.md#rights-of-the-work-agents).
 
-use crate::scratch::{Run, Scratch};
+use crate::scratch::{Run, Scratch, copy};
 
 const KINDS: [&[&str]; 2] = [&[], &["--work-kind", "replica-set"]];
 const LIMITS: &str = "{\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"ratelimitpolicies\",\n                         \
@@ -325,4 +325,35 @@ fn only_what_the_stock_agent_may_not_write_is_granted() {
         "{found}"
     );
     assert!(!found.contains("configmaps"), "{found}");
+}
+
+/// Also where both steps were rendered one after the other, and the base has neither.
+#[test]
+fn diff_says_so_of_whatever_it_compares_with() {
+    let scratch = with_route();
+    copy(&scratch.path("hub"), &scratch.path("before"));
+    render(&scratch, &[]).exits(0);
+    let diff = |base: &str| scratch.run(&["diff", "hub", "--base", base]);
+    scratch.remove("hub/route.yaml");
+    for base in ["rendered", "before"] {
+        diff(base).exits(1).does_not_say("rbac/narrowed");
+    }
+    without_routes(&scratch, "");
+    for base in ["rendered", "before"] {
+        let run = diff(base);
+        run.exits(3)
+            .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose")
+            .says("leaving: HTTPRoute shop/orders");
+        assert!(
+            run.stdout.contains("HTTPRoute shop/orders"),
+            "the differences are told: {run:?}"
+        );
+    }
+    without_routes(
+        &scratch,
+        "\"retainedResources\": [{\"group\": \"gateway.networking.k8s.io\", \"resource\": \"httproutes\"}], ",
+    );
+    for base in ["rendered", "before"] {
+        diff(base).exits(1).does_not_say("rbac/narrowed");
+    }
 }

@@ -112,7 +112,7 @@ fn what_leaves_a_cluster_can_be_deleted_there_or_rendering_is_refused() {
                 let config = Config {
                     cases: u32::try_from(pairs.div_ceil(threads)).expect("a number of pairs"),
                     failure_persistence: None,
-                    max_shrink_iters: SHRINKING as u32,
+                    max_shrink_iters: u32::try_from(SHRINKING).expect("a number of steps"),
                     ..Config::default()
                 };
                 let generator = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);

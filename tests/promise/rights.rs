@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::output;
-use spokewright::pipeline::{Analysis, EmptyResult};
+use spokewright::pipeline::{Analysis, Before, EmptyResult};
 
 use super::spokes::{Input, load_into, texts_by_cluster};
 
@@ -60,9 +60,10 @@ pub(crate) fn judge(before: &Input, after: &Input, plurals: &BTreeMap<(String, S
     };
     let (gone, stuck) = left(&old.fleet, &new.fleet, plurals);
     if new.refusals.is_empty() {
-        return match stuck.is_empty() {
-            true => Verdict::Kept(gone),
-            false => Verdict::Broken(format!("nobody may delete {stuck:?}")),
+        return if stuck.is_empty() {
+            Verdict::Kept(gone)
+        } else {
+            Verdict::Broken(format!("nobody may delete {stuck:?}"))
         };
     }
     // Which clusters a set went to is not in the files, so that one too many may be asked about.
@@ -98,8 +99,9 @@ fn render(input: &Input, root: &Path) -> Option<Rendered> {
     let mut findings = Findings::new();
     let analysis = Analysis::new(&loaded, &mut findings);
     let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
+    let earlier = output::Earlier::open(root).expect("a tree of ours");
     analysis
-        .compare_rights(&rendered, &mut findings)
+        .compare_rights(&rendered, &Before::Tree(earlier), &mut findings)
         .expect("a tree of ours");
     loaded.finish(&mut findings);
     let mut refusals = Vec::new();

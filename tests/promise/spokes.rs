@@ -282,10 +282,11 @@ fn once(arriving: Vec<(Value, BTreeSet<String>)>) -> Result<Vec<(Value, BTreeSet
     Ok(by_locator.into_values().collect())
 }
 
-/// What each cluster gets: the texts of works or sets, where the spec of the work stands in each, what is known of it.
-pub(crate) fn texts_by_cluster(
-    plan: &Plan,
-) -> BTreeMap<String, Vec<(String, &'static str, &[ManifestSummary])>> {
+/// The text of a work or a set, where the spec of the work stands in it, and what is known of its manifests.
+pub(crate) type WorkOf<'p> = (String, &'static str, &'p [ManifestSummary]);
+
+/// What each cluster gets.
+pub(crate) fn texts_by_cluster(plan: &Plan) -> BTreeMap<String, Vec<WorkOf<'_>>> {
     let mut texts: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for set in plan.replica_sets.iter().flatten() {
         for cluster in &set.clusters {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::check::Check;
-use super::file::{DEFAULT_FORCE, UpdateType, parse};
+use super::file::{DEFAULT_FORCE, IgnoreCondition, UpdateType, parse};
 use super::values::{IgnoreFields, ServerSideApply, UpdateStrategy};
 use crate::api::feedback_path::FeedbackPath;
 use apimachinery::{Field, pointer};
@@ -23,6 +23,9 @@ const IDENTITY: [&[&str]; 5] = [
     &["metadata", "name"],
     &["metadata", "namespace"],
 ];
+
+/// The check of one way to say which field is meant.
+type Way = fn(&str) -> Result<(), Wrong>;
 
 impl Check<'_> {
     pub(super) fn update_strategy(&mut self, value: &Value) -> UpdateStrategy {
@@ -55,7 +58,7 @@ impl Check<'_> {
         let mut all = Vec::new();
         for entry in entries.items() {
             let condition = match entry.get("condition").value().map(parse) {
-                None => Default::default(),
+                None => IgnoreCondition::default(),
                 Some(Some(condition)) => condition,
                 // The schema has said so.
                 Some(None) => continue,
@@ -70,7 +73,7 @@ impl Check<'_> {
                 );
                 continue;
             }
-            let ways: [(&'static str, fn(&str) -> Result<(), Wrong>); 3] = [
+            let ways: [(&'static str, Way); 3] = [
                 ("jsonPaths", path),
                 ("jsonPointers", json_pointer),
                 ("jqPathExpressions", jq),
