@@ -8,19 +8,16 @@
 //! they are of, `sources.json` says; `generate.rs` makes the file from their CRDs. A schema is read when an object of its
 //! kind is met.
 
-mod pack;
-
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-
+use crd_schema::Packed;
+#[cfg(test)]
 use serde_json::Value;
 
 use super::crd::{Crd, Scope};
-use pack::Packed;
 
 static CATALOG: &[u8] = include_bytes!("catalog/catalog.bin");
 
@@ -92,41 +89,19 @@ impl Entry {
         products().nth(usize::try_from(number).ok()?)
     }
 
-    /// Whether the spec of any version has a field.
+    /// Whether the spec of any version has this field: `parentRefs`, `targetRef` or `targetRefs`.
     #[must_use]
-    pub(crate) fn spec_has(self, field: &str) -> bool {
-        self.versions().any(|version| {
-            let schema = version
-                .get("schema")
-                .and_then(|schema| schema.get("openAPIV3Schema"));
-            let spec = schema.and_then(|schema| schema.get("properties")?.get("spec"));
-            spec.and_then(|spec| spec.get("properties")?.get(field)).is_some()
-        })
+    pub(crate) fn has_reference(self, field: &str) -> bool {
+        let references = self.definition.get("references").into_iter();
+        references
+            .flat_map(Packed::items)
+            .any(|reference| reference.text() == Some(field))
     }
 
-    /// The definition with the compiled schemas of these versions: no other is read.
+    /// The definition; a level of its schemas is read when a value meets it.
     #[must_use]
-    pub(crate) fn definition(self, wanted: &BTreeSet<&str>) -> Option<Crd> {
-        let is_wanted = |version: &Packed<'_>| {
-            let name = version.get("name").and_then(Packed::text);
-            name.is_some_and(|name| wanted.contains(name))
-        };
-        let versions: Option<Vec<Value>> = self.versions().filter(is_wanted).map(Packed::value).collect();
-        let spec = self.definition.get("spec")?;
-        // Not by `json!`, which would copy the schemas.
-        let object = |fields: [(&str, Value); 4]| {
-            let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
-            Value::Object(fields.collect())
-        };
-        let spec = object([
-            ("group", Value::from(self.group)),
-            ("names", spec.get("names")?.value()?),
-            ("scope", spec.get("scope")?.value()?),
-            ("versions", Value::Array(versions?)),
-        ]);
-        let metadata = self.definition.get("metadata")?.value()?;
-        let definition = [("metadata".to_owned(), metadata), ("spec".to_owned(), spec)];
-        Crd::read(&Value::Object(definition.into_iter().collect())).ok()
+    pub(crate) fn definition(self) -> Option<Crd> {
+        Crd::of_packed(self.definition)
     }
 
     /// The schema of the spec of each version.

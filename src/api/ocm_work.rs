@@ -1,14 +1,13 @@
 //! ManifestWork (`work.open-cluster-management.io/v1`) and ManifestWorkReplicaSet (`v1alpha1`): what OCM
 //! refuses.
 //!
-//! Owns: both stages of OCM's validation, the CRD's structural rules (`schema`) and the webhook's, and the
+//! Owns: both stages of OCM's validation, the CRD's structural rules (the catalog has them) and the webhook's, and the
 //! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out:
 //! [`Refusal`]s in OCM's words, findings. Must not know: how works are made.
 //!
 //! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview needs a hub and is left
 //! out.
 
-mod schema;
 mod size;
 
 #[cfg(test)]
@@ -18,11 +17,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::api::violation;
+use crate::api::{catalog, violation};
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
-use crd_schema::Schema;
+use crd_schema::Crd;
 
 pub(crate) use size::{manifest_size, work_size};
 
@@ -32,6 +31,9 @@ pub const GROUP: &str = "work.open-cluster-management.io";
 pub const MANIFEST_WORK: &str = "ManifestWork";
 /// The kind from which the hub makes a work for each cluster of a Placement.
 pub(crate) const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+/// The kind in which an agent notes, on its cluster, what it applied of a work
+/// (docs/systems/ocm-work.md#appliedmanifestwork).
+pub const APPLIED_MANIFEST_WORK: &str = "AppliedManifestWork";
 /// The label of a work that the hub made from a set: `<namespace>.<name>` of the set
 /// (docs/systems/ocm-work.md#works-of-a-set).
 pub(crate) const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
@@ -46,7 +48,7 @@ pub(crate) fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
     owners.items().any(|owner| {
         let version = owner.get("apiVersion").str().unwrap_or_default();
-        owner.get("kind").str() == Some("AppliedManifestWork")
+        owner.get("kind").str() == Some(APPLIED_MANIFEST_WORK)
             && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
     })
 }
@@ -89,11 +91,11 @@ impl Refusal {
     }
 }
 
-/// OCM's validation, compiled once for many works.
+/// OCM's validation, for many works.
 #[derive(Debug)]
 pub struct WorkValidation {
-    manifest_work: Schema,
-    replica_set: Schema,
+    manifest_work: Option<Crd>,
+    replica_set: Option<Crd>,
 }
 
 impl Default for WorkValidation {
@@ -103,13 +105,14 @@ impl Default for WorkValidation {
 }
 
 impl WorkValidation {
-    /// Compiles both schemas.
+    /// Finds both definitions.
     #[must_use]
     pub fn new() -> Self {
-        // Our own schemas: that they compile without problems is tested.
+        // That the catalog has both is tested.
+        let definition = |kind| catalog::find(GROUP, kind)?.definition();
         Self {
-            manifest_work: Schema::of_resource(&schema::manifest_work(), true).0,
-            replica_set: Schema::of_resource(&schema::replica_set(), true).0,
+            manifest_work: definition(MANIFEST_WORK),
+            replica_set: definition(MANIFEST_WORK_REPLICA_SET),
         }
     }
 
@@ -119,23 +122,30 @@ impl WorkValidation {
     #[must_use]
     pub fn check(&self, work: &Value) -> Vec<Refusal> {
         let root = Field::new(work);
-        let (schema, template) = match root.get("kind").str() {
+        let (definition, template) = match root.get("kind").str() {
             Some(MANIFEST_WORK) => (&self.manifest_work, root.get("spec")),
             Some(MANIFEST_WORK_REPLICA_SET) => {
                 (&self.replica_set, root.get("spec").get("manifestWorkTemplate"))
             }
             _ => return Vec::new(),
         };
-        let mut refusals = Vec::new();
-        for violation in schema.validate(work) {
-            refusals.push(Refusal {
+        let schema = definition
+            .as_ref()
+            .and_then(|crd| crd.versions.first()?.schema.as_ref());
+        let violations = schema.map(|schema| schema.validate(work)).unwrap_or_default();
+        // The status is the agent's, and not ours to judge.
+        let of_spec = violations
+            .into_iter()
+            .filter(|violation| !violation.pointer.starts_with("/status/"));
+        let mut refusals: Vec<Refusal> = of_spec
+            .map(|violation| Refusal {
                 stage: Stage::Crd,
                 code: Code::WORK_INVALID,
                 message: violation.to_string(),
                 help: violation::help(&violation),
                 pointer: violation.pointer,
-            });
-        }
+            })
+            .collect();
         check_identity(&root, &mut refusals);
         check_condition_rules(&template, &mut refusals);
         check_manifests(&template.get("workload").get("manifests"), &mut refusals);

@@ -1,4 +1,4 @@
-//! Structural schemas, written down: the pieces that `ocm` and `ocm_work` state facts of CRDs with.
+//! Structural schemas, written down: the pieces that `ocm` states facts of CRDs with.
 //!
 //! Owns: their JSON. Flows out: schemas for `crd_schema`. Must not know: any kind.
 
@@ -49,15 +49,6 @@ pub(super) fn list_map(keys: &[&str], items: Value) -> Value {
 pub(super) fn with(mut schema: Value, keywords: &Value) -> Value {
     if let (Some(fields), Some(more)) = (schema.as_object_mut(), keywords.as_object()) {
         fields.extend(more.iter().map(|(name, value)| (name.clone(), value.clone())));
-    }
-    schema
-}
-
-/// `schema` with a default.
-pub(super) fn default(schema: Value, default: Value) -> Value {
-    let mut schema = schema;
-    if let Some(fields) = schema.as_object_mut() {
-        fields.insert("default".to_owned(), default);
     }
     schema
 }

@@ -16,6 +16,7 @@ mod options;
 mod placement;
 mod policies;
 mod progress;
+mod prune_list;
 mod render;
 mod reporting;
 mod schema;
@@ -42,6 +43,7 @@ Examples:
   spokewright placement --why eu-1      which Placement takes it, and why
   spokewright diff --base origin/main   what a pull request does
   spokewright render hub -o - | kubectl diff -f -
+  spokewright prune-list --works FILE   what may be deleted on the hub
   spokewright argocd plugin             the Argo CD plugin that this is
 
 Exit status: 0 done; 1 --check or diff found a difference; 2 usage;
@@ -68,6 +70,7 @@ enum Command {
     Graph(graph::GraphCommand),
     Argocd(argocd::Argocd),
     Status(status_command::StatusCommand),
+    PruneList(prune_list::PruneListCommand),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
@@ -123,6 +126,7 @@ fn run(cli: Cli) -> Status {
         Command::Graph(command) => command.run(),
         Command::Argocd(command) => command.run(),
         Command::Status(command) => command.run(),
+        Command::PruneList(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Man(command) => command.run(Cli::command()),

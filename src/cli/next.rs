@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::shell_word;
+use spokewright::diagnostic::{counted, shell_word};
 use spokewright::output::{self, ChangeKind, Summary};
 use spokewright::pipeline::{CONFIG_NAME, Loaded};
 
@@ -31,6 +31,29 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
              `spokewright diff` then says what a change does to every cluster"
         ),
         speech,
+    );
+}
+
+/// After works left the tree: what deletes them on the hub (docs/systems/gitops.md#what-prunes).
+pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
+    let is_work = |path: &str| {
+        path.contains('/') && !path.starts_with("_hub/") && !path.ends_with("/kustomization.yaml")
+    };
+    let left = summary.differing.iter();
+    let left = left.filter(|change| change.kind == ChangeKind::Stale && is_work(&change.path));
+    let left = left.count();
+    if left == 0 {
+        return;
+    }
+    show::calm(
+        &format!(
+            "next: {} left the tree. On the hub Argo CD deletes what left an Application, Flux what left its inventory, \
+             both with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of \
+             clusters that left. `{} --works FILE` lists what is still there",
+            counted(left, "file"),
+            command("prune-list", &options.paths),
+        ),
+        options.speech,
     );
 }
 

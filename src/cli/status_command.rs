@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use spokewright::diagnostic::{Findings, Locate as _, nearest};
 use spokewright::pipeline::{self, Analysis, Loaded, Request};
-use spokewright::render::{GROUP, MANIFEST_WORK};
+use spokewright::render::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
 use spokewright::report::{ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
 use spokewright::{Hub, Object};
 
@@ -55,7 +55,7 @@ pub(crate) struct StatusCommand {
     #[arg(long, value_name = "KIND=CONDITION", value_parser = requirement, help_heading = "Output")]
     require: Vec<(String, String)>,
 
-    /// Exit with 4 when a planned work is missing, outdated, not applied or being deleted
+    /// Exit with 4 unless every planned work is applied, and nothing is there that should be gone
     #[arg(long, requires = "works", help_heading = "Output")]
     exit_code: bool,
 }
@@ -229,7 +229,7 @@ impl StatusCommand {
             return;
         }
         for object in &exported.objects {
-            if !object.is(GROUP, MANIFEST_WORK) {
+            if !object.is(GROUP, MANIFEST_WORK) && !object.is(GROUP, APPLIED_MANIFEST_WORK) {
                 let place = object.place("/kind");
                 let at = loaded.sources.locate(&place);
                 let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));

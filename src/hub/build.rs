@@ -3,7 +3,7 @@
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -328,19 +328,12 @@ fn from_catalog(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
 ) -> HashMap<GroupKind, Crd> {
-    let mut occurring: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
-    for (_, object) in objects {
-        let versions = occurring.entry(object.group_kind()).or_default();
-        versions.insert(&object.api_version.version);
-    }
-    let wanted: Vec<(GroupKind, BTreeSet<&str>)> = occurring
-        .into_iter()
-        .filter(|(kind, _)| !crds.contains_key(kind) && hangs_on_gateways(kind, kinds))
-        .collect();
-    wanted
-        .into_par_iter()
-        .filter_map(|(kind, versions)| {
-            let definition = catalog::find(&kind.group, &kind.kind)?.definition(&versions)?;
+    let occurring: HashSet<GroupKind> = objects.iter().map(|(_, object)| object.group_kind()).collect();
+    let unknown = occurring.into_iter().filter(|kind| !crds.contains_key(kind));
+    unknown
+        .filter(|kind| hangs_on_gateways(kind, kinds))
+        .filter_map(|kind| {
+            let definition = catalog::find(&kind.group, &kind.kind)?.definition()?;
             Some((kind, definition))
         })
         .collect()

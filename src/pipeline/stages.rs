@@ -3,17 +3,23 @@
 //! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use super::analysis::{Analysis, Placed, Received, Spokes};
 use super::inputs::Loaded;
 use super::nothing::nothing_rendered;
 use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::hub::Objects;
+use crate::object::{Object, Origin};
+use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
-    Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, StatusGroup, WithheldPolicy,
+    Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, PruneList, Pruning, StatusGroup,
+    WithheldPolicy,
 };
 use crate::sync::{OnSpokes, Withheld, check_admission, report_references, report_unused};
 
@@ -48,6 +54,40 @@ pub enum EmptyResult {
     Allowed,
 }
 
+/// What was rendered before.
+#[derive(Debug)]
+pub enum Before<'a> {
+    /// The tree that an earlier run wrote.
+    Tree(Earlier),
+    /// Another rendering, in memory.
+    Rendered(Layout<'a>),
+}
+
+impl Before<'_> {
+    fn paths(&self) -> Vec<Cow<'_, str>> {
+        match self {
+            Self::Tree(earlier) => earlier.paths().map(Cow::Borrowed).collect(),
+            Self::Rendered(layout) => (0..layout.len()).map(|index| layout.path(index)).collect(),
+        }
+    }
+
+    /// The text at a path, if `layout` has another one there or none.
+    fn replaced(&self, layout: &Layout<'_>, path: &str) -> Result<Option<String>, OutputError> {
+        match self {
+            Self::Tree(earlier) => earlier.replaced(layout, path),
+            Self::Rendered(before) => {
+                let text = |layout: &Layout<'_>| {
+                    let mut text = Vec::new();
+                    layout.content(position(layout, path)?, &mut text);
+                    Some(String::from_utf8_lossy(&text).into_owned())
+                };
+                let old = text(before);
+                Ok(old.filter(|old| layout.owns(path) && text(layout).as_ref() != Some(old)))
+            }
+        }
+    }
+}
+
 impl Analysis<'_> {
     /// Plans what each cluster receives.
     ///
@@ -63,6 +103,35 @@ impl Analysis<'_> {
         let received = self.received();
         let spokes = self.spokes_of(&received);
         (plan(self, received, empty, findings), spokes)
+    }
+
+    /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place of
+    /// what was rendered before. Of a part of the fleet, only that part is compared; where an error among the `findings` may
+    /// keep something back, and where a stream replaces nothing, nothing is.
+    ///
+    /// # Errors
+    /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
+    pub fn compare_rights(
+        &self,
+        rendered: &Rendered,
+        before: &Before<'_>,
+        findings: &mut Findings,
+    ) -> Result<(), OutputError> {
+        let Placed { loaded, ours, .. } = self.placed.as_ref();
+        let paths = before.paths();
+        if paths.is_empty() || loaded.is_stream || loaded.is_stopped_by(findings) {
+            return Ok(());
+        }
+        let layout = rendered.layout(loaded);
+        let narrowing = render::Narrowing {
+            hub: &loaded.hub,
+            ours,
+            gateways: &self.gateways(),
+            paths,
+            text: &|path| before.replaced(&layout, path),
+        };
+        findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
+        Ok(())
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
@@ -112,6 +181,69 @@ impl Analysis<'_> {
         };
         aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
     }
+}
+
+/// What a list of what may go is made from, beside the input.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PruneOptions<'o> {
+    /// The works and sets of the hub, where they were exported; else the rendered tree stands for them.
+    pub exported: Option<&'o Objects>,
+    /// Whether no other input renders into the hub.
+    pub is_sole: bool,
+    /// Whether it may be meant that nothing is rendered.
+    pub empty: EmptyResult,
+}
+
+impl Analysis<'_> {
+    /// Lists what is ours on the hub, or in the rendered tree, and no longer planned. With an error among the findings the
+    /// plan may lack something: then delete nothing.
+    ///
+    /// # Errors
+    /// When the rendered tree cannot be read.
+    pub fn prune_list(
+        &self,
+        options: PruneOptions<'_>,
+        findings: &mut Findings,
+    ) -> Result<PruneList, OutputError> {
+        let loaded = self.placed.loaded;
+        let rendered = self.render(options.empty, findings);
+        let removed = removed_works(loaded, &rendered)?;
+        let pruning = Pruning {
+            plan: &rendered.plan,
+            hub: &loaded.hub,
+            exported: options.exported,
+            rendered: &removed,
+            is_sole: options.is_sole,
+            is_whole: loaded.selection.is_whole(),
+        };
+        Ok(pruning.list(|cluster| loaded.admits(cluster)))
+    }
+}
+
+/// The works and sets of the rendered tree that a rendering would remove.
+fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<Vec<Object>, OutputError> {
+    let layout = rendered.layout(loaded);
+    let stay: HashSet<Cow<'_, str>> = (0..layout.len()).map(|index| layout.path(index)).collect();
+    let files = read_tree(&loaded.output, |path, _| {
+        stay.contains(path) || !layout.owns(path)
+    })?;
+    let limits = kube_yaml::Limits::default();
+    let objects = files.others.iter().filter_map(|file| {
+        let value = kube_yaml::read_document(&file.text, &limits).ok()?;
+        // Nothing is said about its place: it has none in the input.
+        let origin = Origin {
+            document: DocumentId {
+                source: SourceId(0),
+                index: 0,
+            },
+            pointer: String::new(),
+        };
+        let object = Object::from_value(value, origin);
+        let kinds = [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET];
+        let is_work = kinds.iter().any(|kind| object.is(GROUP, kind));
+        (is_work && !object.name.is_empty()).then_some(object)
+    });
+    Ok(objects.collect())
 }
 
 fn plan<'a>(
@@ -219,6 +351,10 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     // For what they report: statuses have no findings of their own.
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
+    // Whether the output can be read is for who writes it to say.
+    if let Ok(earlier) = Earlier::open(&loaded.output) {
+        let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), findings);
+    }
     findings.extend(loaded.unused_suppressions(findings));
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::condition_rules::Reported;
 use super::feedback::{asked_paths, policy_paths};
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::policy_conditions::policy_conditions;
@@ -49,12 +50,19 @@ pub(super) fn carried<'a>(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     hub: &Hub,
 ) -> Vec<Carried<'a>> {
-    let feedback = match synced.role {
-        Role::Policy => policy_paths(
-            policy_conditions(&synced.object.group_kind(), hub),
-            synced.resource,
-        ),
-        Role::Object | Role::Route => asked_paths(synced.resource),
+    let (feedback, reported) = match synced.role {
+        Role::Policy => {
+            let conditions = policy_conditions(&synced.object.group_kind(), hub);
+            // A policy that another one takes the place of is accepted, and not enforced: nothing is to be waited for.
+            let accepted = &["Accepted"];
+            let reported = if conditions.ancestors {
+                Reported::OfAncestors(accepted)
+            } else {
+                Reported::ConditionsAtOnce(accepted)
+            };
+            (policy_paths(conditions, synced.resource), reported)
+        }
+        Role::Object | Role::Route => (asked_paths(synced.resource), Reported::Nothing),
     };
     let origins: Vec<_> = synced
         .sources
@@ -85,6 +93,7 @@ pub(super) fn carried<'a>(
                 kind: object.kind,
                 value: object.value,
                 feedback: feedback.clone(),
+                reported,
                 origins: origins.clone(),
             });
             Carried {

@@ -1,16 +1,12 @@
 //! Feedback rules: what the work agent reports back of each shipped object (OCM ManifestWork,
-//! `manifestConfigs`).
+//! `manifestConfigs[].feedbackRules`).
 //!
-//! Owns: which fields are asked for and under which names, and the entries of `manifestConfigs`. Flows in: Gateways,
-//! the conditions of a kind, parameters. Flows out: paths, entries. Must not know: what a value means when it comes
-//! back.
+//! Owns: which fields are asked for and under which names. Flows in: Gateways, the conditions of a kind, parameters. Flows
+//! out: paths. Must not know: what a value means when it comes back.
 
-use serde_json::{Value, json};
-
-use super::manifest::ResourceIdentifier;
 use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;
-use crate::api::params::{Params, SyncedResource, UpdateStrategy};
+use crate::api::params::SyncedResource;
 
 /// One `{name, path}` of a feedback rule.
 type Path = (String, String);
@@ -73,34 +69,6 @@ pub(super) fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
     feedback
         .map(|feedback| (feedback.name.clone(), feedback.path.to_string()))
         .collect()
-}
-
-/// One entry of `manifestConfigs`, or `None` when there is nothing to configure.
-#[must_use]
-pub(super) fn manifest_config(
-    resource: &ResourceIdentifier,
-    paths: &[Path],
-    params: &Params,
-) -> Option<Value> {
-    let mut config = serde_json::Map::new();
-    if !paths.is_empty() {
-        let json_paths: Vec<Value> = paths
-            .iter()
-            .map(|(name, path)| json!({"name": name, "path": path}))
-            .collect();
-        config.insert(
-            "feedbackRules".to_owned(),
-            json!([{"type": "JSONPaths", "jsonPaths": json_paths}]),
-        );
-    }
-    if params.update_strategy == UpdateStrategy::ServerSideApply {
-        config.insert("updateStrategy".to_owned(), json!({"type": "ServerSideApply"}));
-    }
-    if config.is_empty() {
-        return None;
-    }
-    config.insert("resourceIdentifier".to_owned(), resource.to_value());
-    Some(Value::Object(config))
 }
 
 fn path(name: &str, path: &str) -> Path {

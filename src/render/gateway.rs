@@ -3,6 +3,7 @@
 //! Owns: its manifest, with references to what goes along. Flows in: the Gateway, its Secrets. Flows out: its
 //! manifest, or the finding that it can have no namespace. Must not know: clusters.
 
+use super::condition_rules::Reported;
 use super::feedback::gateway_paths;
 use super::findings::namespace_too_long;
 use super::manifest::{Manifest, ResourceIdentifier};
@@ -35,6 +36,7 @@ pub(super) fn gateway_manifest(
         kind: object.kind,
         value,
         feedback: gateway_paths(placed.gateway, placed.params.raw_feedback),
+        reported: Reported::Conditions(&["Accepted", "Programmed"]),
         origins: vec![object.origin],
     })
 }

@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 
+use super::condition_rules::Reported;
 use crate::object::Origin;
 
 /// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
@@ -44,6 +45,8 @@ pub(super) struct Manifest {
     pub value: Value,
     /// Feedback paths.
     pub feedback: Vec<(String, String)>,
+    /// What its controllers say of it.
+    pub reported: Reported,
     /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
     pub origins: Vec<Origin>,
 }

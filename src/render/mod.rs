@@ -11,9 +11,12 @@ mod input;
 mod names;
 mod policy_conditions;
 
+mod condition_rules;
+
 mod manifest;
 
 mod feedback;
+mod manifest_configs;
 mod orphaning;
 
 mod carried;
@@ -32,6 +35,8 @@ mod plan;
 
 mod replica_sets;
 
+mod narrowed;
+
 mod hub_objects;
 
 mod assemble;
@@ -43,7 +48,7 @@ mod layout;
 
 mod decision_files;
 
-pub use crate::api::ocm_work::{GROUP, MANIFEST_WORK, WorkValidation};
+pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, WorkValidation};
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub use decision_files::{decision_file, decision_files};
@@ -52,7 +57,8 @@ pub(crate) use input::Settings;
 pub use input::WorkKind;
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
-pub(crate) use names::manifest_key;
+pub(crate) use names::{manifest_key, work_name};
+pub(crate) use narrowed::{Narrowing, narrowed};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;

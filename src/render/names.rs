@@ -24,7 +24,7 @@ const HASH_SUFFIX: usize = 9;
 /// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a
 /// hash when it is too long; or what its annotation says.
 #[must_use]
-pub(super) fn work_name(object: &Object) -> String {
+pub(crate) fn work_name(object: &Object) -> String {
     if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {
         return name.to_owned();
     }

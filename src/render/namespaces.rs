@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
+use super::condition_rules::Reported;
 use super::manifest::{Manifest, ResourceIdentifier};
 use crate::sync::NamespaceLabels;
 
@@ -34,6 +35,7 @@ pub(super) fn namespaces(manifests: &[Manifest], labels: &NamespaceLabels) -> Ve
                 None => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
             },
             feedback: Vec::new(),
+            reported: Reported::Nothing,
             origins: Vec::new(),
         })
         .collect()

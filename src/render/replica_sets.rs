@@ -7,8 +7,8 @@
 //! Must not know: files.
 //!
 //! RBAC: a cluster is in as many Placements as it likes, so that it may get several of these sets, and a ClusterRole has
-//! one name on a cluster. So each Placement has a set of its own over what its sets ship, whatever its clusters are
-//! today; its roles bear its name as soon as there is a second one, and rights add up.
+//! one name on a cluster. So each Placement has a set of its own over what its sets ship and their parameters list, whatever
+//! its clusters are today; its roles bear its name as soon as there is a second one, and rights add up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,11 @@ use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
 use super::rbac;
 use super::work::{WorkParts, metadata_text, spec_text};
+use crate::api::ocm;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings, first_names};
-use crate::hub::{OurGatewayId, Table};
+use crate::diagnostic::{Code, Finding, Findings, first_names, nearest};
+use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
 use crate::sync::PlacedGateway;
@@ -53,6 +54,7 @@ type PlacementKey<'a> = (&'a str, &'a str);
 
 /// The sets, by namespace and name.
 pub(super) fn replica_sets(
+    hub: &Hub,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     templates: &[Template<'_>],
     findings: &mut Findings,
@@ -62,7 +64,8 @@ pub(super) fn replica_sets(
         by_work.entry(&template.parts.name).or_default().push(template);
     }
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
-    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[String])> = BTreeMap::new();
+    let mut first_groups: BTreeSet<(PlacementKey<'_>, &str)> = BTreeSet::new();
+    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])> = BTreeMap::new();
     for templates in by_work.values() {
         let matched: Vec<Option<&PlacedGateway<'_>>> = templates
             .iter()
@@ -77,10 +80,13 @@ pub(super) fn replica_sets(
             else {
                 continue;
             };
+            if let Some(rollout) = &template.params.rollout {
+                first_groups.extend(rollout.mandatory_groups().map(|group| (placement, group)));
+            }
             let (rights, _) = rights
                 .entry(placement)
-                .or_insert_with(|| (rbac::CustomResources::new(), &placed.clusters));
-            rights.extend(rbac::custom_resources(&template.parts.manifests));
+                .or_insert_with(|| (rbac::Rights::new(), &placed.clusters));
+            rights.extend(rbac::rights(&template.parts.manifests, template.params));
             // One object may have one content with this Placement and another with that.
             let work = if templates.len() > 1 {
                 format!("{}-{}", template.parts.name, placement.1)
@@ -103,6 +109,10 @@ pub(super) fn replica_sets(
             }
         }
     }
+    let unknown = first_groups
+        .into_iter()
+        .filter_map(|(placement, group)| no_group(hub, placement, group));
+    findings.extend(unknown);
     for set in rbac_sets(&rights) {
         let key = (set.namespace.clone(), set.name.clone());
         match sets.get(&key) {
@@ -113,6 +123,34 @@ pub(super) fn replica_sets(
         }
     }
     sets.into_values().map(|(_, set)| set).collect()
+}
+
+/// A group that a rollout begins with and that its Placement does not have. OCM leaves it out without a word: what was to be
+/// tried on a few clusters goes to all.
+fn no_group(hub: &Hub, (namespace, name): PlacementKey<'_>, group: &str) -> Option<Finding> {
+    let placement = hub.objects.find(ocm::GROUP, "Placement", Some(namespace), name)?;
+    let spec = placement.root().get("spec");
+    let groups = spec
+        .get("decisionStrategy")
+        .get("groupStrategy")
+        .get("decisionGroups");
+    let known: Vec<&str> = groups
+        .items()
+        .filter_map(|group| group.get("groupName").str())
+        .collect();
+    if known.contains(&group) {
+        return None;
+    }
+    let message = format!(
+        "the rollout begins with decision group {group:?}, which Placement {namespace}/{name} does not have"
+    );
+    let finding = Finding::new(Code::PLACEMENT_NO_GROUP, placement.place("/spec"), message);
+    Some(match nearest(group, known) {
+        Some(meant) => finding.help(format!("write `groupName: {meant}` in `rollout` of the parameters")),
+        None => finding.help(format!(
+            "add it to `spec.decisionStrategy.groupStrategy.decisionGroups`: `groupName: {group}` with a `groupClusterSelector`"
+        )),
+    })
 }
 
 fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
@@ -132,8 +170,8 @@ fn whole_placement<'g, 'a>(
         .find(|placed| *placed.clusters == *template.clusters && placed.gateway.placement.is_some())
 }
 
-/// One set for each Placement, over the custom resources that its sets ship.
-fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[String])>) -> Vec<ReplicaSet> {
+/// One set for each Placement, over what its sets ship and their parameters list.
+fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])>) -> Vec<ReplicaSet> {
     let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
     for (namespace, _) in rights.keys() {
         let count = in_namespace.entry(namespace).or_default();
@@ -141,7 +179,7 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[Strin
     }
     rights
         .iter()
-        .map(|(placement, (custom, clusters))| {
+        .map(|(placement, (granted, clusters))| {
             let (namespace, name) = placement;
             let role = if rights.len() > 1 {
                 cut(format!("{}:{namespace}:{name}", rbac::ROLE_NAME), MAX_ROLE_NAME)
@@ -153,8 +191,11 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[Strin
             } else {
                 format!("{}-{name}", rbac::WORK_NAME)
             };
-            let parts = rbac::work(&role, custom);
-            set_of(&work, *placement, clusters, &parts, None)
+            let parts = rbac::work(&role, granted);
+            ReplicaSet {
+                rights: granted.clone(),
+                ..set_of(&work, *placement, clusters, &parts, None)
+            }
         })
         .collect()
 }
@@ -176,7 +217,15 @@ fn set_of(
     // The CRD has a default for the policy and asks for it all the same; not so for a rollout strategy.
     text.push_str("spec:\n  cascadeDeletionPolicy: Background\n  manifestWorkTemplate:\n");
     text.push_str(&template);
-    let references = json!([{"name": placement}]);
+    let mut reference = json!({"name": placement});
+    // The rights go everywhere at once: what needs them follows as the class says.
+    if let (Some(rollout), Some(fields)) = (
+        params.and_then(|params| params.rollout.as_ref()),
+        reference.as_object_mut(),
+    ) {
+        fields.insert("rolloutStrategy".to_owned(), rollout.strategy().clone());
+    }
+    let references = json!([reference]);
     append_entry(&mut text, "placementRefs", &references, 2, KeyOrder::Bytes);
     ReplicaSet {
         directory: format!("{REPLICA_SETS}/{namespace}"),
@@ -187,6 +236,7 @@ fn set_of(
         text,
         size,
         manifests: summaries(&parts.manifests),
+        rights: rbac::Rights::new(),
     }
 }
 
@@ -316,7 +366,7 @@ mod tests {
             keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
         ) {
             let clusters = ["eu-1".to_owned()];
-            let shipped: rbac::CustomResources = [("g.io".to_owned(), "things".to_owned())].into();
+            let shipped: rbac::Rights = [("g.io".to_owned(), "things".to_owned())].into();
             let rights = keys
                 .iter()
                 .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))

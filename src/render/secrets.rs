@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::condition_rules::Reported;
 use super::input::Input;
 use super::manifest::{Manifest, ResourceIdentifier};
 use crate::api::config::Secrets;
@@ -143,6 +144,7 @@ fn copy(
         kind: "Secret".to_owned(),
         value: shipped(&secret.value, &downstream_name, &downstream),
         feedback: Vec::new(),
+        reported: Reported::Nothing,
         origins: vec![secret.origin.clone()],
     })
 }

@@ -100,6 +100,12 @@ impl Selection {
         self.matches(cluster) && self.shard.is_none_or(|shard| shard.holds(cluster))
     }
 
+    /// Whether the run speaks for every cluster.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.clusters.is_none() && self.shard.is_none()
+    }
+
     /// Whether `--clusters` admits a name, whatever the shard.
     #[must_use]
     pub fn matches(&self, cluster: &str) -> bool {

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::feedback::manifest_config;
 use super::manifest::Manifest;
+use super::manifest_configs::manifest_configs;
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use super::orphaning::delete_option;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
@@ -97,25 +97,13 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
     let mut spec = String::new();
-    if let Some(params) = params {
-        if let Some(option) = delete_option(&parts.manifests) {
-            append_entry(&mut spec, "deleteOption", &option, indent, KeyOrder::Bytes);
-        }
-        let configs: Vec<Value> = parts
-            .manifests
-            .iter()
-            .filter_map(|manifest| manifest_config(&manifest.resource, &manifest.feedback, params))
-            .collect();
-        if !configs.is_empty() {
-            append_entry(
-                &mut spec,
-                "manifestConfigs",
-                &Value::Array(configs),
-                indent,
-                KeyOrder::Bytes,
-            );
-        }
+    if params.is_some()
+        && let Some(option) = delete_option(&parts.manifests)
+    {
+        append_entry(&mut spec, "deleteOption", &option, indent, KeyOrder::Bytes);
     }
+    let configs = Value::Array(manifest_configs(&parts.manifests, params));
+    append_entry(&mut spec, "manifestConfigs", &configs, indent, KeyOrder::Bytes);
     let below = indent.saturating_add(2);
     let columns = |count: usize| " ".repeat(count);
     spec.push_str(&format!(

@@ -1,12 +1,13 @@
 //! The hub statuses that follow from what the clusters report (docs/systems/mgc.md#status-aggregation).
 //!
-//! Owns: which work carries which hub object, the conditions over all clusters, addresses, listeners, and which works
-//! are missing, outdated, not applied or stale.
+//! Owns: which work carries which hub object, the conditions over all clusters, addresses, listeners, and what is wrong
+//! with which work.
 //! Flows in: an [`Aggregation`]: the plan, exported ManifestWorks, what is ours. Flows out: [`Aggregated`].
 //! Must not know: files, how works are made.
 
 mod instance;
 mod planned;
+mod remains;
 mod rules;
 
 use std::cell::OnceCell;
@@ -17,14 +18,16 @@ use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
 use self::planned::PlannedWork;
-use self::rules::{feedback, gateway_status, policy_condition};
+use self::remains::{Resources, Rights, applied_works};
+use self::rules::{feedback, gateway_status, policy_condition, unknown};
 use super::exported::{ExportedWork, RBAC_WORK};
 use super::policies::exception;
 use super::policy_view::PolicyView;
 use super::predicted::class_status;
-use super::status::{FailedManifest, ObjectStatus, StatusGroup, WorkState};
+use super::status::{ManifestProblem, ObjectStatus, StatusGroup, WorkState};
+use super::whose::{Parents, Whose};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
-use crate::diagnostic::{DocumentId, Findings};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Condition, Outcome, PolicyId};
@@ -63,9 +66,11 @@ pub struct Aggregated {
 pub struct WorkSummary {
     /// Works of the plan.
     pub planned: usize,
-    /// Those that are applied as they are rendered now, with each of their manifests.
+    /// Those that nothing is wrong with: applied as they are rendered now, with each of their manifests, and reported in
+    /// full.
     pub applied: usize,
-    /// Works that are missing, outdated, not applied, being deleted or stale; by cluster and name.
+    /// What is wrong with the others, and works that are not planned; by cluster and name, then by state. A work may
+    /// have several.
     pub problems: Vec<WorkProblem>,
 }
 
@@ -78,14 +83,20 @@ pub struct WorkProblem {
     pub cluster: String,
     /// `metadata.name`.
     pub work: String,
+    /// Whether it is a work of the plan.
+    #[serde(skip)]
+    pub is_planned: bool,
     /// What is wrong.
     pub state: WorkState,
-    /// What its condition Applied says, or why it is outdated.
+    /// What the agent says of the work, or what is different.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Its manifests that could not be applied.
+    /// The objects that it is about, where it is not about the whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub manifests: Vec<FailedManifest>,
+    pub manifests: Vec<ManifestProblem>,
+    /// What to do about it, where that is not plain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'static str>,
     /// `namespace/name` of the hub object that it was made for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
@@ -131,8 +142,10 @@ impl Aggregation<'_, '_> {
             }
         }
         let planned = self.plan.works.map(|_| OnceCell::new());
-        let placed = self.placed_works(&exported, &planned);
-        let works = self.summary(&placed, &exported);
+        let mut placed = self.placed_works(&exported, &planned);
+        let gone = self.left_behind(&mut placed, &exported, &admits, findings);
+        self.deletable(&mut placed);
+        let works = self.summary(&placed, &exported, gone);
         let instances = self.instances(&placed);
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
         for (id, ours) in self.ours.gateways.iter() {
@@ -164,40 +177,134 @@ impl Aggregation<'_, '_> {
                 // What a set's own RBAC grants is not what a cluster's would (README.md#replica-sets).
                 let of_set = exported.is_some_and(|work| work.object.label(REPLICA_SET_LABEL).is_some());
                 let comparable = work.name != RBAC_WORK || !of_set;
-                let (state, because) = judged(exported, planned.filter(|_| comparable));
                 placed.push(PlacedWork {
                     cluster,
                     id: *id,
                     name: &work.name,
                     planned,
                     exported,
-                    state,
-                    because,
+                    faults: judged(exported, planned.filter(|_| comparable)),
                 });
             }
         }
         placed
     }
 
-    fn summary(&self, placed: &[PlacedWork<'_>], exported: &Exported<'_>) -> WorkSummary {
-        let applied = |work: &&PlacedWork<'_>| work.state == WorkState::Applied;
-        let wrong = placed.iter().filter(|work| !applied(work));
-        let problems = wrong.map(|work| WorkProblem {
-            cluster: work.cluster.to_owned(),
-            work: work.name.to_owned(),
-            state: work.state,
-            message: work.because.clone(),
-            manifests: work
-                .exported
-                .map(|exported| exported.failed.clone())
-                .unwrap_or_default(),
-            parent: None,
+    /// Adds to the works what their agents applied and no work has any more. What was applied for works that are not
+    /// planned is the result.
+    fn left_behind(
+        &self,
+        placed: &mut [PlacedWork<'_>],
+        exported: &Exported<'_>,
+        admits: &impl Fn(&str) -> bool,
+        findings: &mut Findings,
+    ) -> Vec<WorkProblem> {
+        let mut by_cluster: BTreeMap<&str, Vec<&ExportedWork<'_>>> = BTreeMap::new();
+        for ((cluster, _), work) in exported {
+            by_cluster.entry(cluster).or_default().push(work);
+        }
+        let called = |name: &str| {
+            let there = by_cluster.iter();
+            let there = there.filter(|(_, works)| works.iter().any(|work| work.object.name == name));
+            there.map(|(cluster, _)| *cluster).collect()
+        };
+        let mut of_nobody = Vec::new();
+        let applied = applied_works(self.works, &self.hub.spokes, called, &mut of_nobody);
+        findings.extend(of_nobody.into_iter().map(of_unknown_cluster));
+        let mut gone = Vec::new();
+        for (cluster, applied) in applied.into_iter().filter(|(cluster, _)| admits(cluster)) {
+            let there = by_cluster.get(cluster).map(Vec::as_slice).unwrap_or_default();
+            let of_work = there.iter().find(|work| work.object.name == applied.work);
+            let has = |resource: [&str; 4]| {
+                there.iter().any(|work| work.has(resource)) || self.plans(cluster, resource)
+            };
+            let remains = applied.remains(has);
+            // An agent that has not seen the newest spec has had no reason to delete anything.
+            let waits = of_work.is_some_and(|work| work.unobserved.is_some() || work.is_deleting);
+            if remains.is_empty() || waits {
+                continue;
+            }
+            let is_of = |work: &&mut PlacedWork<'_>| {
+                let name = work.exported.map_or(work.name, |exported| &exported.object.name);
+                work.cluster == cluster && name == applied.work
+            };
+            match placed.iter_mut().find(is_of) {
+                Some(work) => work.add(WorkState::LeftBehind, None, remains),
+                None if applied.is_managed => gone.push(WorkProblem {
+                    manifests: remains,
+                    ..problem(cluster, applied.work, WorkState::LeftBehind)
+                }),
+                None => {}
+            }
+        }
+        gone
+    }
+
+    /// Whether the plan ships a resource to a cluster.
+    fn plans(&self, cluster: &str, [group, resource, namespace, name]: [&str; 4]) -> bool {
+        let works = self.plan.clusters.get(cluster).into_iter().flatten();
+        let mut manifests = works.flat_map(|id| &self.plan.works.get(*id).manifests);
+        manifests.any(|manifest| {
+            manifest.name == name
+                && manifest.namespace == namespace
+                && manifest.resource == resource
+                && manifest.group == group
+        })
+    }
+
+    /// Adds to the works of RBAC which deletions they lack: of what the parameters of the Gateways there list.
+    fn deletable(&self, placed: &mut [PlacedWork<'_>]) {
+        let rights = Rights::read(self.works);
+        let subjects = self.subjects();
+        let mut wanted: BTreeMap<&str, Resources<'_>> = BTreeMap::new();
+        for work in placed.iter() {
+            let manifests = self.plan.works.get(work.id).manifests.iter();
+            let origins = manifests.flat_map(|manifest| &manifest.origins);
+            for origin in origins {
+                let subject = subjects.get(&(origin.document, origin.pointer.as_str()));
+                if let Some(Subject::Gateway(id)) = subject {
+                    let params = &self.ours.gateways.get(*id).params;
+                    let listed = [
+                        &params.policies_to_sync,
+                        &params.resources_to_sync,
+                        &params.objects_to_sync,
+                    ];
+                    let listed = listed.into_iter().flatten();
+                    // What is in the core group the stock agent may delete.
+                    let custom = listed.filter(|resource| !resource.group.is_empty());
+                    let custom = custom.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
+                    wanted.entry(work.cluster).or_default().extend(custom);
+                }
+            }
+        }
+        for work in placed.iter_mut().filter(|work| work.name == RBAC_WORK) {
+            let there = work.exported.filter(|exported| !exported.is_deleting);
+            let lacking = wanted.get(work.cluster).filter(|_| there.is_some());
+            if let Some(lacking) = lacking.and_then(|wanted| rights.lacking(work.cluster, wanted)) {
+                work.add(WorkState::MayNotDelete, Some(lacking), Vec::new());
+            }
+        }
+    }
+
+    fn summary(
+        &self,
+        placed: &[PlacedWork<'_>],
+        exported: &Exported<'_>,
+        gone: Vec<WorkProblem>,
+    ) -> WorkSummary {
+        let wrong = placed.iter().flat_map(|work| {
+            work.faults.iter().map(|fault| WorkProblem {
+                message: fault.because.clone(),
+                manifests: fault.manifests.clone(),
+                is_planned: true,
+                ..problem(work.cluster, work.name, fault.state)
+            })
         });
-        let mut problems: Vec<WorkProblem> = problems.chain(self.stale(exported)).collect();
-        problems.sort_by(|a, b| (&a.cluster, &a.work).cmp(&(&b.cluster, &b.work)));
+        let mut problems: Vec<WorkProblem> = wrong.chain(self.not_planned(exported)).chain(gone).collect();
+        problems.sort_by(|a, b| (&a.cluster, &a.work, a.state).cmp(&(&b.cluster, &b.work, b.state)));
         WorkSummary {
             planned: placed.len(),
-            applied: placed.iter().filter(applied).count(),
+            applied: placed.iter().filter(|work| work.faults.is_empty()).count(),
             problems,
         }
     }
@@ -244,7 +351,7 @@ impl Aggregation<'_, '_> {
     }
 
     /// Works of ours, or of MGC, that the plan places nowhere.
-    fn stale(&self, exported: &Exported<'_>) -> Vec<WorkProblem> {
+    fn not_planned(&self, exported: &Exported<'_>) -> Vec<WorkProblem> {
         let planned: HashSet<(&str, &str)> = self
             .plan
             .clusters
@@ -254,19 +361,22 @@ impl Aggregation<'_, '_> {
                 works.map(|work| (cluster.as_str(), work.name.as_str()))
             })
             .collect();
-        let stale = exported
-            .iter()
-            .filter(|(key, work)| work.is_ours() && !planned.contains(*key));
-        stale
-            .map(|((cluster, name), work)| WorkProblem {
-                cluster: (*cluster).to_owned(),
-                work: (*name).to_owned(),
-                state: WorkState::Stale,
-                message: None,
-                manifests: Vec::new(),
+        let others = exported.iter().filter(|(key, _)| !planned.contains(*key));
+        let parents = OnceCell::new();
+        let problems = others.filter_map(|((cluster, name), work)| {
+            let parents = parents.get_or_init(|| Parents::new(self.hub));
+            let state = match parents.whose(work.object) {
+                Whose::Ours => WorkState::Stale,
+                Whose::OfSet if parents.knows_key(work.object) => WorkState::Stale,
+                Whose::Unclaimed | Whose::OfSet => WorkState::Unclaimed,
+                Whose::Foreign => return None,
+            };
+            Some(WorkProblem {
                 parent: work.parent().map(str::to_owned),
+                ..problem(cluster, name, state)
             })
-            .collect()
+        });
+        problems.collect()
     }
 
     /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
@@ -292,6 +402,7 @@ impl Aggregation<'_, '_> {
                         .map(|kind| policy_condition(kind, instances, &[]))
                         .collect(),
                     feedback: feedback(instances, &[]),
+                    unknown: unknown(instances),
                     ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
                 })
             })
@@ -338,6 +449,7 @@ impl Aggregation<'_, '_> {
                 }
             }
             status.feedback = feedback(instances, &ours);
+            status.unknown = unknown(instances);
             status.works = instances
                 .iter()
                 .map(|instance| instance.carrier(&names))
@@ -367,14 +479,33 @@ impl Aggregation<'_, '_> {
     }
 }
 
-/// How far a work is, by itself: the less, the further from done.
-fn progress(work: &ExportedWork<'_>) -> u8 {
-    match judged(Some(work), None).0 {
-        WorkState::Applied | WorkState::Stale => 3,
-        WorkState::Outdated => 2,
-        WorkState::NotApplied => 1,
-        WorkState::Deleting | WorkState::Missing => 0,
+/// A problem that nothing more is said of.
+fn problem(cluster: &str, work: &str, state: WorkState) -> WorkProblem {
+    WorkProblem {
+        cluster: cluster.to_owned(),
+        work: work.to_owned(),
+        is_planned: false,
+        state,
+        message: None,
+        manifests: Vec::new(),
+        help: state.help(),
+        parent: None,
     }
+}
+
+/// An AppliedManifestWork lives on a cluster, and does not say on which.
+fn of_unknown_cluster(object: &Object) -> Finding {
+    let message = format!("nothing says which cluster {} is from", object.identity());
+    Finding::new(Code::SPOKE_UNKNOWN_CLUSTER, object.place("/metadata/name"), message).help(
+        "export it into the folder of its cluster: `spokes/<cluster>/applied.yaml`, or another directory with `--spokes`",
+    )
+}
+
+/// How far a work is, by itself: the less, the further from done.
+fn progress(work: &ExportedWork<'_>) -> WorkState {
+    judged(Some(work), None)
+        .first()
+        .map_or(WorkState::Applied, |fault| fault.state)
 }
 
 /// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a generated name, and

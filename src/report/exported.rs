@@ -1,22 +1,30 @@
 //! Exported ManifestWorks: what the hub knows of each cluster.
 //!
-//! Owns: reading a work's condition Applied and the status feedback of its manifests
-//! (docs/systems/ocm-work.md#feedback). Flows in: objects of kind ManifestWork with their status. Flows out:
-//! [`ExportedWork`]. Must not know: what the feedback means for a status.
+//! Owns: reading a work's conditions, those of its manifests, and their status feedback
+//! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects of kind ManifestWork
+//! with their status. Flows out: [`ExportedWork`]. Must not know: what is planned, what the feedback means for a status.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::status::FailedManifest;
+use super::status::{ManifestProblem, WorkState};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
-use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
+use crate::object::well_known::PARENT_ANNOTATION;
 use crate::render::ManifestSummary;
 use apimachinery::Field;
 
 /// The work that all Gateways of a cluster share; MGC's carries no label.
 pub(super) const RBAC_WORK: &str = "gateway-rbac";
+
+/// The reason that an agent may give for a conflict, and how an API server begins to speak of one
+/// (docs/systems/ocm-work.md#conflicts).
+const CONFLICT: &str = "ApplyConflict";
+const CONFLICT_WORDS: &str = "Apply failed with ";
+
+/// How the reason of a condition begins that a rule of the work made.
+const BY_RULE: &str = "ConditionRule";
 
 /// A ManifestWork as the hub holds it.
 #[derive(Debug)]
@@ -24,30 +32,42 @@ pub(super) struct ExportedWork<'w> {
     /// The work.
     pub(super) object: &'w Object,
     /// Its condition Applied; `None` where nobody has written it yet.
-    pub(super) applied: Option<Applied<'w>>,
+    pub(super) applied: Option<Verdict<'w>>,
     /// Whether it is being deleted.
     pub(super) is_deleting: bool,
-    /// The generation of the spec that the agent has not looked at yet.
-    pub(super) unobserved: Option<i64>,
-    /// Those that could not be applied, in their order.
-    pub(super) failed: Vec<FailedManifest>,
+    /// Generations of the spec and of what the agent has looked at, where they differ.
+    pub(super) unobserved: Option<(i64, i64)>,
+    /// Why it is not available, where none of its manifests says so.
+    pub(super) unavailable: Option<String>,
+    /// What is wrong with its manifests: in each state in their order.
+    pub(super) wrong: Vec<(WorkState, ManifestProblem)>,
+    /// Conditions Applied by group, kind, namespace and name.
+    kinds: HashMap<[&'w str; 4], Option<Verdict<'w>>>,
     /// By group, resource (the kind where that is missing), namespace and name.
     manifests: HashMap<[&'w str; 4], ManifestStatus<'w>>,
 }
 
-/// A condition Applied.
+/// What a condition says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Applied<'w> {
+pub(super) enum Verdict<'w> {
+    /// It is True.
     Yes,
-    /// Why not.
-    No(&'w str),
+    /// It is not.
+    No {
+        /// Its reason.
+        reason: &'w str,
+        /// Its message, or its reason where it has none.
+        because: &'w str,
+    },
 }
 
 /// What a cluster says of one manifest.
 #[derive(Debug, Default)]
 pub(super) struct ManifestStatus<'w> {
     /// Its own condition Applied.
-    pub(super) applied: Option<Applied<'w>>,
+    pub(super) applied: Option<Verdict<'w>>,
+    /// Its own condition Available.
+    pub(super) available: Option<Verdict<'w>>,
     /// Why the agent could not read a value that it was asked for.
     pub(super) unreadable: Option<&'w str>,
     feedback: Vec<Feedback<'w>>,
@@ -70,7 +90,11 @@ impl<'w> ExportedWork<'w> {
         let conditions = items(object, &status.get("conditions"), findings);
         let applied = condition(&conditions, "Applied");
         let mut manifests = HashMap::new();
-        let mut failed = Vec::new();
+        let mut kinds = HashMap::new();
+        let mut is_any_unavailable = false;
+        let mut wrong = Vec::new();
+        let mut observed = applied.and_then(|applied| integer(&applied.get("observedGeneration")));
+        let in_spec = manifests_of_spec(&root);
         let statuses = status.get("resourceStatus").get("manifests");
         for (position, manifest) in items(object, &statuses, findings).into_iter().enumerate() {
             let meta = manifest.get("resourceMeta");
@@ -81,10 +105,18 @@ impl<'w> ExportedWork<'w> {
             };
             let conditions = items(object, &manifest.get("conditions"), findings);
             let values = items(object, &manifest.get("statusFeedback").get("values"), findings);
+            let of_manifest = condition(&conditions, "Applied");
+            // The oldest counts: what one of them says of an older spec says nothing of this one.
+            let seen = of_manifest.and_then(|applied| integer(&applied.get("observedGeneration")));
+            observed = observed.map(|observed| seen.unwrap_or(observed).min(observed));
+            let synced = condition(&conditions, "StatusFeedbackSynced").map(Verdict::of);
+            let available = condition(&conditions, "Available").map(Verdict::of);
+            is_any_unavailable |= matches!(available, Some(Verdict::No { .. }));
             let read = ManifestStatus {
-                applied: condition(&conditions, "Applied").map(applied_of),
-                unreadable: condition(&conditions, "StatusFeedbackSynced")
-                    .and_then(|synced| applied_of(synced).problem()),
+                applied: of_manifest.map(Verdict::of),
+                // What a rule of the work makes of the object's conditions, those say better.
+                available: available.filter(|available| !available.is_of_rule()),
+                unreadable: synced.and_then(Verdict::problem),
                 feedback: values
                     .into_iter()
                     .enumerate()
@@ -97,28 +129,74 @@ impl<'w> ExportedWork<'w> {
                     })
                     .collect(),
             };
-            if let Some(Applied::No(message)) = read.applied {
-                failed.push(FailedManifest {
+            let mut report = |state: WorkState, reason: &str, message: &str| {
+                let problem = ManifestProblem {
                     kind: text("kind").to_owned(),
                     namespace: text("namespace").to_owned(),
                     name: text("name").to_owned(),
+                    reason: reason.to_owned(),
                     message: message.to_owned(),
-                });
+                };
+                wrong.push((state, problem));
+            };
+            let key = [text("group"), text("kind"), text("namespace"), text("name")];
+            match (read.applied, read.available) {
+                _ if in_spec.as_ref().is_some_and(|spec| !spec.contains(&key))
+                    && !text("name").is_empty() =>
+                {
+                    report(
+                        WorkState::LeftBehind,
+                        "",
+                        "its work no longer has it, and still reports it",
+                    );
+                }
+                (Some(no @ Verdict::No { reason, because }), _) => {
+                    let state = if no.is_conflict() {
+                        WorkState::Conflict
+                    } else {
+                        WorkState::NotApplied
+                    };
+                    report(state, reason, because);
+                }
+                (_, Some(Verdict::No { reason, because })) => report(WorkState::Unavailable, reason, because),
+                _ => {}
             }
+            if let Some(Verdict::No { reason, because }) = synced {
+                report(WorkState::Unread, reason, because);
+            }
+            kinds.insert(key, read.applied);
             manifests.insert([text("group"), resource, text("namespace"), text("name")], read);
         }
-        let integer = |field: Field<'w>| field.integer().ok().flatten();
-        let generation = integer(root.get("metadata").get("generation"));
-        let observed = applied.and_then(|applied| integer(applied.get("observedGeneration")));
+        wrong.sort_by_key(|(state, _)| *state);
+        let generation = integer(&root.get("metadata").get("generation"));
+        let unobserved = generation
+            .zip(observed)
+            .filter(|(generation, observed)| observed < generation);
+        // What failed, or is not there, explains it better.
+        let is_failed =
+            |(state, _): &(WorkState, _)| matches!(state, WorkState::Conflict | WorkState::NotApplied);
+        let is_explained = is_any_unavailable || wrong.iter().any(is_failed);
+        let available = condition(&conditions, "Available").filter(|_| !is_explained);
         Self {
             object,
-            applied: applied.map(applied_of),
+            applied: applied.map(Verdict::of),
             is_deleting: root.get("metadata").get("deletionTimestamp").is_present(),
-            unobserved: generation
-                .filter(|generation| observed.is_some_and(|observed| observed < *generation)),
-            failed,
+            unobserved,
+            unavailable: available.and_then(|available| unavailable(available, generation)),
+            wrong,
+            kinds,
             manifests,
         }
+    }
+
+    /// Whether its agent says that it has applied an object: group, kind, namespace and name.
+    pub(super) fn applies(&self, object: [&str; 4]) -> bool {
+        self.kinds.get(&object) == Some(&Some(Verdict::Yes))
+    }
+
+    /// Whether its agent has it among what it applied: group, plural, namespace and name.
+    pub(super) fn has(&self, resource: [&str; 4]) -> bool {
+        self.manifests.contains_key(&resource)
     }
 
     /// What the cluster says of a manifest of the plan.
@@ -127,13 +205,6 @@ impl<'w> ExportedWork<'w> {
         let key = |resource: &'s str| [group, resource, namespace, planned.name.as_str()];
         let by_resource = self.manifests.get(&key(&planned.resource));
         by_resource.or_else(|| self.manifests.get(&key(&planned.kind)))
-    }
-
-    /// Whether MGC or this crate made it: other works are nobody's business here.
-    pub(super) fn is_ours(&self) -> bool {
-        self.object.label(MANAGED_WORK_LABEL) == Some(MANAGED)
-            || self.parent().is_some()
-            || self.object.name == RBAC_WORK
     }
 
     /// `namespace/name` of the hub object that it was made for.
@@ -223,21 +294,73 @@ fn condition<'c, 'w>(conditions: &'c [Field<'w>], kind: &str) -> Option<&'c Fiel
     conditions.find(|condition| condition.get("type").str() == Some(kind))
 }
 
-fn applied_of<'w>(condition: &Field<'w>) -> Applied<'w> {
-    let words = |name: &str| condition.get(name).str().filter(|text| !text.is_empty());
-    if condition.get("status").str() == Some("True") {
-        return Applied::Yes;
-    }
-    let because = words("message").or_else(|| words("reason"));
-    Applied::No(because.unwrap_or("Applied is not True"))
+fn integer(field: &Field<'_>) -> Option<i64> {
+    field.integer().ok().flatten()
 }
 
-impl<'w> Applied<'w> {
+/// Group, kind, namespace and name of each manifest of the spec; `None` where the export has no spec.
+fn manifests_of_spec<'w>(root: &Field<'w>) -> Option<HashSet<[&'w str; 4]>> {
+    let manifests = root.value()?.pointer("/spec/workload/manifests")?.as_array()?;
+    let text = |manifest: &'w Value, pointer: &str| {
+        let text = manifest.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default()
+    };
+    let keys = manifests.iter().map(|manifest| {
+        let version = text(manifest, "/apiVersion");
+        let group = version.split_once('/').map_or("", |(group, _)| group);
+        let [kind, namespace, name] =
+            ["/kind", "/metadata/namespace", "/metadata/name"].map(|pointer| text(manifest, pointer));
+        [group, kind, namespace, name]
+    });
+    Some(keys.collect())
+}
+
+/// Why a work is not available by its own condition: it says so, or speaks of an older spec.
+fn unavailable(condition: &Field<'_>, generation: Option<i64>) -> Option<String> {
+    if let Verdict::No { because, .. } = Verdict::of(condition) {
+        return Some(because.to_owned());
+    }
+    let observed = integer(&condition.get("observedGeneration"))?;
+    let generation = generation.filter(|generation| observed < *generation)?;
+    Some(format!(
+        "Available is about generation {observed}, the work has {generation}"
+    ))
+}
+
+impl<'w> Verdict<'w> {
+    fn of(condition: &Field<'w>) -> Self {
+        let words = |name: &str| condition.get(name).str().filter(|text| !text.is_empty());
+        if condition.get("status").str() == Some("True") {
+            return Self::Yes;
+        }
+        let reason = words("reason").unwrap_or_default();
+        let because = words("message").or_else(|| words("reason"));
+        Self::No {
+            reason,
+            because: because.unwrap_or("its condition is not True"),
+        }
+    }
+
     /// Why not, where it is not.
     fn problem(self) -> Option<&'w str> {
         match self {
             Self::Yes => None,
-            Self::No(because) => Some(because),
+            Self::No { because, .. } => Some(because),
+        }
+    }
+
+    /// Whether a rule of the work said it, and not the agent (docs/systems/ocm-work.md#what-a-work-says).
+    fn is_of_rule(self) -> bool {
+        matches!(self, Self::No { reason, .. } if reason.starts_with(BY_RULE))
+    }
+
+    /// Whether somebody else manages a field that server-side apply sets.
+    fn is_conflict(self) -> bool {
+        match self {
+            Self::Yes => false,
+            Self::No { reason, because } => {
+                reason == CONFLICT || (because.contains(CONFLICT_WORDS) && because.contains("conflict"))
+            }
         }
     }
 }

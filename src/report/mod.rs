@@ -24,9 +24,11 @@ mod status;
 
 mod exported;
 mod predicted;
+mod whose;
 
 mod aggregate;
 
+mod prune;
 mod status_gate;
 mod status_report;
 mod status_text;
@@ -47,10 +49,12 @@ pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
+pub(crate) use prune::Pruning;
+pub use prune::{Prunable, PruneList};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
 pub use status::{
-    Address, FailedManifest, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, WorkOnCluster,
-    WorkState,
+    Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
+    UnknownOnCluster, WorkOnCluster, WorkState,
 };
 pub use status_gate::{Required, works_in_the_way};
 pub use status_report::{StatusReport, StatusSource};

@@ -51,6 +51,9 @@ pub struct ObjectStatus {
     /// Aggregated: what the feedback of the parameters says, by name, then by cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feedback: Vec<FeedbackOnCluster>,
+    /// Aggregated: values that clusters could not read, by cluster.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownOnCluster>,
     /// Aggregated: the works that carry it, one or more for each cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub works: Vec<WorkOnCluster>,
@@ -152,35 +155,118 @@ pub struct FeedbackOnCluster {
     pub shipped: Option<Value>,
 }
 
-/// A manifest that its cluster could not apply.
+/// A value that feedback asks for and that a cluster could not read: unknown, which is not absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct FailedManifest {
-    /// Kind.
+pub struct UnknownOnCluster {
+    /// Its name, where the agent says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The cluster.
+    pub cluster: String,
+    /// What the agent says.
+    pub message: String,
+}
+
+/// An object on a cluster that is not as its work says, in the agent's words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ManifestProblem {
+    /// Kind; the plural where the kind is not known.
     pub kind: String,
     /// Namespace on the spoke, `""` for cluster-scoped kinds.
     pub namespace: String,
     /// Name on the spoke.
     pub name: String,
-    /// What its own condition Applied says.
+    /// The reason of the condition that says so.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Its message.
     pub message: String,
 }
 
-/// What became of a ManifestWork.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What became of a ManifestWork. The order is that of a report: what explains the others comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum WorkState {
-    /// Its condition Applied is True, and so is that of each of its manifests.
-    Applied,
-    /// Its condition Applied, or that of one of its manifests, is not True, or is not there yet.
-    NotApplied,
-    /// Its spec is not what is rendered now, or its agent has not looked at the newest one yet.
-    Outdated,
-    /// It is being deleted.
-    Deleting,
     /// It is planned, and not among the works that were given.
     Missing,
-    /// It is there, and the plan does not place it there.
+    /// It is being deleted.
+    Deleting,
+    /// Its spec is not what is rendered now.
+    Outdated,
+    /// Its agent has not looked at its newest generation yet.
+    Unobserved,
+    /// Somebody else on the cluster manages fields that it sets by server-side apply.
+    Conflict,
+    /// Its condition Applied, or that of one of its manifests, is not True, or is not there yet.
+    NotApplied,
+    /// An object that is in no work any more is still on the cluster.
+    LeftBehind,
+    /// It no longer grants the deletion of a kind that the parameters list.
+    MayNotDelete,
+    /// Its condition Available, or that of one of its manifests, is not True.
+    Unavailable,
+    /// It is applied, and some of the feedback that it asks for could not be read.
+    Unread,
+    /// It is applied as it is rendered now, and nothing is in the way.
+    Applied,
+    /// It is there for an object of the input, and the plan does not place it there.
     Stale,
+    /// It is there, and nothing says whether this input or another one rendered it.
+    Unclaimed,
+}
+
+impl WorkState {
+    /// What it is called.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Deleting => "being deleted",
+            Self::Outdated => "outdated",
+            Self::Unobserved => "not looked at yet",
+            Self::Conflict => "in conflict",
+            Self::NotApplied => "not applied",
+            Self::LeftBehind => "leaving something behind",
+            Self::MayNotDelete => "without a right to delete",
+            Self::Unavailable => "not available",
+            Self::Unread => "not read",
+            Self::Applied => "applied",
+            Self::Stale => "stale",
+            Self::Unclaimed => "unclaimed",
+        }
+    }
+
+    /// What to do about it, where that is not plain.
+    #[must_use]
+    pub const fn help(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Conflict => {
+                "whoever manages the fields there yields, or the hub takes them over: `serverSideApply.force: true` in the parameters"
+            }
+            Self::LeftBehind => {
+                "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if it has it, a finalizer holds the object"
+            }
+            Self::MayNotDelete => {
+                "apply the rendered `gateway-rbac`; the agent then deletes by itself what it could not"
+            }
+            Self::Unread => {
+                "agents report lists only with the feature gate RawFeedbackJsonString: turn it on, or `rawFeedback` off"
+            }
+            Self::Stale => "`spokewright prune-list --works` prints it as `kubectl delete -f -` takes it",
+            Self::Unclaimed => {
+                "if no other input renders into this hub, `spokewright prune-list --works` lists it with `--sole`"
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether a gate stays closed: not where another input may have rendered the work.
+    #[must_use]
+    pub const fn is_in_the_way(self) -> bool {
+        !matches!(self, Self::Applied | Self::Unclaimed)
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::aggregate::WorkSummary;
-use super::status::{ObjectStatus, WorkState};
+use super::status::ObjectStatus;
 use super::status_text::{problem_lines, short, short_condition};
 use crate::diagnostic::one_line;
 use crate::object::Object;
@@ -112,15 +112,15 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
     })
 }
 
-/// One line for each thing that keeps planned works from being applied as they are rendered now. Stale works are in
-/// nobody's way: another input may have rendered them.
+/// One line for each thing that keeps the clusters from having just what is planned. A work that nothing says whose it
+/// is is in nobody's way: another input may have rendered it.
 #[must_use]
 pub fn works_in_the_way(works: &WorkSummary) -> Vec<String> {
-    let planned = works
+    let in_the_way = works
         .problems
         .iter()
-        .filter(|problem| problem.state != WorkState::Stale);
-    planned
+        .filter(|problem| problem.state.is_in_the_way());
+    in_the_way
         .flat_map(problem_lines)
         .map(|line| one_line(&line, LONGEST))
         .collect()

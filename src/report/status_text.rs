@@ -3,13 +3,16 @@
 //! Owns: columns, and what fits a terminal. Flows in: statuses, a width in columns. Flows out: text.
 //! Must not know: how a status comes about.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
 use super::aggregate::{WorkProblem, WorkSummary};
 use super::policies::OnCluster;
-use super::status::{FailedManifest, FeedbackOnCluster, ObjectStatus, StatusGroup, WorkState};
+use super::status::{
+    FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
+};
 use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, and_more, counted, first_names, one_line, row, wrapped_hanging};
 use crate::policy::Condition;
@@ -140,7 +143,31 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
         );
         below(text, "listener: ", &routes, width);
     }
+    unknown(text, &status.unknown, width);
     feedback(text, &status.feedback, width);
+}
+
+/// A line for each value that clusters could not read, and each reason.
+fn unknown(text: &mut String, all: &[UnknownOnCluster], width: usize) {
+    let mut alike: Vec<(&UnknownOnCluster, Vec<&str>)> = Vec::new();
+    for entry in all {
+        let same = |(first, _): &&mut (&UnknownOnCluster, Vec<&str>)| {
+            first.name == entry.name && first.message == entry.message
+        };
+        match alike.iter_mut().find(same) {
+            Some((_, clusters)) => clusters.push(&entry.cluster),
+            None => alike.push((entry, vec![&entry.cluster])),
+        }
+    }
+    for (entry, clusters) in alike.into_iter().take(MAX_VALUES) {
+        let words = format!(
+            "{} on {}: {}",
+            entry.name.as_deref().unwrap_or("a value"),
+            first_names(clusters, MAX_CLUSTERS),
+            entry.message
+        );
+        below(text, "unknown: ", &words, width);
+    }
 }
 
 /// A line for each name and each value of it.
@@ -193,11 +220,33 @@ fn on_clusters(text: &mut String, there: &OnCluster, clusters: &str, width: usiz
 }
 
 fn summary(text: &mut String, works: &WorkSummary, width: usize) {
-    let _ = writeln!(
-        text,
-        "{} of {} planned works applied",
-        works.applied, works.planned
-    );
+    let counts = |is_planned: bool| {
+        let mut counts: BTreeMap<WorkState, usize> = BTreeMap::new();
+        let mut seen = HashSet::new();
+        for problem in works
+            .problems
+            .iter()
+            .filter(|problem| problem.is_planned == is_planned)
+        {
+            // A work counts once, by what explains the rest.
+            if seen.insert((&problem.cluster, &problem.work)) {
+                let count = counts.entry(problem.state).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        let counts = counts
+            .iter()
+            .map(|(state, count)| format!("{count} {}", state.word()));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    let mut head = format!("{} of {} planned works applied", works.applied, works.planned);
+    for (separator, counts) in [(": ", counts(true)), ("; not planned: ", counts(false))] {
+        if !counts.is_empty() {
+            head.push_str(&format!("{separator}{counts}"));
+        }
+    }
+    let lines = wrapped_hanging(&head, width, width.saturating_sub(INDENT.len()));
+    let _ = writeln!(text, "{}", lines.join(&format!("\n{INDENT}")));
     let mut lines = works.problems.iter().flat_map(problem_lines);
     for line in lines.by_ref().take(MAX_PROBLEMS) {
         below(text, "", &line, width);
@@ -205,35 +254,53 @@ fn summary(text: &mut String, works: &WorkSummary, width: usize) {
     if let Some(more) = and_more(lines.count(), "") {
         below(text, "", &format!("{more}; `-o json` lists all"), width);
     }
+    let states: BTreeSet<WorkState> = works.problems.iter().map(|problem| problem.state).collect();
+    for state in states {
+        if let Some(help) = state.help() {
+            below(text, &format!("help, {}: ", state.word()), help, width);
+        }
+    }
 }
 
-/// What is wrong with a work: a line for the whole, and one for each manifest that failed, which says more than the
+/// What is wrong with a work: a line for the whole, or one for each object that is concerned, which says more than the
 /// work's own message.
 pub(super) fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
     let work = format!("{}/{}", problem.cluster, problem.work);
-    let state = match problem.state {
-        WorkState::Applied => "applied",
-        WorkState::NotApplied => "not applied",
-        WorkState::Outdated => "outdated",
-        WorkState::Deleting => "being deleted",
-        WorkState::Missing => "missing",
-        WorkState::Stale => "stale: the plan does not place it there",
-    };
-    let manifests_say_it = problem.state == WorkState::NotApplied && !problem.manifests.is_empty();
-    let whole = (!manifests_say_it).then(|| {
+    let objects_say_it = !problem.manifests.is_empty();
+    let whole = (!objects_say_it).then(|| {
+        let more = if problem.state == WorkState::Stale {
+            ": the plan does not place it there"
+        } else {
+            ""
+        };
         let parent = problem.parent.iter().map(|parent| format!(" (of {parent})"));
         let message = problem.message.iter().map(|message| format!(": {message}"));
-        format!("{work}: {state}{}", parent.chain(message).collect::<String>())
+        let rest = parent.chain(message).collect::<String>();
+        format!("{work}: {}{more}{rest}", problem.state.word())
     });
+    let state = problem.state;
     let manifests = problem.manifests.iter().map(move |manifest| {
-        let FailedManifest {
+        let ManifestProblem {
             kind,
             namespace,
             name,
+            reason,
             message,
         } = manifest;
         let slash = if namespace.is_empty() { "" } else { "/" };
-        format!("{work}: {kind} {namespace}{slash}{name} is not applied: {message}")
+        let what = match state {
+            WorkState::LeftBehind => "is still there",
+            WorkState::Unread => "is not read in full",
+            WorkState::Conflict => "is in conflict",
+            WorkState::Unavailable => "is not available",
+            _ => "is not applied",
+        };
+        let reason = if reason.is_empty() {
+            String::new()
+        } else {
+            format!(" ({reason})")
+        };
+        format!("{work}: {kind} {namespace}{slash}{name} {what}{reason}: {message}")
     });
     whole.into_iter().chain(manifests)
 }

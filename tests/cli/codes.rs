@@ -214,6 +214,37 @@ fn a_replica_set_that_would_differ_between_clusters() {
 }
 
 #[test]
+fn a_rollout_that_begins_with_a_group_the_placement_does_not_have() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/placement.yaml",
+        "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: edge, namespace: gateways}\n\
+         spec: {decisionStrategy: {groupStrategy: {decisionGroups: [\
+         {groupName: canary, groupClusterSelector: {labelSelector: {matchLabels: {canary: \"yes\"}}}}]}}}\n",
+    );
+    let class = scratch.read("hub/class.yaml");
+    let with_group = |group: &str| {
+        let rollout = format!(
+            "{{\"rollout\": {{\"type\": \"Progressive\", \"progressive\": \
+             {{\"mandatoryDecisionGroups\": [{{\"groupName\": \"{group}\"}}]}}}},"
+        );
+        scratch.write(
+            "hub/class.yaml",
+            &class.replace("{\"downstreamClass\"", &format!("{rollout}\"downstreamClass\"")),
+        );
+        scratch.run(&["render", "hub", "-o", "rendered", "--work-kind", "replica-set"])
+    };
+    with_group("canary").exits(0);
+    with_group("canry")
+        .exits(4)
+        .says("error[placement/no-group]: the rollout begins with decision group \"canry\", which Placement gateways/edge does not have")
+        .says("--> hub/placement.yaml:4:")
+        .says("= help: write `groupName: canary` in `rollout` of the parameters");
+    with_group("first")
+        .says("= help: add it to `spec.decisionStrategy.groupStrategy.decisionGroups`: `groupName: first`");
+}
+
+#[test]
 fn a_spoke_folder_of_no_known_cluster() {
     found(
         |scratch| {

@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "render",
     "check",
     "argocd",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 11] = [
     "placement",
     "policies",
     "explain",
+    "prune-list",
     "schema",
     "completions",
     "man",

@@ -11,6 +11,7 @@ mod diff;
 mod diff_effective;
 mod diff_git;
 mod examples;
+mod exported;
 mod first_steps;
 mod git_index;
 mod graph;
@@ -25,6 +26,7 @@ mod policies;
 mod pre_commit;
 #[cfg(unix)]
 mod progress;
+mod prune_list;
 #[cfg(feature = "real-crds")]
 mod real_crds;
 mod references;
@@ -32,6 +34,7 @@ mod rendering;
 mod replica_sets;
 mod repositories;
 mod repository;
+mod rights;
 mod routes;
 mod said_and_shipped;
 mod scratch;

@@ -55,6 +55,66 @@ fn limit(name: &str, namespace: &str, target: &str) -> String {
 const SETS: &str = "rendered/_replica-sets";
 
 #[test]
+fn a_set_goes_from_cluster_to_cluster_as_the_class_says_and_its_rights_at_once() {
+    let scratch = Scratch::with_worked_example();
+    let class = scratch.read("hub/class.yaml");
+    scratch.write(
+        "hub/class.yaml",
+        &class.replace(
+            "{\"downstreamClass\"",
+            "{\"rollout\": {\"type\": \"Progressive\", \"progressive\": {\"maxConcurrency\": \"25%\", \
+             \"progressDeadline\": \"10m\"}}, \"downstreamClass\"",
+        ),
+    );
+    render(&scratch, &[]).exits(0);
+    let references =
+        |file: &str| read(&scratch, &format!("{SETS}/gateways/{file}.yaml"))["spec"]["placementRefs"].clone();
+    assert_eq!(
+        references("gateway-gateways-prod-web"),
+        json!([{"name": "edge", "rolloutStrategy": {
+            "type": "Progressive", "progressive": {"maxConcurrency": "25%", "progressDeadline": "10m"},
+        }}])
+    );
+    assert_eq!(references("gateway-rbac"), json!([{"name": "edge"}]));
+}
+
+/// OCM's hub waits for Progressing on each work of a set: one that no manifest of it says would be waited for in vain.
+#[test]
+fn every_work_and_set_has_a_rule_for_progressing() {
+    for kind in ["manifest-work", "replica-set"] {
+        let scratch = Scratch::new();
+        copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+        scratch
+            .run(&["render", "hub", "-o", "rendered", "--work-kind", kind])
+            .exits(0);
+        let mut count = 0;
+        for (path, text) in scratch.tree("rendered") {
+            if !text.contains("kind: ManifestWork") {
+                continue;
+            }
+            let work = read_all(&text, &Limits::default())
+                .expect("YAML")
+                .pop()
+                .expect("a document");
+            let spec = &work["spec"];
+            let template = spec.get("manifestWorkTemplate").unwrap_or(spec);
+            let configs = template["manifestConfigs"].as_array().expect("a list");
+            let conditions = configs
+                .iter()
+                .flat_map(|config| config["conditionRules"].as_array().into_iter().flatten());
+            assert!(
+                conditions.clone().any(|rule| rule["condition"] == "Progressing"),
+                "{path}"
+            );
+            let degraded = conditions.filter(|rule| rule["condition"] == "Degraded").count();
+            assert!(degraded <= 1, "{path}: {degraded} manifests say Degraded");
+            count += 1;
+        }
+        assert!(count >= 3, "{kind}: {count}");
+    }
+}
+
+#[test]
 fn a_gateway_becomes_a_set_in_its_placements_namespace_and_so_does_rbac() {
     let scratch = Scratch::with_worked_example();
     render(&scratch, &[])
@@ -80,7 +140,7 @@ fn a_gateway_becomes_a_set_in_its_placements_namespace_and_so_does_rbac() {
     );
     assert_eq!(
         read(&scratch, &format!("{SETS}/gateways/kustomization.yaml"))["resources"],
-        json!(["gateway-gateways-prod-web.yaml", "gateway-rbac.yaml"])
+        json!(["gateway-rbac.yaml", "gateway-gateways-prod-web.yaml"])
     );
     // The template is the spec of the ManifestWork.
     for work in ["gateway-gateways-prod-web", "gateway-rbac"] {
@@ -141,7 +201,7 @@ fn a_stream_and_a_report_hold_the_sets() {
         .iter()
         .map(|set| set["metadata"]["name"].as_str())
         .collect();
-    assert_eq!(names, [Some("gateway-gateways-prod-web"), Some("gateway-rbac")]);
+    assert_eq!(names, [Some("gateway-rbac"), Some("gateway-gateways-prod-web")]);
     let report: Value = serde_json::from_str(&scratch.read("report.json")).expect("JSON");
     assert_eq!(report["clusters"], json!([]));
     let set = &report["replicaSets"][0];
@@ -272,7 +332,10 @@ fn the_rights_of_several_placements_add_up_on_a_cluster_that_is_in_all_of_them()
     );
     assert!(edge.contains("- ratelimitpolicies"), "{edge}");
     let all = scratch.read(&format!("{SETS}/infra/gateway-rbac.yaml"));
-    assert!(!all.contains("- ratelimitpolicies"), "{all}");
+    assert!(
+        all.contains("- ratelimitpolicies"),
+        "their class lists the kind: {all}"
+    );
 }
 
 #[test]

@@ -377,12 +377,14 @@ fn works_that_are_missing_refused_or_stale_are_named() {
                                      Enforced   False   NotTrueOnAllClusters
         eu-1 Overridden; us-1 not applied: no matches for kind
 
-    2 of 4 planned works applied
+    2 of 4 planned works applied: 1 missing, 1 not applied; not planned: 1 stale
         ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of
           gateways/prod-web)
         us-1/gateway-gateways-prod-web: RateLimitPolicy kuadrant-gateways/global is
-          not applied: no matches for kind
+          not applied (AppliedManifestFailed): no matches for kind
         us-1/gateway-rbac: missing
+        help, stale: `spokewright prune-list --works` prints it as
+          `kubectl delete -f -` takes it
     ");
 }
 
@@ -708,6 +710,8 @@ fn works_that_the_hub_made_from_sets_are_compared_but_for_their_rights() {
         if name == "gateway-rbac" {
             // A set's ClusterRole may have a name of its own.
             work["spec"]["workload"]["manifests"][0]["metadata"]["name"] = json!("gateway:gateways:edge");
+            work["status"]["resourceStatus"]["manifests"][0]["resourceMeta"]["name"] =
+                json!("gateway:gateways:edge");
         }
     }
     // Two sets of RBAC on one cluster: the one that is not applied counts.
@@ -887,7 +891,7 @@ fn predicted_statuses_are_a_gate_too_and_count_clusters_where_a_local_policy_win
 }
 
 #[test]
-fn the_gate_is_closed_by_what_is_planned_and_not_by_what_is_stale() {
+fn the_gate_is_closed_by_what_is_planned_and_by_what_is_stale_but_not_by_what_another_input_may_want() {
     let scratch = rendered();
     let works = exported(&scratch);
     let run = |works: &[Value], format: &str| {
@@ -905,7 +909,27 @@ fn the_gate_is_closed_by_what_is_planned_and_not_by_what_is_stale() {
     };
     let mut stale = works[0].clone();
     stale["metadata"]["namespace"] = json!("ap-1");
-    run(&[works.as_slice(), &[stale]].concat(), "human").exits(0);
+    let run_with = |work: &Value| run(&[works.as_slice(), std::slice::from_ref(work)].concat(), "human");
+    let closed = run_with(&stale);
+    closed.exits(4);
+    assert_eq!(
+        closed.stderr,
+        "error: ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of gateways/prod-web)\n"
+    );
+    // One that was made for something that is not in this input.
+    let mut unclaimed = stale.clone();
+    unclaimed["metadata"]["annotations"]["kuadrant.io/parent"] = json!("gateways/other");
+    let open = run_with(&unclaimed);
+    open.exits(0);
+    assert!(
+        open.stdout
+            .contains("4 of 4 planned works applied; not planned: 1 unclaimed\n")
+            && open
+                .stdout
+                .contains("ap-1/gateway-gateways-prod-web: unclaimed (of gateways/other)\n"),
+        "{}",
+        open.stdout
+    );
     let missing = run(&works[1..], "human");
     missing.exits(4);
     assert_eq!(missing.stderr, "error: eu-1/gateway-gateways-prod-web: missing\n");

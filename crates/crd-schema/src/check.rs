@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::compile::compile;
 use crate::format::Format;
 use crate::metadata;
-use crate::node::{Additional, ListType, Node, Type};
+use crate::node::{Additional, Below, ListType, Node, Type};
 use crate::violation::{Path, Violation, ViolationKind};
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
@@ -38,14 +38,12 @@ pub(crate) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violatio
 /// that ObjectMeta does not have is left to the schema of the kind.
 #[must_use]
 pub fn check_metadata(object: &Value) -> Vec<Violation> {
-    /// Any object, and ObjectMeta.
-    static NODES: LazyLock<[Node; 2]> = LazyLock::new(|| {
+    static ANY: LazyLock<Node> = LazyLock::new(|| {
         let (mut any, _) = compile(&json!({"x-kubernetes-preserve-unknown-fields": true}));
         any.resource = true;
-        [any, metadata::node()]
+        any
     });
-    let [any, metadata] = &*NODES;
-    let mut violations = check(any, metadata, object);
+    let mut violations = check(&ANY, &metadata::NODE, object);
     violations.retain(|violation| violation.kind == ViolationKind::Metadata);
     violations
 }
@@ -364,7 +362,7 @@ impl Walk<'_> {
     }
 
     /// What keeps a value from the choice that it comes nearest to.
-    fn best_choice(&self, choices: &[Node], value: &Value, path: &Path<'_>) -> Option<String> {
+    fn best_choice(&self, choices: &[Below], value: &Value, path: &Path<'_>) -> Option<String> {
         if !self.explains {
             return None;
         }

@@ -5,12 +5,14 @@
 //! Must not know: values that will be checked.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use apimachinery::pointer;
 use serde_json::{Map, Number, Value};
 
 use crate::format::Format;
-use crate::node::{Additional, Bound, ListType, Node, Type};
+use crate::node::{Additional, Below, Bound, ListType, Node, Type};
+use crate::packed::Packed;
 use crate::pattern::Pattern;
 use crate::problem::SchemaProblem;
 use crate::rules::Rules;
@@ -23,6 +25,54 @@ pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
     let mut compiler = Compiler { problems: Vec::new() };
     let node = compiler.node(schema, "", 0);
     (node, compiler.problems)
+}
+
+/// Compiles one level of a packed schema, which holds structural facts alone: what is below waits for a value that meets
+/// it. What cannot be understood is left out.
+pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
+    let later = |schema: Packed<'static>| Below::Packed {
+        schema,
+        compile: compile_packed,
+        node: OnceLock::new(),
+    };
+    let is_schema = |keyword: &str| {
+        matches!(
+            keyword,
+            "properties" | "additionalProperties" | "items" | "allOf" | "anyOf" | "oneOf" | "not"
+        )
+    };
+    let own = schema.fields().filter(|(keyword, _)| !is_schema(keyword));
+    let own: Map<String, Value> = own
+        .filter_map(|(keyword, value)| Some((keyword.to_owned(), value.value()?)))
+        .collect();
+    let (mut node, _) = compile(&Value::Object(own));
+    let list = |keyword| {
+        schema
+            .get(keyword)
+            .into_iter()
+            .flat_map(Packed::items)
+            .map(later)
+            .collect()
+    };
+    let properties = schema.get("properties").into_iter().flat_map(Packed::fields);
+    node.properties = properties
+        .map(|(name, schema)| (name.to_owned(), later(schema)))
+        .collect();
+    node.additional = match schema.get("additionalProperties") {
+        None => Additional::Unknown,
+        Some(schema) => match schema.boolean() {
+            Some(false) => Additional::Unknown,
+            Some(true) => Additional::Any,
+            None => Additional::Schema(later(schema)),
+        },
+    };
+    node.items = schema.get("items").map(later);
+    node.all_of = list("allOf");
+    node.any_of = list("anyOf");
+    node.one_of = list("oneOf");
+    node.not = schema.get("not").map(later);
+    node.defaults_below = schema.has_default_below();
+    node
 }
 
 /// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
@@ -109,7 +159,7 @@ impl Compiler {
             required: self.strings(fields, "required", at),
             items: fields
                 .get("items")
-                .map(|items| Box::new(self.node(items, &format!("{at}/items"), depth.saturating_add(1)))),
+                .map(|items| self.below(items, &format!("{at}/items"), depth)),
             list_type: self.list_type(fields, at),
             allowed,
             pattern: fields
@@ -137,7 +187,7 @@ impl Compiler {
             one_of,
             not: fields
                 .get("not")
-                .map(|not| Box::new(self.node(not, &format!("{at}/not"), depth.saturating_add(1)))),
+                .map(|not| self.below(not, &format!("{at}/not"), depth)),
             preserve_unknown,
             resource: embedded,
             embedded,
@@ -156,17 +206,22 @@ impl Compiler {
         node
     }
 
+    fn below(&mut self, schema: &Value, at: &str, depth: usize) -> Below {
+        Below::Compiled(Box::new(self.node(schema, at, depth.saturating_add(1))))
+    }
+
     /// Generated schemas write an optional mapping as a choice between it and null.
     #[expect(clippy::unused_self, reason = "a step of the compiler")]
     fn flatten_nullable_choice(&mut self, node: &mut Node) {
         let is_null =
-            |choice: &Node| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
+            |choice: &Below| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
         if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
             let choices = std::mem::take(&mut node.any_of);
-            if let Some(mut chosen) = choices.into_iter().find(|choice| !is_null(choice)) {
+            let chosen = choices.into_iter().find(|choice| !is_null(choice));
+            if let Some(Below::Compiled(mut chosen)) = chosen {
                 chosen.nullable = true;
                 chosen.default = node.default.take();
-                *node = chosen;
+                *node = *chosen;
             }
         }
     }
@@ -193,14 +248,14 @@ impl Compiler {
         (kind, nullable)
     }
 
-    fn properties(&mut self, fields: &Map<String, Value>, at: &str, depth: usize) -> BTreeMap<String, Node> {
+    fn properties(&mut self, fields: &Map<String, Value>, at: &str, depth: usize) -> BTreeMap<String, Below> {
         match fields.get("properties") {
             None | Some(Value::Null) => BTreeMap::new(),
             Some(Value::Object(properties)) => properties
                 .iter()
                 .map(|(name, schema)| {
                     let at = pointer::child(&format!("{at}/properties"), name);
-                    (name.clone(), self.node(schema, &at, depth.saturating_add(1)))
+                    (name.clone(), self.below(schema, &at, depth))
                 })
                 .collect(),
             Some(_) => {
@@ -216,7 +271,7 @@ impl Compiler {
             Some(Value::Bool(true)) => Additional::Any,
             Some(schema) => {
                 let at = format!("{at}/additionalProperties");
-                Additional::Schema(Box::new(self.node(schema, &at, depth.saturating_add(1))))
+                Additional::Schema(self.below(schema, &at, depth))
             }
         }
     }
@@ -227,19 +282,13 @@ impl Compiler {
         keyword: &str,
         at: &str,
         depth: usize,
-    ) -> Vec<Node> {
+    ) -> Vec<Below> {
         match fields.get(keyword) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(schemas)) => schemas
                 .iter()
                 .enumerate()
-                .map(|(index, schema)| {
-                    self.node(
-                        schema,
-                        &format!("{at}/{keyword}/{index}"),
-                        depth.saturating_add(1),
-                    )
-                })
+                .map(|(index, schema)| self.below(schema, &format!("{at}/{keyword}/{index}"), depth))
                 .collect(),
             Some(_) => {
                 self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a list"));
@@ -344,10 +393,9 @@ fn is_choice_of_constants(choices: &Value) -> bool {
 
 fn any_child(node: &Node, test: impl Fn(&Node) -> bool) -> bool {
     let additional = match &node.additional {
-        Additional::Schema(child) => Some(child.as_ref()),
+        Additional::Schema(child) => Some(child),
         Additional::Any | Additional::Unknown => None,
     };
-    node.properties.values().any(&test)
-        || additional.is_some_and(&test)
-        || node.items.as_deref().is_some_and(&test)
+    let mut children = node.properties.values().chain(additional).chain(&node.items);
+    children.any(|child| test(child))
 }

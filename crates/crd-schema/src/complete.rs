@@ -31,7 +31,11 @@ pub(crate) fn complete(node: &Node, value: &mut Value, nulls: bool) {
     }
     match value {
         Value::Object(fields) => {
-            for (name, property) in &node.properties {
+            let with_default = node
+                .properties
+                .iter()
+                .filter(|(_, property)| property.has_default());
+            for (name, property) in with_default {
                 if let Some(default) = &property.default {
                     let absent = match fields.get(name) {
                         None => true,

@@ -10,6 +10,7 @@ use apimachinery::names::NameRule;
 use apimachinery::{Field, Mismatch};
 use serde_json::Value;
 
+use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::schema::Schema;
 
@@ -78,6 +79,48 @@ impl Crd {
             }
             None => Err(reader.problems),
         }
+    }
+
+    /// A definition that is packed, whose schemas are compiled a level at a time, whenever a value meets one. The form is
+    /// that of a CustomResourceDefinition with structural facts alone. `None` where it is not.
+    #[must_use]
+    pub fn of_packed(definition: Packed<'static>) -> Option<Self> {
+        let spec = definition.get("spec")?;
+        let names = spec.get("names")?;
+        let text = |holder: Packed<'static>, key| Some(holder.get(key)?.text()?.to_owned());
+        let kind = text(names, "kind")?;
+        let version = |(index, version): (usize, Packed<'static>)| {
+            let status = version
+                .get("subresources")
+                .and_then(|subresources| subresources.get("status"));
+            let schema = version
+                .get("schema")
+                .and_then(|schema| schema.get("openAPIV3Schema"));
+            let flag = |key| version.get(key).and_then(Packed::boolean).unwrap_or_default();
+            Some(CrdVersion {
+                name: text(version, "name")?,
+                index,
+                served: flag("served"),
+                storage: flag("storage"),
+                schema: schema.map(|schema| Schema::of_packed(schema, status.is_some())),
+            })
+        };
+        let versions = spec.get("versions")?.items().enumerate().map(version);
+        Some(Self {
+            group: text(spec, "group")?,
+            plural: text(names, "plural")?,
+            singular: kind.to_lowercase(),
+            kind,
+            short_names: Vec::new(),
+            scope: match spec.get("scope")?.text()? {
+                "Cluster" => Scope::Cluster,
+                "Namespaced" => Scope::Namespaced,
+                _ => return None,
+            },
+            versions: versions.collect::<Option<_>>()?,
+            labels: BTreeMap::new(),
+            problems: Vec::new(),
+        })
     }
 
     /// Compiles every pattern and CEL rule of every version, and says which cannot be used: those are not checked.

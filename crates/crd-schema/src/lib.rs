@@ -6,7 +6,8 @@
 //! Flows in: definitions, schemas and values as [`serde_json`] has them. Flows out: [`Violation`]s with JSON pointers, in
 //! the API server's words. Must not know: any particular kind, files, where a value came from.
 //!
-//! Inside, in the order of the flow: `crd` reads the definition, `compile` makes `node`s of a schema (with `pattern`,
+//! Inside, in the order of the flow: `crd` reads the definition (`packed`: from a small form, as far as it is asked for),
+//! `compile` makes `node`s of a schema (with `pattern`,
 //! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
 //! along it (`optional`: CEL's optional values, `functions`: those of which the engine is not right, `failure`: why there is
 //! no value; `expression` goes to the parts of one), `schema` has the order of these steps.
@@ -44,6 +45,7 @@ mod metadata;
 mod node;
 #[cfg(feature = "cel")]
 mod optional;
+mod packed;
 mod pattern;
 mod problem;
 mod prune;
@@ -56,6 +58,7 @@ mod tests;
 
 pub use check::check_metadata;
 pub use crd::{Crd, CrdVersion, Scope};
+pub use packed::Packed;
 pub use problem::SchemaProblem;
 pub use schema::Schema;
 pub use violation::{Violation, ViolationKind};

@@ -6,6 +6,8 @@
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go@v1.34.1 and
 //! staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go@v1.34.1.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use crate::compile::compile;
@@ -27,7 +29,9 @@ const OWNER_HELP: &str = "remove it: an owner is named by its `uid`, which is an
 ///
 /// Times are texts here, and [`problems`] reads them: metadata is decoded into Go's types, so the lists that pass for
 /// a text with a format elsewhere do not.
-pub(crate) fn node() -> Node {
+pub(crate) static NODE: LazyLock<Node> = LazyLock::new(node);
+
+fn node() -> Node {
     let string = json!({"type": "string", "nullable": true});
     let time = string.clone();
     let integer = json!({"type": "integer", "format": "int64", "nullable": true});

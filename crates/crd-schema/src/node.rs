@@ -1,14 +1,17 @@
 //! The compiled form of a schema: a tree of what each level demands.
 //!
-//! Owns: [`Node`]. Flows in: what the compiler understood. Flows out: answers for the checks.
-//! Must not know: where a schema came from, or any value.
+//! Owns: [`Node`], and [`Below`], which may be compiled only when a value meets it. Flows in: what the compiler understood.
+//! Flows out: answers for the checks. Must not know: where a schema came from, or any value.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::OnceLock;
 
 use apimachinery::pointer;
 use serde_json::{Number, Value};
 
 use crate::format::Format;
+use crate::packed::Packed;
 use crate::pattern::Pattern;
 use crate::rules::Rules;
 
@@ -56,7 +59,7 @@ pub(crate) enum Additional {
     /// Anything.
     Any,
     /// Values of a schema.
-    Schema(Box<Node>),
+    Schema(Below),
 }
 
 /// `x-kubernetes-list-type`.
@@ -74,6 +77,44 @@ pub(crate) struct Bound {
     pub(crate) exclusive: bool,
 }
 
+/// A level below another one.
+#[derive(Debug)]
+pub(crate) enum Below {
+    /// Compiled with the level above.
+    Compiled(Box<Node>),
+    /// Compiled when something first asks for it: of the schemas of policies, values meet a tenth.
+    Packed {
+        schema: Packed<'static>,
+        compile: fn(Packed<'static>) -> Node,
+        node: OnceLock<Box<Node>>,
+    },
+}
+
+impl Below {
+    /// Whether this level has a default of its own. Does not compile it.
+    pub(crate) fn has_default(&self) -> bool {
+        match self {
+            Self::Compiled(node) => node.default.is_some(),
+            Self::Packed { schema, .. } => schema.has_default_below() && schema.get("default").is_some(),
+        }
+    }
+}
+
+impl Deref for Below {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        match self {
+            Self::Compiled(node) => node,
+            Self::Packed {
+                schema,
+                compile,
+                node,
+            } => node.get_or_init(|| Box::new(compile(*schema))),
+        }
+    }
+}
+
 /// One level of a compiled schema.
 #[derive(Debug)]
 #[expect(
@@ -84,10 +125,10 @@ pub(crate) struct Node {
     pub(crate) kind: Option<Type>,
     pub(crate) nullable: bool,
     pub(crate) int_or_string: bool,
-    pub(crate) properties: BTreeMap<String, Node>,
+    pub(crate) properties: BTreeMap<String, Below>,
     pub(crate) additional: Additional,
     pub(crate) required: Vec<String>,
-    pub(crate) items: Option<Box<Node>>,
+    pub(crate) items: Option<Below>,
     pub(crate) list_type: ListType,
     pub(crate) allowed: Option<Vec<Value>>,
     pub(crate) pattern: Option<Pattern>,
@@ -102,10 +143,10 @@ pub(crate) struct Node {
     pub(crate) min_properties: Option<u64>,
     pub(crate) max_properties: Option<u64>,
     pub(crate) unique_items: bool,
-    pub(crate) all_of: Vec<Node>,
-    pub(crate) any_of: Vec<Node>,
-    pub(crate) one_of: Vec<Node>,
-    pub(crate) not: Option<Box<Node>>,
+    pub(crate) all_of: Vec<Below>,
+    pub(crate) any_of: Vec<Below>,
+    pub(crate) one_of: Vec<Below>,
+    pub(crate) not: Option<Below>,
     pub(crate) preserve_unknown: bool,
     /// The root of an object, or an embedded resource: `apiVersion`, `kind` and `metadata` are implied.
     pub(crate) resource: bool,
@@ -122,10 +163,11 @@ pub(crate) struct Node {
 impl Node {
     /// The schema of a field of a mapping.
     pub(crate) fn child(&self, name: &str) -> Option<&Self> {
-        self.properties.get(name).or(match &self.additional {
-            Additional::Schema(node) => Some(node),
+        let below = self.properties.get(name).or(match &self.additional {
+            Additional::Schema(below) => Some(below),
             Additional::Any | Additional::Unknown => None,
-        })
+        });
+        below.map(Below::deref)
     }
 
     /// Every level directly below this one, with the pointer that leads there inside the schema.
@@ -133,9 +175,9 @@ impl Node {
         let properties = self
             .properties
             .iter()
-            .map(|(name, node)| (pointer::child("/properties", name), node));
+            .map(|(name, below)| (pointer::child("/properties", name), &**below));
         let additional = match &self.additional {
-            Additional::Schema(node) => Some(("/additionalProperties".to_owned(), node.as_ref())),
+            Additional::Schema(below) => Some(("/additionalProperties".to_owned(), &**below)),
             Additional::Any | Additional::Unknown => None,
         };
         let items = self.items.as_deref().map(|node| ("/items".to_owned(), node));
@@ -147,7 +189,7 @@ impl Node {
         ]
         .into_iter()
         .flat_map(|(keyword, nodes)| {
-            let at = move |(index, node)| (format!("/{keyword}/{index}"), node);
+            let at = move |(index, below)| (format!("/{keyword}/{index}"), Below::deref(below));
             nodes.iter().enumerate().map(at)
         });
         properties

@@ -4,15 +4,23 @@
 //! and the few spots where RE2 and the `regex` crate read one text differently. Flows in: a pattern.
 //! Flows out: whether a text matches. Must not know: schemas.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use regex::Regex;
+
+/// A pattern that is compiled, or why it is none.
+type Compiled = Arc<Result<Regex, String>>;
+
+/// Every pattern that any schema has needed: a name, a hostname or a group is asked for in a hundred places with the same
+/// text, and to compile it takes longer than to check an object.
+static COMPILED: LazyLock<RwLock<HashMap<String, Compiled>>> = LazyLock::new(RwLock::default);
 
 /// A pattern as written, compiled on first use.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     text: String,
-    regex: OnceLock<Result<Regex, String>>,
+    regex: OnceLock<Compiled>,
 }
 
 impl Pattern {
@@ -39,8 +47,22 @@ impl Pattern {
     }
 
     fn regex(&self) -> &Result<Regex, String> {
-        self.regex.get_or_init(|| compile(&self.text))
+        self.regex.get_or_init(|| compiled(&self.text))
     }
+}
+
+fn compiled(text: &str) -> Compiled {
+    // A thread that panicked has left the map whole: it holds finished patterns alone.
+    let known = COMPILED
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(text)
+        .cloned();
+    known.unwrap_or_else(|| {
+        let pattern = Arc::new(compile(text));
+        let mut all = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(text.to_owned()).or_insert(pattern))
+    })
 }
 
 /// Compiles a pattern as Go would: ASCII classes, and `[`, `&`, `~` inside a class standing for themselves.

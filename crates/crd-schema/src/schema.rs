@@ -17,6 +17,7 @@ use serde_json::Value;
 #[cfg(feature = "cel")]
 use crate::evaluate;
 use crate::node::Node;
+use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
 use crate::{check, compile, complete, metadata, prune};
@@ -25,8 +26,6 @@ use crate::{check, compile, complete, metadata, prune};
 #[derive(Debug)]
 pub struct Schema {
     pub(crate) root: Node,
-    /// ObjectMeta, for the root and for embedded resources.
-    pub(crate) metadata: Node,
     /// Whether status is a subresource: an API server drops it from what is created, values unseen.
     status_is_separate: bool,
 }
@@ -40,25 +39,30 @@ impl Schema {
     /// and CEL rules compile when a value first meets them: [`Schema::verify`] compiles them all.
     #[must_use]
     pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
-        let (mut root, problems) = compile::compile(schema);
+        let (root, problems) = compile::compile(schema);
+        (Self::of_root(root, status_is_separate), problems)
+    }
+
+    /// As [`Schema::of_resource`], of a schema that is packed, a level whenever a value first meets it. It may hold
+    /// structural facts alone: rules are not read.
+    pub(crate) fn of_packed(schema: Packed<'static>, status_is_separate: bool) -> Self {
+        Self::of_root(compile::compile_packed(schema), status_is_separate)
+    }
+
+    fn of_root(mut root: Node, status_is_separate: bool) -> Self {
         root.resource = true;
-        let metadata = metadata::node();
-        let schema = Self {
+        Self {
             root,
-            metadata,
             status_is_separate,
-        };
-        (schema, problems)
+        }
     }
 
     /// Compiles the schema of a value that is no Kubernetes object: parameters, configuration.
     #[must_use]
     pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
         let (root, problems) = compile::compile(schema);
-        let metadata = metadata::node();
         let schema = Self {
             root,
-            metadata,
             status_is_separate: false,
         };
         (schema, problems)
@@ -84,7 +88,7 @@ impl Schema {
                 || matches!(violation.kind, ViolationKind::UnknownField { .. })
                 || !is_below_status(&violation.pointer)
         };
-        let mut violations = check::check(&self.root, &self.metadata, value);
+        let mut violations = check::check(&self.root, &metadata::NODE, value);
         violations.retain(counts);
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
@@ -116,7 +120,7 @@ impl Schema {
     /// Drops every field that the schema does not have, as an API server without strict field validation does, and
     /// gives their pointers.
     pub fn prune(&self, value: &mut Value) -> Vec<String> {
-        prune::prune(&self.root, &self.metadata, value)
+        prune::prune(&self.root, &metadata::NODE, value)
     }
 
     /// Whether the schema knows a field, such as `["spec", "targetRef"]`.

@@ -1,14 +1,10 @@
-//! Making the packed form: from the definitions that `sources.json` names to `catalog.bin`.
+//! Making the catalog: from the definitions that `sources.json` names to what `catalog.bin` holds.
 //!
-//! Owns: what of a definition is a structural fact, and writing the packed form. Only tests need it:
+//! Owns: what of a definition is a structural fact. Only tests need it:
 //!
 //!     SPOKEWRIGHT_CRDS=DIR UPDATE_CATALOG=1 cargo test --lib --features real-crds made_of
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value, json};
-
-use super::pack::{FALSE, LIST, MAPPING, NULL, NUMBER, TEXT, TRUE};
 
 /// The keywords of a schema that say what a value must be. No words, no examples, no rules.
 const FACTS: [&str; 24] = [
@@ -37,6 +33,9 @@ const FACTS: [&str; 24] = [
     "x-kubernetes-list-type",
     "x-kubernetes-preserve-unknown-fields",
 ];
+
+/// The fields of a spec by which an object attaches to others: every run asks for these of all kinds.
+const REFERENCES: [&str; 3] = ["parentRefs", "targetRef", "targetRefs"];
 
 /// The structural facts of a schema.
 fn facts(schema: &Value) -> Value {
@@ -125,78 +124,15 @@ pub(super) fn catalog(products: &[(String, Vec<Value>)]) -> Value {
         (text("/spec/group"), text("/spec/names/kind"))
     };
     definitions.sort_by_cached_key(key);
+    for definition in &mut definitions {
+        let versions = definition["spec"]["versions"].as_array().expect("versions");
+        let has = |field: &&str| {
+            let pointer = format!("/schema/openAPIV3Schema/properties/spec/properties/{field}");
+            versions.iter().any(|version| version.pointer(&pointer).is_some())
+        };
+        let references: Vec<&str> = REFERENCES.into_iter().filter(has).collect();
+        definition["references"] = json!(references);
+    }
     let products: Vec<&str> = products.iter().map(|(product, _)| product.as_str()).collect();
     json!({"definitions": definitions, "products": products})
-}
-
-/// Packs a value.
-pub(super) fn pack(value: &Value) -> Vec<u8> {
-    let mut packer = Packer::default();
-    let root = packer.value(value);
-    let root = u32::try_from(root).expect("less than 4 GiB");
-    packer.bytes.extend(root.to_le_bytes());
-    packer.bytes
-}
-
-#[derive(Default)]
-struct Packer {
-    bytes: Vec<u8>,
-    /// Where each value begins that is there already, by its bytes.
-    known: HashMap<Vec<u8>, usize>,
-}
-
-impl Packer {
-    fn value(&mut self, value: &Value) -> usize {
-        let mut packed = Vec::new();
-        match value {
-            Value::Null => packed.push(NULL),
-            Value::Bool(false) => packed.push(FALSE),
-            Value::Bool(true) => packed.push(TRUE),
-            Value::Number(number) => sized(&mut packed, NUMBER, &number.to_string()),
-            Value::String(text) => sized(&mut packed, TEXT, text),
-            Value::Array(items) => {
-                let items: Vec<usize> = items.iter().map(|item| self.value(item)).collect();
-                packed.push(LIST);
-                number(&mut packed, items.len());
-                for item in items {
-                    number(&mut packed, item);
-                }
-            }
-            Value::Object(fields) => {
-                let keys = fields.keys().map(|key| Value::String(key.clone())).collect();
-                let keys = self.value(&Value::Array(keys));
-                let values: Vec<usize> = fields.values().map(|value| self.value(value)).collect();
-                packed.push(MAPPING);
-                number(&mut packed, keys);
-                for value in values {
-                    number(&mut packed, value);
-                }
-            }
-        }
-        if let Some(at) = self.known.get(&packed) {
-            return *at;
-        }
-        let at = self.bytes.len();
-        self.bytes.extend(&packed);
-        self.known.insert(packed, at);
-        at
-    }
-}
-
-fn sized(packed: &mut Vec<u8>, tag: u8, text: &str) {
-    packed.push(tag);
-    number(packed, text.len());
-    packed.extend(text.as_bytes());
-}
-
-fn number(packed: &mut Vec<u8>, mut number: usize) {
-    loop {
-        let low = u8::try_from(number & 0x7f).expect("seven bits");
-        number >>= 7;
-        if number == 0 {
-            packed.push(low);
-            return;
-        }
-        packed.push(low | 0x80);
-    }
 }

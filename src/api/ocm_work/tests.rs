@@ -5,15 +5,19 @@ use std::path::Path;
 use serde_json::json;
 
 use super::*;
-#[cfg(feature = "real-crds")]
-use crate::api::fixture::real_crds;
 use kube_yaml::{Limits, read_all};
 
 #[test]
-fn both_schemas_compile_without_problems() {
-    for schema in [schema::manifest_work(), schema::replica_set()] {
-        let (schema, problems) = Schema::of_resource(&schema, true);
-        assert_eq!((problems, schema.verify()), (vec![], vec![]));
+fn the_catalog_has_both_kinds_in_the_one_version_that_is_served() {
+    let validation = WorkValidation::new();
+    for (definition, version) in [
+        (validation.manifest_work, "v1"),
+        (validation.replica_set, "v1alpha1"),
+    ] {
+        let definition = definition.expect("in the catalog");
+        let versions: Vec<&str> = definition.served_versions().collect();
+        assert_eq!(versions, [version]);
+        assert!(definition.versions[0].schema.is_some());
     }
 }
 
@@ -238,57 +242,6 @@ fn a_replica_set_is_checked_like_the_works_it_makes() {
     assert!(set(rollout(json!({"all": {"progressDeadline": "soon"}}))).contains("should match"));
     assert!(set(json!({"placementRefs": [{"name": ""}]})).contains("at least 1 chars long"));
     assert!(set(json!({"placementRefs": [{"name": "p"}]})).contains("manifests should not be empty"));
-}
-
-#[cfg(feature = "real-crds")]
-/// A schema without what says nothing about values, and with lists that are sets in order.
-fn essence(schema: &Value) -> Value {
-    match schema {
-        Value::Object(fields) => {
-            let int_or_string = fields.contains_key("x-kubernetes-int-or-string");
-            let kept = fields.iter().filter_map(|(name, value)| match name.as_str() {
-                "description" if value.is_string() => None,
-                "anyOf" if int_or_string => None,
-                // Checked by hand, for want of an engine.
-                "x-kubernetes-validations" => None,
-                "required" | "enum" | "x-kubernetes-list-map-keys" => {
-                    let mut names = value.as_array().cloned().unwrap_or_default();
-                    names.sort_by_key(Value::to_string);
-                    (!names.is_empty()).then(|| (name.clone(), Value::Array(names)))
-                }
-                "properties" => {
-                    let properties = value.as_object().into_iter().flatten();
-                    let all = properties
-                        .map(|(name, schema)| (name.clone(), essence(schema)))
-                        .collect();
-                    Some((name.clone(), Value::Object(all)))
-                }
-                "items" => Some((name.clone(), essence(value))),
-                _ => Some((name.clone(), value.clone())),
-            });
-            Value::Object(kept.collect())
-        }
-        other => other.clone(),
-    }
-}
-
-#[cfg(feature = "real-crds")]
-#[test]
-fn our_schemas_say_what_ocms_real_crds_say() {
-    let crds = real_crds();
-    for (file, ours) in [
-        ("manifestworks.crd.yaml", schema::manifest_work()),
-        ("manifestworkreplicasets.crd.yaml", schema::replica_set()),
-    ] {
-        let (_, crd) = crds
-            .iter()
-            .find(|(path, _)| path.to_string_lossy().ends_with(file))
-            .expect("an OCM CRD");
-        let spec = "/spec/versions/0/schema/openAPIV3Schema/properties/spec";
-        let theirs = essence(crd.value.pointer(spec).expect("a spec"));
-        let ours = essence(&ours["properties"]["spec"]);
-        assert_eq!(format!("{ours:#}"), format!("{theirs:#}"), "{file}");
-    }
 }
 
 fn any_work() -> impl proptest::strategy::Strategy<Value = Value> {

@@ -80,10 +80,10 @@ impl From<Entry> for KindInfo {
             scope: entry.scope,
             versions: entry.served_versions().map(Cow::from).collect(),
             targets: TargetFields {
-                target_ref: entry.spec_has("targetRef"),
-                target_refs: entry.spec_has("targetRefs"),
+                target_ref: entry.has_reference("targetRef"),
+                target_refs: entry.has_reference("targetRefs"),
             },
-            parent_refs: entry.spec_has("parentRefs"),
+            parent_refs: entry.has_reference("parentRefs"),
             // What a label says of a kind is only a hint: kinds of the catalog have profiles.
             policy_label: None,
             source: KindSource::BuiltIn,

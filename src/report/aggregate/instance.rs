@@ -1,12 +1,12 @@
 //! One hub object on one cluster: what its work and its feedback say.
 //!
-//! Owns: what became of a planned work, when a cluster counts, and what it says against a condition. Flows in: a planned
+//! Owns: what is wrong with a planned work, when a cluster counts, and what it says against a condition. Flows in: a planned
 //! work, the exported one. Flows out: words of one cluster. Must not know: other clusters.
 
 use super::planned::{AskedFeedback, PlannedWork};
 use crate::render::WorkId;
-use crate::report::exported::{Applied, ExportedWork, Feedback, ManifestStatus};
-use crate::report::status::{WorkOnCluster, WorkState};
+use crate::report::exported::{ExportedWork, Feedback, ManifestStatus, Verdict};
+use crate::report::status::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
 
 /// One planned work on one cluster.
 #[derive(Debug)]
@@ -21,36 +21,110 @@ pub(super) struct PlacedWork<'x> {
     pub(super) planned: Option<&'x PlannedWork>,
     /// That work, when it was exported.
     pub(super) exported: Option<&'x ExportedWork<'x>>,
-    /// What became of it.
-    pub(super) state: WorkState,
-    /// What its condition Applied says, or why it is outdated.
-    pub(super) because: Option<String>,
+    /// What keeps it from being as it should be, the one that explains the others first.
+    pub(super) faults: Vec<Fault>,
 }
 
-/// What became of a work, and why; `planned` is what it should hold, where that is known.
-pub(super) fn judged(
-    exported: Option<&ExportedWork<'_>>,
-    planned: Option<&PlannedWork>,
-) -> (WorkState, Option<String>) {
+impl PlacedWork<'_> {
+    /// What became of it.
+    pub(super) fn state(&self) -> WorkState {
+        self.faults
+            .first()
+            .map_or(WorkState::Applied, |fault| fault.state)
+    }
+
+    /// Notes a fault, among the others of its kind.
+    pub(super) fn add(&mut self, state: WorkState, because: Option<String>, manifests: Vec<ManifestProblem>) {
+        // A work that is not there, or about to go, has said all.
+        if matches!(self.state(), WorkState::Missing | WorkState::Deleting) {
+            return;
+        }
+        match self.faults.iter_mut().find(|fault| fault.state == state) {
+            Some(fault) => fault.manifests.extend(manifests),
+            None => self.faults.push(Fault {
+                state,
+                because,
+                manifests,
+            }),
+        }
+        self.faults.sort_by_key(|fault| fault.state);
+    }
+
+    /// The fault of this kind, if it has it.
+    fn fault(&self, state: WorkState) -> Option<&Fault> {
+        self.faults.iter().find(|fault| fault.state == state)
+    }
+}
+
+/// One thing that is wrong with a work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// What.
+    pub(super) state: WorkState,
+    /// Why, where anybody says so.
+    pub(super) because: Option<String>,
+    /// The objects that it is about; none: the work as a whole.
+    pub(super) manifests: Vec<ManifestProblem>,
+}
+
+impl Fault {
+    /// Of the work as a whole.
+    pub(super) fn whole(state: WorkState, because: Option<String>) -> Self {
+        Self {
+            state,
+            because,
+            manifests: Vec::new(),
+        }
+    }
+}
+
+/// What is wrong with a work; `planned` is what it should hold, where that is known.
+pub(super) fn judged(exported: Option<&ExportedWork<'_>>, planned: Option<&PlannedWork>) -> Vec<Fault> {
     let Some(exported) = exported else {
-        return (WorkState::Missing, None);
+        return vec![Fault::whole(WorkState::Missing, None)];
     };
     if exported.is_deleting {
-        return (WorkState::Deleting, None);
+        return vec![Fault::whole(WorkState::Deleting, None)];
     }
-    let difference = planned.and_then(|planned| planned.difference(&exported.object.value));
-    if difference.is_some() {
-        return (WorkState::Outdated, difference);
+    let mut faults = Vec::new();
+    if let Some(difference) = planned.and_then(|planned| planned.difference(&exported.object.value)) {
+        faults.push(Fault::whole(WorkState::Outdated, Some(difference)));
     }
-    if let Some(generation) = exported.unobserved {
-        let because = format!("its agent has not looked at generation {generation} yet");
-        return (WorkState::Outdated, Some(because));
+    if let Some((generation, observed)) = exported.unobserved {
+        let because = format!("its agent has seen generation {observed}, it has {generation}");
+        faults.push(Fault::whole(WorkState::Unobserved, Some(because)));
     }
+    for (state, problem) in &exported.wrong {
+        match faults.last_mut() {
+            Some(last) if last.state == *state => last.manifests.push(problem.clone()),
+            // An agent that has not seen the newest spec still reports what has just left it.
+            _ if *state == WorkState::LeftBehind && exported.unobserved.is_some() => {}
+            _ => faults.push(Fault {
+                manifests: vec![problem.clone()],
+                ..Fault::whole(*state, None)
+            }),
+        }
+    }
+    let says_why = |fault: &Fault| matches!(fault.state, WorkState::Conflict | WorkState::NotApplied);
     match exported.applied {
-        Some(Applied::Yes) if exported.failed.is_empty() => (WorkState::Applied, None),
-        Some(Applied::No(because)) => (WorkState::NotApplied, Some(because.to_owned())),
-        Some(Applied::Yes) | None => (WorkState::NotApplied, None),
+        Some(Verdict::Yes) => {}
+        // Its manifests say more than the work does.
+        Some(Verdict::No { .. }) if faults.iter().any(says_why) => {}
+        Some(Verdict::No { because, .. }) => {
+            faults.push(Fault::whole(WorkState::NotApplied, Some(because.to_owned())));
+        }
+        None => faults.push(Fault::whole(WorkState::NotApplied, None)),
     }
+    if exported.applied == Some(Verdict::Yes)
+        && let Some(because) = exported
+            .unavailable
+            .clone()
+            .filter(|_| exported.unobserved.is_none())
+    {
+        faults.push(Fault::whole(WorkState::Unavailable, Some(because)));
+    }
+    faults.sort_by_key(|fault| fault.state);
+    faults
 }
 
 /// One object on one cluster.
@@ -72,34 +146,67 @@ impl<'x> Instance<'x> {
     /// The feedback of an object that is applied (docs/systems/mgc.md#status-aggregation): one that is not may still
     /// carry what was true before. A manifest without a condition of its own goes by its work's.
     pub(super) fn feedback(&self) -> Option<&'x ManifestStatus<'x>> {
-        let counts = !matches!(self.work.state, WorkState::Missing | WorkState::Deleting);
+        let counts = !matches!(self.work.state(), WorkState::Missing | WorkState::Deleting);
         let manifest = self.manifest.filter(|_| counts)?;
         let of_work = self.work.exported.and_then(|exported| exported.applied);
         let applied = manifest.applied.or(of_work);
-        (applied == Some(Applied::Yes)).then_some(manifest)
+        (applied == Some(Verdict::Yes)).then_some(manifest)
     }
 
     /// Why nothing on this cluster can be True.
     pub(super) fn obstacle(&self) -> Option<String> {
         let work = self.work.name;
-        match self.work.state {
-            WorkState::Missing | WorkState::Stale => return Some(format!("work `{work}` is missing")),
-            WorkState::Deleting => return Some(format!("work `{work}` is being deleted")),
-            WorkState::Outdated => {
-                let because = self.work.because.as_deref().unwrap_or_default();
-                return Some(format!("work `{work}` is outdated: {because}"));
+        for (state, what) in [
+            (WorkState::Missing, "missing"),
+            (WorkState::Deleting, "being deleted"),
+            (WorkState::Outdated, "outdated"),
+            (WorkState::Unobserved, "outdated"),
+        ] {
+            if let Some(fault) = self.work.fault(state) {
+                let because = fault.because.iter().map(|because| format!(": {because}"));
+                return Some(format!("work `{work}` is {what}{}", because.collect::<String>()));
             }
-            WorkState::Applied | WorkState::NotApplied => {}
         }
         // Each manifest is judged by itself: one that failed is not in the way of the others of its work.
-        match self.manifest.and_then(|manifest| manifest.applied) {
-            Some(Applied::Yes) => None,
-            Some(Applied::No(because)) => Some(format!("not applied: {because}")),
+        let manifest = self.manifest;
+        match manifest.and_then(|manifest| manifest.applied) {
+            Some(Verdict::Yes) => {}
+            Some(Verdict::No { because, .. }) => return Some(format!("not applied: {because}")),
             None => match self.work.exported.and_then(|exported| exported.applied) {
-                Some(Applied::Yes) => None,
-                Some(Applied::No(because)) => Some(format!("work `{work}` is not applied: {because}")),
-                None => Some(format!("work `{work}` is not applied yet")),
+                Some(Verdict::Yes) => {}
+                Some(Verdict::No { because, .. }) => {
+                    return Some(format!("work `{work}` is not applied: {because}"));
+                }
+                None => return Some(format!("work `{work}` is not applied yet")),
             },
+        }
+        match manifest.and_then(|manifest| manifest.available) {
+            Some(Verdict::No { because, .. }) => Some(format!("not available: {because}")),
+            Some(Verdict::Yes) | None => None,
+        }
+    }
+
+    /// The values that its agent could not read, as far as the agent names what it was asked for.
+    pub(super) fn unknown(&self) -> Vec<UnknownOnCluster> {
+        let manifest = self.feedback();
+        let Some(because) = manifest.and_then(|manifest| manifest.unreadable) else {
+            return Vec::new();
+        };
+        let unknown = |name: Option<&str>| UnknownOnCluster {
+            name: name.map(str::to_owned),
+            cluster: self.cluster().to_owned(),
+            message: because.to_owned(),
+        };
+        let words: Vec<&str> = because
+            .split(|character: char| !character.is_alphanumeric())
+            .collect();
+        let names = self.asked().iter().map(|asked| asked.name.as_str());
+        let named = names.filter(|name| words.contains(name) && self.reported(name).is_none());
+        let named: Vec<UnknownOnCluster> = named.map(|name| unknown(Some(name))).collect();
+        if named.is_empty() {
+            vec![unknown(None)]
+        } else {
+            named
         }
     }
 
@@ -177,7 +284,7 @@ impl<'x> Instance<'x> {
         WorkOnCluster {
             cluster: self.work.cluster.to_owned(),
             work: self.work.name.to_owned(),
-            state: self.work.state,
+            state: self.work.state(),
             not_reported: silent.map(|kind| kind.to_lowercase()).collect(),
         }
     }

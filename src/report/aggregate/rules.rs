@@ -14,7 +14,9 @@ use crate::hub::OurClass;
 use crate::policy::Condition;
 use crate::report::exported::Feedback;
 use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
-use crate::report::status::{Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup};
+use crate::report::status::{
+    Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster,
+};
 
 /// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated
 /// (docs/systems/mgc.md#status-aggregation).
@@ -61,6 +63,7 @@ pub(super) fn gateway_status(
         conditions: vec![on_all("Accepted").unwrap_or_else(|| handled(class)), programmed],
         addresses: addresses(instances, findings),
         listeners: listeners(gateway, instances, findings),
+        unknown: unknown(instances),
         works: instances
             .iter()
             .map(|instance| instance.carrier(&["Accepted", "Programmed"]))
@@ -190,6 +193,11 @@ pub(super) fn listeners(
         }
     }
     all
+}
+
+/// What clusters could not read, by cluster.
+pub(super) fn unknown(instances: &[Instance<'_>]) -> Vec<UnknownOnCluster> {
+    instances.iter().flat_map(Instance::unknown).collect()
 }
 
 /// What the parameters ask for, by name in the order of the first cluster's rules, then by cluster; less `ours`, the

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::instance::{Instance, PlacedWork, judged};
+use super::instance::{Fault, Instance, PlacedWork, judged};
 use super::planned::PlannedWork;
 use super::rules::{addresses, gateway_status, listeners, policy_condition};
 use crate::api::fixture::object;
@@ -82,17 +82,13 @@ fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>])
     let placed: Vec<PlacedWork<'_>> = works
         .iter()
         .zip(&exported)
-        .map(|((cluster, _), exported)| {
-            let (state, because) = judged(exported.as_ref(), None);
-            PlacedWork {
-                cluster,
-                id: clusters.push(cluster),
-                name: "gateway-infra-web",
-                planned: None,
-                exported: exported.as_ref(),
-                state,
-                because,
-            }
+        .map(|((cluster, _), exported)| PlacedWork {
+            cluster,
+            id: clusters.push(cluster),
+            name: "gateway-infra-web",
+            planned: None,
+            exported: exported.as_ref(),
+            faults: judged(exported.as_ref(), None),
         })
         .collect();
     let instances: Vec<Instance<'_>> = placed
@@ -409,17 +405,17 @@ fn a_manifest_counts_by_its_own_condition_whatever_its_work_says() {
     );
     let mut findings = Findings::new();
     let read = ExportedWork::read(&failed, &mut findings);
+    let faults = judged(Some(&read), None);
+    let words: Vec<(WorkState, &str, &str)> = faults
+        .iter()
+        .flat_map(|fault| fault.manifests.iter().map(|manifest| (fault.state, manifest)))
+        .map(|(state, manifest)| (state, manifest.name.as_str(), manifest.message.as_str()))
+        .collect();
     assert_eq!(
-        judged(Some(&read), None),
-        (WorkState::NotApplied, None),
+        words,
+        [(WorkState::NotApplied, "web", "no CRD")],
         "a work with a manifest that failed is not applied"
     );
-    let failed: Vec<(&str, &str)> = read
-        .failed
-        .iter()
-        .map(|manifest| (manifest.name.as_str(), manifest.message.as_str()))
-        .collect();
-    assert_eq!(failed, [("web", "no CRD")]);
 }
 
 #[test]
@@ -436,7 +432,7 @@ fn a_work_whose_newest_spec_the_agent_has_not_looked_at_is_outdated() {
         let mut behind = work("c1", &applied, &values);
         behind.value["metadata"]["generation"] = generation.clone();
         let found = conditions(&["api"], &[("c1", Some(behind))]);
-        let because = "work `gateway-infra-web` is outdated: its agent has not looked at generation 3 yet";
+        let because = "work `gateway-infra-web` is outdated: its agent has seen generation 2, it has 3";
         if outdated {
             assert_eq!(
                 found,
@@ -682,7 +678,7 @@ fn a_status_of_the_wrong_shape_is_a_finding_and_the_work_is_not_applied() {
         let read = ExportedWork::read(&broken, &mut wrong);
         assert_eq!(
             judged(Some(&read), None),
-            (WorkState::NotApplied, None),
+            vec![Fault::whole(WorkState::NotApplied, None)],
             "{status}"
         );
         assert_eq!(wrong.iter().count(), findings, "{status}");

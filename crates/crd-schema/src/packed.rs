@@ -1,0 +1,277 @@
+//! Schemas, packed: what is equal stands there once, and what is not asked for is not read.
+//!
+//! Owns: the form, reading and writing it. Flows in: JSON values, bytes. Flows out: bytes, [`Packed`] values. Must not know:
+//! what they say, but for one thing: at or below which mappings something stands under `default`.
+//!
+//! A value is a tag and its parts. The parts of a list or a mapping are the offsets of values that stand before it, so
+//! that nothing leads in a circle; the keys of a mapping are a list of texts of their own, which mappings of one shape
+//! share. The last four bytes are the offset of the root.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+/// Values that are nested deeper are not read.
+const DEPTH_MAX: usize = 256;
+
+const NULL: u8 = 0;
+const FALSE: u8 = 1;
+const TRUE: u8 = 2;
+/// A number, as JSON writes it.
+const NUMBER: u8 = 3;
+const TEXT: u8 = 4;
+const LIST: u8 = 5;
+/// The offset of a list of keys, then as many offsets of values.
+const MAPPING: u8 = 6;
+/// A mapping with the key [`DEFAULT`] at or below it: a schema that fills something in.
+const MAPPING_WITH_DEFAULT: u8 = 7;
+const DEFAULT: &str = "default";
+
+/// A value in bytes that [`Packed::pack`] made. Of other bytes it gives something, or nothing.
+#[derive(Clone, Copy)]
+pub struct Packed<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+/// Where it stands: all the bytes would say nothing.
+impl std::fmt::Debug for Packed<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Packed({})", self.at)
+    }
+}
+
+impl<'b> Packed<'b> {
+    /// Packs a value: the bytes that [`Packed::root`] reads.
+    #[must_use]
+    pub fn pack(value: &Value) -> Vec<u8> {
+        let mut packer = Packer::default();
+        let root = packer.value(value).at;
+        // Four gigabytes of facts would be no catalog: their last offset is none.
+        let root = u32::try_from(root).unwrap_or(u32::MAX);
+        packer.bytes.extend(root.to_le_bytes());
+        packer.bytes
+    }
+
+    /// The outermost value.
+    #[must_use]
+    pub fn root(bytes: &'b [u8]) -> Option<Self> {
+        let (_, last) = bytes.split_last_chunk::<4>()?;
+        let at = usize::try_from(u32::from_le_bytes(*last)).ok()?;
+        Some(Self { bytes, at })
+    }
+
+    /// The text that this is.
+    #[must_use]
+    pub fn text(self) -> Option<&'b str> {
+        std::str::from_utf8(self.bytes_of_text()?).ok()
+    }
+
+    fn bytes_of_text(self) -> Option<&'b [u8]> {
+        match self.cursor()? {
+            (TEXT, cursor) => cursor.sized(),
+            _ => None,
+        }
+    }
+
+    /// The truth value that this is.
+    #[must_use]
+    pub fn boolean(self) -> Option<bool> {
+        match self.cursor()? {
+            (FALSE, _) => Some(false),
+            (TRUE, _) => Some(true),
+            _ => None,
+        }
+    }
+
+    /// The items of the list that this is; none of anything else.
+    pub fn items(self) -> impl Iterator<Item = Packed<'b>> {
+        let list = match self.cursor() {
+            Some((LIST, cursor)) => cursor.counted(),
+            _ => None,
+        };
+        let (count, mut cursor) = list.unwrap_or((0, Cursor { bytes: &[] }));
+        (0..count).map_while(move |_| self.part(&mut cursor))
+    }
+
+    /// What stands under `key` of the mapping that this is.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Packed<'b>> {
+        let (keys, mut cursor) = self.keys()?;
+        for name in keys.items() {
+            let value = self.part(&mut cursor)?;
+            if name.bytes_of_text() == Some(key.as_bytes()) {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// All of it, as a value of its own.
+    #[must_use]
+    pub fn value(self) -> Option<Value> {
+        self.value_above(DEPTH_MAX)
+    }
+
+    fn value_above(self, depth: usize) -> Option<Value> {
+        let below = depth.checked_sub(1)?;
+        Some(match self.cursor()? {
+            (NULL, _) => Value::Null,
+            (FALSE, _) => Value::Bool(false),
+            (TRUE, _) => Value::Bool(true),
+            (NUMBER, cursor) => serde_json::from_slice(cursor.sized()?).ok()?,
+            (TEXT, _) => Value::String(self.text()?.to_owned()),
+            (LIST, _) => Value::Array(
+                self.items()
+                    .map(|item| item.value_above(below))
+                    .collect::<Option<_>>()?,
+            ),
+            (MAPPING | MAPPING_WITH_DEFAULT, _) => {
+                let field = |(name, value): (&str, Self)| Some((name.to_owned(), value.value_above(below)?));
+                Value::Object(self.fields().map(field).collect::<Option<Map<_, _>>>()?)
+            }
+            _ => return None,
+        })
+    }
+
+    /// The fields of the mapping that this is, in the order of their names; none of anything else.
+    pub(crate) fn fields(self) -> impl Iterator<Item = (&'b str, Packed<'b>)> {
+        self.keys().into_iter().flat_map(move |(keys, mut cursor)| {
+            keys.items()
+                .map_while(move |key| Some((key.text()?, self.part(&mut cursor)?)))
+        })
+    }
+
+    /// The list of the keys of the mapping that this is, and where its values follow.
+    fn keys(self) -> Option<(Self, Cursor<'b>)> {
+        match self.cursor()? {
+            (MAPPING | MAPPING_WITH_DEFAULT, mut cursor) => Some((self.part(&mut cursor)?, cursor)),
+            _ => None,
+        }
+    }
+
+    /// Whether this is a mapping with the key `default` at or below it.
+    pub(crate) fn has_default_below(self) -> bool {
+        matches!(self.cursor(), Some((MAPPING_WITH_DEFAULT, _)))
+    }
+
+    /// The value whose offset comes next.
+    fn part(self, cursor: &mut Cursor<'b>) -> Option<Self> {
+        let at = cursor.number()?;
+        (at < self.at).then_some(Self { at, ..self })
+    }
+
+    fn cursor(self) -> Option<(u8, Cursor<'b>)> {
+        let (tag, bytes) = self.bytes.get(self.at..)?.split_first()?;
+        Some((*tag, Cursor { bytes }))
+    }
+}
+
+/// What is still to be read.
+#[derive(Clone, Copy)]
+struct Cursor<'b> {
+    bytes: &'b [u8],
+}
+
+impl<'b> Cursor<'b> {
+    /// Seven bits a byte, the low ones first; the eighth says that more follow.
+    fn number(&mut self) -> Option<usize> {
+        let mut number = 0_usize;
+        for shift in (0..usize::BITS).step_by(7) {
+            let (byte, rest) = self.bytes.split_first()?;
+            self.bytes = rest;
+            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn counted(mut self) -> Option<(usize, Self)> {
+        let count = self.number()?;
+        Some((count, self))
+    }
+
+    fn sized(self) -> Option<&'b [u8]> {
+        let (size, rest) = self.counted()?;
+        rest.bytes.get(..size)
+    }
+}
+
+#[derive(Default)]
+struct Packer {
+    bytes: Vec<u8>,
+    /// Where each value begins that is there already, by its bytes.
+    known: HashMap<Vec<u8>, usize>,
+}
+
+/// A value that is packed.
+#[derive(Clone, Copy)]
+struct Part {
+    at: usize,
+    has_default: bool,
+}
+
+impl Packer {
+    fn value(&mut self, value: &Value) -> Part {
+        let mut packed = Vec::new();
+        let mut has_default = false;
+        match value {
+            Value::Null => packed.push(NULL),
+            Value::Bool(false) => packed.push(FALSE),
+            Value::Bool(true) => packed.push(TRUE),
+            Value::Number(number) => sized(&mut packed, NUMBER, &number.to_string()),
+            Value::String(text) => sized(&mut packed, TEXT, text),
+            Value::Array(items) => {
+                let items: Vec<Part> = items.iter().map(|item| self.value(item)).collect();
+                has_default = items.iter().any(|item| item.has_default);
+                packed.push(LIST);
+                number(&mut packed, items.len());
+                for item in items {
+                    number(&mut packed, item.at);
+                }
+            }
+            Value::Object(fields) => {
+                let keys = fields.keys().map(|key| Value::String(key.clone())).collect();
+                let keys = self.value(&Value::Array(keys));
+                let values: Vec<Part> = fields.values().map(|value| self.value(value)).collect();
+                has_default = fields.contains_key(DEFAULT) || values.iter().any(|value| value.has_default);
+                packed.push(if has_default {
+                    MAPPING_WITH_DEFAULT
+                } else {
+                    MAPPING
+                });
+                number(&mut packed, keys.at);
+                for value in values {
+                    number(&mut packed, value.at);
+                }
+            }
+        }
+        if let Some(at) = self.known.get(&packed) {
+            return Part { at: *at, has_default };
+        }
+        let at = self.bytes.len();
+        self.bytes.extend(&packed);
+        self.known.insert(packed, at);
+        Part { at, has_default }
+    }
+}
+
+fn sized(packed: &mut Vec<u8>, tag: u8, text: &str) {
+    packed.push(tag);
+    number(packed, text.len());
+    packed.extend(text.as_bytes());
+}
+
+fn number(packed: &mut Vec<u8>, mut number: usize) {
+    loop {
+        let [low, ..] = number.to_le_bytes();
+        number >>= 7;
+        if number == 0 {
+            packed.push(low & 0x7f);
+            return;
+        }
+        packed.push(low | 0x80);
+    }
+}

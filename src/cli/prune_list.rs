@@ -1,0 +1,142 @@
+//! `spokewright prune-list`: what on the hub is ours and no longer planned.
+//!
+//! Owns: its options, and what is said about what is not listed. Flows in: arguments, exported works. Flows out: documents
+//! for `kubectl delete -f -` on stdout, an exit status. Must not know: whose a work is, or what may go.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::diagnostic::Findings;
+use spokewright::pipeline::{self, Analysis, PruneOptions};
+use spokewright::report::PruneList;
+
+use super::options::{ReadOptions, WorkKindOption, empty_result, read_stdin};
+use super::reporting::kept;
+use super::show;
+use super::status::Status;
+
+const AFTER_HELP: &str = "\
+Examples:
+  kubectl get manifestworks,manifestworkreplicasets -A -o yaml > works.yaml
+  spokewright prune-list hub --works works.yaml
+  spokewright prune-list hub --works works.yaml | kubectl delete -f -
+  spokewright prune-list hub --works works.yaml --sole
+  spokewright prune-list              what `render` would remove from rendered/";
+
+/// At most so many works of one sort are named on stderr.
+const MOST_NAMED: usize = 10;
+
+/// Print what on the hub is ours and no longer planned, for `kubectl delete -f -`
+#[derive(Debug, Args)]
+#[command(name = "prune-list", after_help = AFTER_HELP)]
+pub(crate) struct PruneListCommand {
+    #[command(flatten)]
+    options: ReadOptions,
+
+    /// Exported works and sets of the hub: a file, a directory, or `-` for standard input
+    #[arg(long, value_name = "PATH", help_heading = "Input")]
+    works: Option<PathBuf>,
+
+    /// No other input renders into this hub: all that MGC or spokewright made there is ours
+    #[arg(long, requires = "works", help_heading = "Input")]
+    sole: bool,
+
+    /// The rendered tree [default: `output` of the configuration, else rendered]
+    #[arg(short, long, value_name = "DIR", help_heading = "Input")]
+    output: Option<PathBuf>,
+
+    /// An empty result is what I mean: everything goes
+    #[arg(long, help_heading = "Input")]
+    allow_empty: bool,
+
+    #[command(flatten)]
+    work_kind: WorkKindOption,
+}
+
+impl PruneListCommand {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let works = self.works.as_deref();
+        let works_on_stdin = works == Some(Path::new("-"));
+        if works_on_stdin && self.options.reads_stdin() {
+            show::line("error: standard input can be read only once");
+            show::line("help: name a file for the input or for `--works`");
+            return Ok(Status::Usage);
+        }
+        let mut request = self.options.request()?;
+        request.output.clone_from(&self.output);
+        request.work_kind = self.work_kind.work_kind(self.options.is_narrowed())?;
+        request
+            .skip
+            .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
+        let stdin = works_on_stdin.then(read_stdin).transpose()?;
+        let mut findings = Findings::new();
+        let mut loaded = kept(self.options.load(&request)?);
+        let exported = works.map(|path| {
+            let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), &mut findings);
+            kept(exported)
+        });
+        let options = PruneOptions {
+            exported: exported.as_ref().map(|exported| &exported.objects),
+            is_sole: self.sole,
+            empty: empty_result(self.allow_empty),
+        };
+        let list = Analysis::new(&loaded, &mut findings).prune_list(options, &mut findings);
+        let list = list.unwrap_or_else(|error| {
+            findings.extend(error.findings());
+            PruneList::default()
+        });
+        loaded.finish(&mut findings);
+        if findings.has_errors() {
+            // What is not planned because of a mistake must not be deleted for it.
+            show::findings(&findings, &loaded.sources, self.options.speech);
+            return Ok(Status::of(&findings));
+        }
+        std::io::stdout()
+            .lock()
+            .write_all(list.documents().as_bytes())
+            .context("cannot write to stdout")?;
+        self.say(&list);
+        Ok(Status::of(&findings))
+    }
+
+    /// What is not listed, and why not.
+    fn say(&self, list: &PruneList) {
+        let speech = self.options.speech;
+        if list.remove.is_empty() {
+            let what = if self.works.is_some() {
+                "the hub"
+            } else {
+                "the rendered tree"
+            };
+            show::calm(
+                &if list.waiting.is_empty() {
+                    format!("nothing to delete: {what} has no work of this input that is not planned")
+                } else {
+                    "nothing to delete now".to_owned()
+                },
+                speech,
+            );
+        }
+        let waiting = list.waiting.iter();
+        let waiting = waiting.map(|(entry, because)| format!("{entry} has to wait: {because}"));
+        let unclaimed = list.unclaimed.iter();
+        let unclaimed =
+            unclaimed.map(|entry| format!("{entry} is not planned, and nothing says whose it is"));
+        for lines in [waiting.collect::<Vec<_>>(), unclaimed.collect()] {
+            for line in lines.iter().take(MOST_NAMED) {
+                show::note(&format!("note: {line}"), speech);
+            }
+            if let Some(more) = lines.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+                show::note(&format!("note: and {more} more"), speech);
+            }
+        }
+        if !list.unclaimed.is_empty() {
+            show::note(
+                "help: if no other input renders into this hub, add `--sole`",
+                speech,
+            );
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Condition rules: what the work agent says of a work beyond that it is applied (OCM ManifestWork,
+//! `manifestConfigs[].conditionRules`).
+//!
+//! Owns: which rules a manifest gets, and their CEL. Flows in: the conditions that the controllers of a kind report. Flows
+//! out: rules. Must not know: other manifests, which work it is in.
+//!
+//! The agent sets no condition Progressing by itself, and a ManifestWorkReplicaSet waits for it
+//! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so no
+//! expression reads a field that may be missing before it has asked for it.
+
+use serde_json::{Value, json};
+
+/// What the controllers of a kind say of one of its objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Reported {
+    /// Nothing that each of them says: the object is ready once it is applied.
+    #[default]
+    Nothing,
+    /// These conditions, in `status.conditions`; it is ready when all are True.
+    Conditions(&'static [&'static str]),
+    /// These conditions, in `status.conditions`, of the generation in `status.observedGeneration` where that is given.
+    ConditionsAtOnce(&'static [&'static str]),
+    /// These conditions, in each of `status.ancestors[]`.
+    OfAncestors(&'static [&'static str]),
+}
+
+/// Whether a condition, `c`, is about the object as it is now. Not every controller says which generation it has seen.
+const CURRENT: &str = "(!has(c.observedGeneration) || c.observedGeneration == object.metadata.generation)";
+/// The same of all conditions of a policy: Kuadrant says it once.
+const ALL_CURRENT: &str = "(!has(object.status.observedGeneration) || object.status.observedGeneration == object.metadata.generation)";
+
+/// The rules of a manifest; `is_main` for the one that its work is about, and one manifest of a work is.
+///
+/// All manifests take part in Progressing, which is True of a work as soon as it is True of one of them. Degraded is False as
+/// soon as it is False of one, and Available of others is that they exist: both are the main manifest's.
+pub(super) fn condition_rules(reported: Reported, is_main: bool) -> Option<Value> {
+    let rule = |condition: &str, expressions: &[&str]| json!({"condition": condition, "type": "CEL", "celExpressions": expressions});
+    let Some(Expressions {
+        given,
+        ready,
+        refused,
+    }) = Expressions::of(reported)
+    else {
+        return is_main.then(|| json!([rule("Progressing", &["false"])]));
+    };
+    let progressing = rule("Progressing", &[&format!("!({given} && {ready})")]);
+    Some(if is_main {
+        json!([
+            progressing,
+            rule("Degraded", &[&given, &refused]),
+            rule("Available", &[&given, &ready])
+        ])
+    } else {
+        json!([progressing])
+    })
+}
+
+/// Of an object whose controllers report conditions.
+struct Expressions {
+    /// The fields are there that the others read.
+    given: String,
+    /// It is as it should be.
+    ready: String,
+    /// A controller has refused it.
+    refused: String,
+}
+
+impl Expressions {
+    fn of(reported: Reported) -> Option<Self> {
+        // Between apostrophes, so that YAML needs no escapes.
+        let some = |list: &str, types: &[&str], status: &str, quantifier: &str| match types {
+            [only] => format!("{list}.exists(c, c.type == '{only}' && c.status == '{status}' && {CURRENT})"),
+            types => format!(
+                "['{}'].{quantifier}(t, {list}.exists(c, c.type == t && c.status == '{status}' && {CURRENT}))",
+                types.join("', '")
+            ),
+        };
+        Some(match reported {
+            Reported::Nothing => return None,
+            Reported::Conditions(types) => Self {
+                given: "has(object.status) && has(object.status.conditions)".to_owned(),
+                ready: some("object.status.conditions", types, "True", "all"),
+                refused: some("object.status.conditions", types, "False", "exists"),
+            },
+            Reported::ConditionsAtOnce(types) => {
+                let of = Self::of(Reported::Conditions(types))?;
+                Self {
+                    given: format!("{} && {ALL_CURRENT}", of.given),
+                    ..of
+                }
+            }
+            Reported::OfAncestors(types) => Self {
+                given:
+                    "has(object.status) && has(object.status.ancestors) && size(object.status.ancestors) > 0"
+                        .to_owned(),
+                ready: format!(
+                    "object.status.ancestors.all(a, has(a.conditions) && {})",
+                    some("a.conditions", types, "True", "all")
+                ),
+                refused: format!(
+                    "object.status.ancestors.exists(a, has(a.conditions) && {})",
+                    some("a.conditions", types, "False", "exists")
+                ),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! `manifestConfigs` of a work: how the agent applies each manifest, and what it says of it.
+//!
+//! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a work.
+
+use serde_json::{Map, Value, json};
+
+use super::condition_rules::{Reported, condition_rules};
+use super::manifest::Manifest;
+use crate::api::params::{Params, UpdateStrategy};
+
+/// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to, none
+/// for the RBAC work.
+pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) -> Vec<Value> {
+    // A work is about its first manifest of which a controller says something; else about its last, which Namespaces precede.
+    let main = manifests
+        .iter()
+        .position(|manifest| manifest.reported != Reported::Nothing)
+        .unwrap_or(manifests.len().saturating_sub(1));
+    let entry = |(index, manifest): (usize, &Manifest)| {
+        let mut entry = Map::new();
+        if let Some(rules) = condition_rules(manifest.reported, index == main) {
+            entry.insert("conditionRules".to_owned(), rules);
+        }
+        if !manifest.feedback.is_empty() {
+            let paths = manifest.feedback.iter();
+            let paths: Vec<Value> = paths
+                .map(|(name, path)| json!({"name": name, "path": path}))
+                .collect();
+            let rules = json!([{"type": "JSONPaths", "jsonPaths": paths}]);
+            entry.insert("feedbackRules".to_owned(), rules);
+        }
+        if let Some(strategy) = params.and_then(|params| update_strategy(&params.update_strategy)) {
+            entry.insert("updateStrategy".to_owned(), strategy);
+        }
+        if entry.is_empty() {
+            return None;
+        }
+        entry.insert("resourceIdentifier".to_owned(), manifest.resource.to_value());
+        Some(Value::Object(entry))
+    };
+    manifests.iter().enumerate().filter_map(entry).collect()
+}
+
+/// What the agent shall not do by default: it replaces whole objects, and yields to whoever wrote a field first.
+fn update_strategy(strategy: &UpdateStrategy) -> Option<Value> {
+    let UpdateStrategy::ServerSideApply(apply) = strategy else {
+        return None;
+    };
+    let mut options = Map::new();
+    if apply.force {
+        options.insert("force".to_owned(), json!(true));
+    }
+    let ignored = apply.ignore_fields.iter().map(|ignored| {
+        let fields = ignored.fields.iter();
+        let mut entry: Map<String, Value> = fields
+            .map(|(way, fields)| ((*way).to_owned(), json!(fields)))
+            .collect();
+        entry.insert("condition".to_owned(), json!(ignored.condition));
+        Value::Object(entry)
+    });
+    let ignored: Vec<Value> = ignored.collect();
+    if !ignored.is_empty() {
+        options.insert("ignoreFields".to_owned(), Value::Array(ignored));
+    }
+    let mut strategy = json!({"type": "ServerSideApply"});
+    if let (Some(map), false) = (strategy.as_object_mut(), options.is_empty()) {
+        map.insert("serverSideApply".to_owned(), Value::Object(options));
+    }
+    Some(strategy)
+}
