@@ -115,7 +115,7 @@ const MISTAKES: &[Mistake] = &[
         "{apiVersion: v1, kind: A", "remove it"),
     mistake("owner-of-no-version", "shop/gateway.yaml", Replace("metadata:\n", "metadata:\n  ownerReferences:\n  - {apiVersion: apps/, kind: A, name: a, uid: u}\n"),
         "{apiVersion: apps/", "remove it"),
-    mistake("two-controllers", "platform/namespaces.yaml", Replace("metadata:\n", "metadata:\n  ownerReferences:\n  - {apiVersion: v1, kind: A, name: a, uid: u, controller: true}\n  - {apiVersion: v1, kind: B, name: b, uid: v, controller: true}\n"),
+    mistake("two-controllers", "00-namespaces.yaml", Replace("metadata:\n", "metadata:\n  ownerReferences:\n  - {apiVersion: v1, kind: A, name: a, uid: u, controller: true}\n  - {apiVersion: v1, kind: B, name: b, uid: v, controller: true}\n"),
         "{apiVersion: v1, kind: B", "remove it"),
     mistake("wrong-finalizer", "shop/placement.yaml", Replace("metadata:\n", "metadata:\n  finalizers: [a b]\n"),
         "finalizers: [a b]", "choose another"),

@@ -4,7 +4,7 @@
 //! schema left it. Flows out: the value of `rolloutStrategy`; faults. Must not know: Placements, works.
 //!
 //! The patterns are narrower than OCM's, which lets through what its controller then cannot read and retries for ever
-//! (docs/systems/ocm-work.md#rollout).
+//! (docs/systems/ocm-work.md#rollouts).
 
 use schemars::JsonSchema;
 use serde::Serialize;
