@@ -40,4 +40,4 @@ pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_from, load_staged, load_works, watched,
 };
 pub use schemas::{catalog_text, schema_documents, schema_text};
-pub use stages::{EmptyResult, PruneOptions, Rendered, check};
+pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check};

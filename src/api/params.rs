@@ -16,14 +16,15 @@ mod status;
 mod check;
 mod resources;
 mod rollout;
+mod update;
 
 mod read;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{UpdateStrategy, WorkPer, json_schema};
-pub(crate) use read::read_class;
+pub(crate) use file::{WorkPer, json_schema};
+pub(crate) use read::{ParamsPlace, read_class, written};
 pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub(crate) use status::{CONTROLLER_NAME, InvalidParameters};
-pub(crate) use values::{Params, Role, SyncedResource};
+pub(crate) use values::{Params, Role, SyncedResource, UpdateStrategy};

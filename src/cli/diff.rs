@@ -13,8 +13,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
-use spokewright::output;
-use spokewright::pipeline::{EmptyResult, Loaded, Request};
+use spokewright::output::{self, Earlier};
+use spokewright::pipeline::{Before, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
@@ -140,13 +140,15 @@ impl Diff {
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let mut old = Side::of_plan(&base.rendered.plan);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
-        self.report(
+        let status = self.report(
             &new.loaded,
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             changes,
             &BothSides::new(new_sources, new_sources.files().len(), old_sources),
-        )
+        )?;
+        let before = Before::Rendered(base.rendered.layout(&base.loaded));
+        Ok(self.with_lost_rights(status, &new, &before))
     }
 
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
@@ -165,13 +167,31 @@ impl Diff {
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
-        self.report(
+        let status = self.report(
             &new.loaded,
             self.titles(path.display().to_string()),
             (&old, &side),
             Vec::new(),
             &BothSides::new(sources, sources.files().len(), &nothing),
-        )
+        )?;
+        Ok(match Earlier::open(path) {
+            Ok(earlier) => self.with_lost_rights(status, &new, &Before::Tree(earlier)),
+            // It could be read a moment ago.
+            Err(_) => status,
+        })
+    }
+
+    /// Says which rights go before the objects that they are for: `render` over this base would refuse that.
+    fn with_lost_rights(&self, status: Status, new: &Evaluated, before: &Before<'_>) -> Status {
+        if status != Status::Differs {
+            return status;
+        }
+        let findings = new.lost_rights(before);
+        show::findings(&findings, &new.loaded.sources, self.options.speech);
+        match Status::of(&findings) {
+            Status::Done => status,
+            worse => worse,
+        }
     }
 
     fn titles(&self, base: String) -> Titles {

@@ -11,8 +11,8 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted};
-use spokewright::output::{self, ChangeKind, Options, Summary};
-use spokewright::pipeline::{self, Analysis, Rendered, Request};
+use spokewright::output::{self, ChangeKind, Earlier, Options, Summary};
+use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
 use spokewright::render::{Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
@@ -122,6 +122,10 @@ impl Render {
         } else {
             Vec::new()
         };
+        // An output that cannot be read stops the writing below, which says so.
+        if let Ok(earlier) = Earlier::open(&loaded.output) {
+            let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), &mut findings);
+        }
         loaded.finish(&mut findings);
 
         show::passed_over(&loaded, self.options.speech);

@@ -23,6 +23,7 @@ mod versions;
 
 pub(crate) use build::{Options, build};
 pub(crate) use chain::{changed_by_kustomize, soften, soften_unreadable, unused};
+pub(crate) use class_params::params_place;
 pub(crate) use grants::Grants;
 pub use index::{Hub, Objects};
 pub(crate) use ours::{OurClass, OurGateway, OurGatewayId, Ours};

@@ -109,7 +109,7 @@ pub(super) fn stale(tree: &dyn Tree, list: Option<&Inventory>) -> Vec<String> {
 }
 
 /// The index of a path in the tree.
-pub(super) fn position(tree: &dyn Tree, path: &str) -> Option<usize> {
+pub(crate) fn position(tree: &dyn Tree, path: &str) -> Option<usize> {
     let (mut low, mut high) = (0_usize, tree.len());
     while low < high {
         let middle = low.midpoint(high);

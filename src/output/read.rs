@@ -84,7 +84,7 @@ enum Found {
 }
 
 /// Reads a file into `buffer`; whether there is one. Links are not followed: none of our files is one.
-fn read_file(root: &Path, path: &str, buffer: &mut Vec<u8>) -> Result<bool, OutputError> {
+pub(super) fn read_file(root: &Path, path: &str, buffer: &mut Vec<u8>) -> Result<bool, OutputError> {
     let full = root.join(path);
     let failed = |error| OutputError::io(Action::Read, &full, error);
     match fs::symlink_metadata(&full) {

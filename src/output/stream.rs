@@ -6,13 +6,14 @@
 use std::io::{self, Write};
 
 use super::error::OutputError;
-use super::tree::{FileKind, Tree};
+use super::tree::{FileKind, Tree, Turn};
 
 /// How much is collected before it is written.
 const CHUNK: usize = 256 * 1024;
 
-/// Writes all objects of a tree, `---` alone on its line between them (Argo CD refuses anything beside it), sorted
-/// by cluster and work: the names decide, not the bytes of the paths, in which `eu-1-b/` stands before `eu-1/`.
+/// Writes all objects of a tree, `---` alone on its line between them (Argo CD refuses anything beside it): those that
+/// come first, then sorted by cluster, turn and work. The names decide, not the bytes of the paths, in which `eu-1-b/` stands
+/// before `eu-1/`. `kubectl apply -f -` applies them in this order (docs/systems/gitops.md#kubectl).
 /// Kustomizations are left out. A reader that has seen enough (a broken pipe) is no error.
 ///
 /// # Errors
@@ -29,8 +30,14 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
         .filter(|index| tree.kind(*index) == FileKind::Object)
         .collect::<Vec<_>>();
     order.sort_by(|a, b| {
-        let (a, b) = (tree.path(*a), tree.path(*b));
-        names(&a).cmp(names(&b))
+        let (turn, other) = (tree.turn(*a), tree.turn(*b));
+        let (path, other_path) = (tree.path(*a), tree.path(*b));
+        let (directory, name) = names(&path);
+        let (other_directory, other_name) = names(&other_path);
+        (turn != Turn::First)
+            .cmp(&(other != Turn::First))
+            .then_with(|| directory.split('/').cmp(other_directory.split('/')))
+            .then_with(|| (turn, name).cmp(&(other, other_name)))
     });
     let mut buffer = Vec::with_capacity(CHUNK.saturating_mul(2));
     for (position, index) in order.into_iter().enumerate() {
@@ -51,6 +58,7 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The names in a path: cluster, work.
-fn names(path: &str) -> impl Iterator<Item = &str> {
-    path.strip_suffix(".yaml").unwrap_or(path).split('/')
+fn names(path: &str) -> (&str, &str) {
+    let path = path.strip_suffix(".yaml").unwrap_or(path);
+    path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -15,6 +15,18 @@ pub enum FileKind {
     Kustomization,
 }
 
+/// When an object is to be applied, if one pass over all is to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Turn {
+    /// Before all others: they may refer to it.
+    First,
+    /// Before what needs the rights that it gives.
+    Rights,
+    /// After these.
+    #[default]
+    Rest,
+}
+
 /// The wanted files, in strictly ascending byte order of their paths.
 ///
 /// A tree of 100,000 files is never held in memory: the engine asks for one file at a time,
@@ -38,6 +50,11 @@ pub trait Tree: Sync {
 
     /// What the file is for.
     fn kind(&self, index: usize) -> FileKind;
+
+    /// When the object in a file is to be applied.
+    fn turn(&self, _index: usize) -> Turn {
+        Turn::default()
+    }
 
     /// Whether this tree speaks for a path: whether it would list the path if a file belonged there. The others
     /// are another run's part of the same directory; their files and their entries in the record stay as they are.

@@ -177,19 +177,21 @@ impl<'a> Analysis<'a> {
         evaluate(decided, &spokes.spokes, &spokes.withheld, findings)
     }
 
-    pub(super) fn received(&self) -> Received<'_> {
-        let Placed {
-            loaded,
-            ours,
-            grants,
-            clusters,
-            ..
-        } = self.placed.as_ref();
-        let gateways = ours.gateways.map(|(id, gateway)| PlacedGateway {
+    /// Our Gateways with their clusters.
+    pub(super) fn gateways(&self) -> Table<OurGatewayId, PlacedGateway<'_>> {
+        let Placed { ours, clusters, .. } = self.placed.as_ref();
+        ours.gateways.map(|(id, gateway)| PlacedGateway {
             gateway: &gateway.gateway,
             params: &gateway.params,
             clusters: Arc::clone(clusters.get(id)),
-        });
+        })
+    }
+
+    pub(super) fn received(&self) -> Received<'_> {
+        let Placed {
+            loaded, ours, grants, ..
+        } = self.placed.as_ref();
+        let gateways = self.gateways();
         let mut synced = SyncedObjects::new(Syncing {
             attachments: &self.attached.attachments,
             kinds: &self.attached.kinds,

@@ -116,6 +116,15 @@ impl Loaded {
         super::variables::explain(&self.hub, &self.sources, findings);
     }
 
+    /// Whether an error among what was found so far, or in the input, stops a run: a plan may then lack something.
+    pub(super) fn is_stopped_by(&self, findings: &Findings) -> bool {
+        let mut all = findings.clone();
+        self.soften(&mut all);
+        all.extend(self.findings.clone());
+        all.configure(&self.overrides);
+        all.has_errors()
+    }
+
     /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
     pub(super) fn soften(&self, findings: &mut Findings) {
         hub::soften(&self.hub, &self.config.controller_name, &self.sources, findings);

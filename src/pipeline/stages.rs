@@ -15,7 +15,7 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, Work
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::hub::Objects;
 use crate::object::{Object, Origin};
-use crate::output::{OutputError, Tree as _, read_tree};
+use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, PruneList, Pruning, StatusGroup,
@@ -54,6 +54,40 @@ pub enum EmptyResult {
     Allowed,
 }
 
+/// What was rendered before.
+#[derive(Debug)]
+pub enum Before<'a> {
+    /// The tree that an earlier run wrote.
+    Tree(Earlier),
+    /// Another rendering, in memory.
+    Rendered(Layout<'a>),
+}
+
+impl Before<'_> {
+    fn paths(&self) -> Vec<Cow<'_, str>> {
+        match self {
+            Self::Tree(earlier) => earlier.paths().map(Cow::Borrowed).collect(),
+            Self::Rendered(layout) => (0..layout.len()).map(|index| layout.path(index)).collect(),
+        }
+    }
+
+    /// The text at a path, if `layout` has another one there or none.
+    fn replaced(&self, layout: &Layout<'_>, path: &str) -> Result<Option<String>, OutputError> {
+        match self {
+            Self::Tree(earlier) => earlier.replaced(layout, path),
+            Self::Rendered(before) => {
+                let text = |layout: &Layout<'_>| {
+                    let mut text = Vec::new();
+                    layout.content(position(layout, path)?, &mut text);
+                    Some(String::from_utf8_lossy(&text).into_owned())
+                };
+                let old = text(before);
+                Ok(old.filter(|old| layout.owns(path) && text(layout).as_ref() != Some(old)))
+            }
+        }
+    }
+}
+
 impl Analysis<'_> {
     /// Plans what each cluster receives.
     ///
@@ -69,6 +103,35 @@ impl Analysis<'_> {
         let received = self.received();
         let spokes = self.spokes_of(&received);
         (plan(self, received, empty, findings), spokes)
+    }
+
+    /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place of
+    /// what was rendered before. Of a part of the fleet, only that part is compared; where an error among the `findings` may
+    /// keep something back, and where a stream replaces nothing, nothing is.
+    ///
+    /// # Errors
+    /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
+    pub fn compare_rights(
+        &self,
+        rendered: &Rendered,
+        before: &Before<'_>,
+        findings: &mut Findings,
+    ) -> Result<(), OutputError> {
+        let Placed { loaded, ours, .. } = self.placed.as_ref();
+        let paths = before.paths();
+        if paths.is_empty() || loaded.is_stream || loaded.is_stopped_by(findings) {
+            return Ok(());
+        }
+        let layout = rendered.layout(loaded);
+        let narrowing = render::Narrowing {
+            hub: &loaded.hub,
+            ours,
+            gateways: &self.gateways(),
+            paths,
+            text: &|path| before.replaced(&layout, path),
+        };
+        findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
+        Ok(())
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
@@ -288,6 +351,10 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     // For what they report: statuses have no findings of their own.
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
+    // Whether the output can be read is for who writes it to say.
+    if let Ok(earlier) = Earlier::open(&loaded.output) {
+        let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), findings);
+    }
     findings.extend(loaded.unused_suppressions(findings));
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     let mut assembly = Assembly {
         input,
         plan: Plan::default(),
-        rbac: BTreeMap::new(),
+        rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
     };
@@ -90,8 +90,8 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
 struct Assembly<'a> {
     input: &'a Input<'a>,
     plan: Plan,
-    /// The custom resources in the works of each cluster.
-    rbac: BTreeMap<String, rbac::CustomResources>,
+    /// What the agent of each cluster needs a right to.
+    rights: BTreeMap<String, rbac::Rights>,
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
@@ -233,11 +233,12 @@ impl<'a> Assembly<'a> {
         if work.guarded {
             findings.push(substitution(object, &parts.name, work.variable.as_deref()));
         }
-        let custom = rbac::custom_resources(&parts.manifests);
+        let rights = rbac::rights(&parts.manifests, params);
         let id = self.plan.works.push(Work {
             name: parts.name.clone(),
             text: work,
             manifests: summaries(&parts.manifests),
+            rights: rbac::Rights::new(),
         });
         if self.input.settings.work_kind == WorkKind::ReplicaSet {
             self.templates.push(Template {
@@ -251,24 +252,25 @@ impl<'a> Assembly<'a> {
         for cluster in clusters {
             let works = self.plan.clusters.entry(cluster.clone()).or_default();
             works.push(id);
-            let rbac = self.rbac.entry(cluster.clone()).or_default();
-            rbac.extend(custom.iter().cloned());
+            let of_cluster = self.rights.entry(cluster.clone()).or_default();
+            of_cluster.extend(rights.iter().cloned());
         }
     }
 
-    /// The RBAC work of each cluster; clusters that get the same kinds share one.
+    /// The RBAC work of each cluster; clusters with the same rights share one.
     fn rbac_works(&mut self) {
-        let mut by_content: BTreeMap<rbac::CustomResources, Vec<String>> = BTreeMap::new();
-        for (cluster, custom) in std::mem::take(&mut self.rbac) {
-            by_content.entry(custom).or_default().push(cluster);
+        let mut by_content: BTreeMap<rbac::Rights, Vec<String>> = BTreeMap::new();
+        for (cluster, rights) in std::mem::take(&mut self.rights) {
+            by_content.entry(rights).or_default().push(cluster);
         }
-        for (custom, clusters) in by_content {
-            let parts = rbac::work(rbac::ROLE_NAME, &custom);
+        for (rights, clusters) in by_content {
+            let parts = rbac::work(rbac::ROLE_NAME, &rights);
             let text = work_text(&parts, None);
             let id = self.plan.works.push(Work {
                 name: parts.name,
                 text,
                 manifests: summaries(&parts.manifests),
+                rights,
             });
             for cluster in clusters {
                 self.plan.clusters.entry(cluster).or_default().push(id);

@@ -4,17 +4,16 @@
 
 use kube_yaml::scalar;
 
-/// A kustomization that includes `resources` (files and directories beside it), each once, in byte order.
+/// A kustomization that includes `resources` (files and directories beside it), in this order: kustomize puts them into
+/// another one unless it is told not to (docs/systems/gitops.md#kustomize).
 ///
 /// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
 /// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
 #[must_use]
 pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
-    let mut names = resources.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-    names.sort_unstable();
-    names.dedup();
+    let names = resources.iter().map(AsRef::as_ref);
     let mut text = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n".to_owned();
-    if names.is_empty() {
+    if resources.is_empty() {
         text.push_str("resources: []\n");
         return text;
     }
@@ -34,17 +33,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kustomization_lists_each_resource_once_in_byte_order_of_the_whole_entry() {
+    fn a_kustomization_lists_resources_in_the_order_that_is_asked_for() {
         assert_eq!(
-            kustomization(&["eu-1", "_hub", "eu-1-b", "eu-1", "10"]),
-            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- \"10\"\n- _hub\n- eu-1\n- eu-1-b\n"
-        );
-        assert_eq!(
-            kustomization(&["gateway-a.yaml", "gateway-a-b.yaml"])
-                .lines()
-                .skip(3)
-                .collect::<Vec<_>>(),
-            ["- gateway-a-b.yaml", "- gateway-a.yaml"]
+            kustomization(&["_hub", "10", "eu-1"]),
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- _hub\n- \"10\"\n- eu-1\n"
         );
         assert!(kustomization::<&str>(&[]).ends_with("\nresources: []\n"));
     }

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use super::kustomization::kustomization;
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
+use super::rbac::Rights;
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
-use crate::output::{FileKind, Tree};
+use crate::output::{FileKind, Tree, Turn};
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
@@ -149,12 +150,12 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// Hub objects first, as whoever applies these in order begins with what others may refer to.
     fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
-        clusters
-            .chain((!self.hub_files.is_empty()).then_some(HUB_DIRECTORY))
-            .chain((!self.sets.is_empty()).then_some(REPLICA_SETS))
-            .collect()
+        let hub = (!self.hub_files.is_empty()).then_some(HUB_DIRECTORY);
+        let sets = (!self.sets.is_empty()).then_some(REPLICA_SETS);
+        hub.into_iter().chain(sets).chain(clusters).collect()
     }
 
     fn set_directory(&self, directory: u32) -> &'a str {
@@ -183,6 +184,17 @@ impl Tree for Layout<'_> {
         }
     }
 
+    fn turn(&self, index: usize) -> Turn {
+        match self.files.get(index) {
+            Some(File::HubObject { .. }) => Turn::First,
+            Some(File::Work { cluster, work }) => {
+                turn_of(self.work(*cluster, *work).map(|work| &work.rights))
+            }
+            Some(File::Set { set }) => turn_of(self.sets.get(*set as usize).map(|set| &set.rights)),
+            _ => Turn::Rest,
+        }
+    }
+
     /// What no cluster owns (the root's list, `_hub/`, `_replica-sets/`) is the same in every part, and every part's.
     fn owns(&self, path: &str) -> bool {
         match path.split_once('/') {
@@ -196,9 +208,8 @@ impl Tree for Layout<'_> {
             Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
             Some(File::Cluster { cluster }) => {
                 let works = self.cluster(*cluster).1.iter().map(|id| self.plan.works.get(*id));
-                let files: Vec<String> = works.map(|work| format!("{}.yaml", work.name)).collect();
-                let files: Vec<&str> = files.iter().map(String::as_str).collect();
-                buffer.extend(kustomization(&files).bytes());
+                let files = works.map(|work| (turn_of(Some(&work.rights)), format!("{}.yaml", work.name)));
+                buffer.extend(kustomization(&in_turn(files)).bytes());
             }
             Some(File::Work { cluster, work }) => {
                 if let Some(found) = self.work(*cluster, *work) {
@@ -227,14 +238,13 @@ impl Tree for Layout<'_> {
                 let start = self
                     .sets
                     .partition_point(|set| set.directory.as_str() < directory);
-                let files: Vec<String> = self
+                let files = self
                     .sets
                     .iter()
                     .skip(start)
                     .take_while(|set| set.directory == directory)
-                    .map(|set| format!("{}.yaml", set.name))
-                    .collect();
-                buffer.extend(kustomization(&files).bytes());
+                    .map(|set| (turn_of(Some(&set.rights)), format!("{}.yaml", set.name)));
+                buffer.extend(kustomization(&in_turn(files)).bytes());
             }
             Some(File::Set { set }) => {
                 if let Some(set) = self.sets.get(*set as usize) {
@@ -244,4 +254,20 @@ impl Tree for Layout<'_> {
             None => {}
         }
     }
+}
+
+/// Rights come before what needs them, so that an agent need not try twice.
+fn turn_of(rights: Option<&Rights>) -> Turn {
+    if rights.is_some_and(|rights| !rights.is_empty()) {
+        Turn::Rights
+    } else {
+        Turn::Rest
+    }
+}
+
+/// Names of files by their turn, and those of one turn in byte order.
+fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
+    let mut files: Vec<(Turn, String)> = files.collect();
+    files.sort_unstable();
+    files.into_iter().map(|(_, name)| name).collect()
 }

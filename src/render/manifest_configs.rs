@@ -29,8 +29,8 @@ pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) 
             let rules = json!([{"type": "JSONPaths", "jsonPaths": paths}]);
             entry.insert("feedbackRules".to_owned(), rules);
         }
-        if params.is_some_and(|params| params.update_strategy == UpdateStrategy::ServerSideApply) {
-            entry.insert("updateStrategy".to_owned(), json!({"type": "ServerSideApply"}));
+        if let Some(strategy) = params.and_then(|params| update_strategy(&params.update_strategy)) {
+            entry.insert("updateStrategy".to_owned(), strategy);
         }
         if entry.is_empty() {
             return None;
@@ -39,4 +39,32 @@ pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) 
         Some(Value::Object(entry))
     };
     manifests.iter().enumerate().filter_map(entry).collect()
+}
+
+/// What the agent shall not do by default: it replaces whole objects, and yields to whoever wrote a field first.
+fn update_strategy(strategy: &UpdateStrategy) -> Option<Value> {
+    let UpdateStrategy::ServerSideApply(apply) = strategy else {
+        return None;
+    };
+    let mut options = Map::new();
+    if apply.force {
+        options.insert("force".to_owned(), json!(true));
+    }
+    let ignored = apply.ignore_fields.iter().map(|ignored| {
+        let fields = ignored.fields.iter();
+        let mut entry: Map<String, Value> = fields
+            .map(|(way, fields)| ((*way).to_owned(), json!(fields)))
+            .collect();
+        entry.insert("condition".to_owned(), json!(ignored.condition));
+        Value::Object(entry)
+    });
+    let ignored: Vec<Value> = ignored.collect();
+    if !ignored.is_empty() {
+        options.insert("ignoreFields".to_owned(), Value::Array(ignored));
+    }
+    let mut strategy = json!({"type": "ServerSideApply"});
+    if let (Some(map), false) = (strategy.as_object_mut(), options.is_empty()) {
+        map.insert("serverSideApply".to_owned(), Value::Object(options));
+    }
+    Some(strategy)
 }

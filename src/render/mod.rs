@@ -35,6 +35,8 @@ mod plan;
 
 mod replica_sets;
 
+mod narrowed;
+
 mod hub_objects;
 
 mod assemble;
@@ -56,6 +58,7 @@ pub use input::WorkKind;
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
 pub(crate) use names::{manifest_key, work_name};
+pub(crate) use narrowed::{Narrowing, narrowed};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;

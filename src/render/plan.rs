@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::manifest::Manifest;
+use super::rbac::Rights;
 use super::work::WorkText;
 use crate::hub::{Table, row_ids};
 use crate::object::Origin;
@@ -58,6 +59,8 @@ pub struct ReplicaSet {
     pub size: u64,
     /// What it carries, in order.
     pub manifests: Vec<ManifestSummary>,
+    /// What it lets the work agents write and delete, if it is one for RBAC.
+    pub(super) rights: Rights,
 }
 
 /// One ManifestWork, for all clusters that get this content.
@@ -69,6 +72,8 @@ pub struct Work {
     pub text: WorkText,
     /// What it carries, in order.
     pub manifests: Vec<ManifestSummary>,
+    /// What it lets the work agent write and delete, if it is the one for RBAC.
+    pub(super) rights: Rights,
 }
 
 /// One object inside a work, for reports.
@@ -93,6 +98,21 @@ impl Plan {
     #[must_use]
     pub fn work_count(&self) -> usize {
         self.clusters.values().map(Vec::len).sum()
+    }
+
+    /// Whether the work agent of a cluster is given the right to write and delete objects of a resource.
+    pub(super) fn grants(&self, cluster: &str, right: &(String, String)) -> bool {
+        match &self.replica_sets {
+            Some(sets) => sets
+                .iter()
+                .any(|set| set.rights.contains(right) && set.clusters.iter().any(|placed| placed == cluster)),
+            None => {
+                let works = self.clusters.get(cluster).into_iter().flatten();
+                works
+                    .into_iter()
+                    .any(|id| self.works.get(*id).rights.contains(right))
+            }
+        }
     }
 
     /// Keeps only the clusters that `keep` admits.

@@ -1,10 +1,15 @@
 //! The work `gateway-rbac`: the work agent's right to what is synced (docs/systems/mgc.md#rbac-work).
 //!
-//! Owns: the ClusterRole and its binding. Flows in: the custom resources of a cluster's works. Flows out: the work.
-//! Must not know: who asks for a resource.
+//! Owns: the ClusterRole and its binding, and what the agent needs no right for. Flows in: the resources that a cluster's
+//! works ship, and those that the parameters list. Flows out: the work. Must not know: whose parameters they are.
 //!
-//! The stock agent may write core kinds and RBAC, but no custom resource (docs/systems/ocm-work.md#the-agents-rights).
-//! Current OCM adds a labelled ClusterRole to the agent's own, older agents need the binding: both are written.
+//! The stock agent may write what every namespace holds and RBAC, but no custom resource
+//! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labelled ClusterRole to the agent's own, older agents
+//! need the binding: both are written.
+//!
+//! The right to delete must outlive the object: an agent that may no longer touch what has left a work tries for ever, and
+//! the work says Applied all the while. So the role covers whatever is listed, shipped or not, and follows the parameters
+//! instead of the objects; `narrowed.rs` looks after a kind that leaves the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +18,54 @@ use serde_json::{Value, json};
 use super::condition_rules::Reported;
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::work::WorkParts;
+use crate::api::params::Params;
 
 /// The name of the RBAC work.
 pub(super) const WORK_NAME: &str = "gateway-rbac";
 
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
-/// What the agent does with an object. MGC granted `*`, and with it whatever verbs a controller may invent.
-const VERBS: [&str; 7] = ["create", "delete", "get", "list", "patch", "update", "watch"];
+/// What the agent does with an object: it looks each one up by name, so that it never lists or watches a kind unless a work
+/// asks for `feedbackScrapeType: Watch`, and none of ours does (docs/systems/ocm-work.md#the-agents-rights). MGC granted
+/// `*`, and with it whatever verbs a controller may invent.
+const VERBS: [&str; 5] = ["create", "delete", "get", "patch", "update"];
 
-/// Custom resources in the works of a cluster, as (group, plural); sorted, so that equal sets are one text.
-pub(super) type CustomResources = BTreeSet<(String, String)>;
+/// Resources that the agent may apply and delete, as (group, plural); sorted, so that equal sets are one text.
+pub(super) type Rights = BTreeSet<(String, String)>;
+
+/// What the stock agent may write in any namespace, of the core group.
+const CORE: [&str; 8] = [
+    "configmaps",
+    "namespaces",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "secrets",
+    "serviceaccounts",
+    "services",
+];
 
 /// The name of the ClusterRole.
 pub(super) const ROLE_NAME: &str = "open-cluster-management:klusterlet-work:gateway";
 
-/// The custom resources among some manifests.
-pub(super) fn custom_resources(manifests: &[Manifest]) -> CustomResources {
+/// Whether the stock agent may write and delete objects of a resource without a right from us.
+pub(super) fn is_agents_own(group: &str, resource: &str) -> bool {
+    group == RBAC_GROUP || (group.is_empty() && CORE.contains(&resource))
+}
+
+/// The rights that the objects of a work need, and those that the parameters of its class list.
+pub(super) fn rights(manifests: &[Manifest], params: &Params) -> Rights {
     let resources = manifests.iter().map(|manifest| &manifest.resource);
-    resources
-        .filter(|resource| !resource.group.is_empty())
-        .map(|resource| (resource.group.clone(), resource.resource.clone()))
+    let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
+    shipped
+        .chain(params.listed())
+        .filter(|(group, resource)| !is_agents_own(group, resource))
+        .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
         .collect()
 }
 
-/// The work with the ClusterRole `name` over exactly these resources, one rule an API group, and its binding. It grows and
-/// shrinks with what is synced: a right that nothing needs is one that only an intruder on the hub would use.
-pub(super) fn work(name: &str, resources: &CustomResources) -> WorkParts {
+/// The work with the ClusterRole `name` over exactly these resources, one rule an API group, and its binding. A right that
+/// nothing needs is one that only an intruder on the hub would use.
+pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
     let mut by_group: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (group, resource) in resources {
         by_group.entry(group).or_default().push(resource);

@@ -7,8 +7,8 @@
 //! Must not know: files.
 //!
 //! RBAC: a cluster is in as many Placements as it likes, so that it may get several of these sets, and a ClusterRole has
-//! one name on a cluster. So each Placement has a set of its own over what its sets ship, whatever its clusters are
-//! today; its roles bear its name as soon as there is a second one, and rights add up.
+//! one name on a cluster. So each Placement has a set of its own over what its sets ship and their parameters list, whatever
+//! its clusters are today; its roles bear its name as soon as there is a second one, and rights add up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +65,7 @@ pub(super) fn replica_sets(
     }
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
     let mut first_groups: BTreeSet<(PlacementKey<'_>, &str)> = BTreeSet::new();
-    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[String])> = BTreeMap::new();
+    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])> = BTreeMap::new();
     for templates in by_work.values() {
         let matched: Vec<Option<&PlacedGateway<'_>>> = templates
             .iter()
@@ -85,8 +85,8 @@ pub(super) fn replica_sets(
             }
             let (rights, _) = rights
                 .entry(placement)
-                .or_insert_with(|| (rbac::CustomResources::new(), &placed.clusters));
-            rights.extend(rbac::custom_resources(&template.parts.manifests));
+                .or_insert_with(|| (rbac::Rights::new(), &placed.clusters));
+            rights.extend(rbac::rights(&template.parts.manifests, template.params));
             // One object may have one content with this Placement and another with that.
             let work = if templates.len() > 1 {
                 format!("{}-{}", template.parts.name, placement.1)
@@ -170,8 +170,8 @@ fn whole_placement<'g, 'a>(
         .find(|placed| *placed.clusters == *template.clusters && placed.gateway.placement.is_some())
 }
 
-/// One set for each Placement, over the custom resources that its sets ship.
-fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[String])>) -> Vec<ReplicaSet> {
+/// One set for each Placement, over what its sets ship and their parameters list.
+fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])>) -> Vec<ReplicaSet> {
     let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
     for (namespace, _) in rights.keys() {
         let count = in_namespace.entry(namespace).or_default();
@@ -179,7 +179,7 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[Strin
     }
     rights
         .iter()
-        .map(|(placement, (custom, clusters))| {
+        .map(|(placement, (granted, clusters))| {
             let (namespace, name) = placement;
             let role = if rights.len() > 1 {
                 cut(format!("{}:{namespace}:{name}", rbac::ROLE_NAME), MAX_ROLE_NAME)
@@ -191,8 +191,11 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::CustomResources, &[Strin
             } else {
                 format!("{}-{name}", rbac::WORK_NAME)
             };
-            let parts = rbac::work(&role, custom);
-            set_of(&work, *placement, clusters, &parts, None)
+            let parts = rbac::work(&role, granted);
+            ReplicaSet {
+                rights: granted.clone(),
+                ..set_of(&work, *placement, clusters, &parts, None)
+            }
         })
         .collect()
 }
@@ -233,6 +236,7 @@ fn set_of(
         text,
         size,
         manifests: summaries(&parts.manifests),
+        rights: rbac::Rights::new(),
     }
 }
 
@@ -362,7 +366,7 @@ mod tests {
             keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
         ) {
             let clusters = ["eu-1".to_owned()];
-            let shipped: rbac::CustomResources = [("g.io".to_owned(), "things".to_owned())].into();
+            let shipped: rbac::Rights = [("g.io".to_owned(), "things".to_owned())].into();
             let rights = keys
                 .iter()
                 .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))

@@ -160,11 +160,14 @@ fn the_stream_is_the_tree_in_order() {
     let scratch = Scratch::with_worked_example();
     let run = scratch.run(&["render", "hub", "-o", "-"]);
     run.exits(0);
-    let works: Vec<String> = reference()
-        .into_iter()
-        .filter(|(path, _)| path.contains("gateway-"))
-        .map(|(_, text)| text)
-        .collect();
+    let mut works = reference();
+    works.retain(|(path, _)| path.contains("gateway-"));
+    // Each cluster's rights before what needs them.
+    works.sort_by_key(|(path, _)| {
+        let (cluster, work) = path.split_once('/').expect("a cluster's file");
+        (cluster.to_owned(), work != "gateway-rbac.yaml", work.to_owned())
+    });
+    let works: Vec<String> = works.into_iter().map(|(_, text)| text).collect();
     assert_eq!(run.stdout, works.join("---\n"));
     assert!(!scratch.exists("rendered"));
 }

@@ -34,6 +34,7 @@ mod rendering;
 mod replica_sets;
 mod repositories;
 mod repository;
+mod rights;
 mod routes;
 mod said_and_shipped;
 mod scratch;

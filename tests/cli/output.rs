@@ -195,3 +195,76 @@ fn kubectl_kustomize_reads_every_directory() {
         }
     }
 }
+
+/// `kubectl apply -f -` goes by this order, and so does a kustomization with `sortOptions: {order: fifo}` by the lists
+/// (docs/systems/gitops.md#kubectl).
+#[test]
+fn one_pass_over_a_stream_or_the_lists_meets_hub_objects_then_rights_then_works() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhubObjects: Annotated\n",
+    );
+    // Bytes alone would put this cluster before `_hub`, and this Gateway before the rights.
+    scratch.edit("hub/decisions.yaml", "{clusterName: us-1", "{clusterName: 10-us");
+    let run = scratch.run(&["render", "hub", "-o", "-"]);
+    run.exits(0);
+    let objects = kube_yaml::read_all(&run.stdout, &kube_yaml::Limits::default()).expect("YAML");
+    let called = |object: &serde_json::Value| {
+        let text = |pointer: &str| {
+            object
+                .pointer(pointer)
+                .and_then(|text| text.as_str())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        format!(
+            "{} {}/{}",
+            text("/kind"),
+            text("/metadata/namespace"),
+            text("/metadata/name")
+        )
+    };
+    assert_eq!(
+        objects.iter().map(called).collect::<Vec<_>>(),
+        [
+            "Gateway gateways/prod-web",
+            "RateLimitPolicy gateways/global",
+            "ManifestWork 10-us/gateway-rbac",
+            "ManifestWork 10-us/gateway-gateways-prod-web",
+            "ManifestWork eu-1/gateway-rbac",
+            "ManifestWork eu-1/gateway-gateways-prod-web",
+        ]
+    );
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    let listed = |path: &str| {
+        let text = scratch.read(path);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("- "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("rendered/kustomization.yaml"), ["_hub", "10-us", "eu-1"]);
+    assert_eq!(
+        listed("rendered/eu-1/kustomization.yaml"),
+        ["gateway-rbac.yaml", "gateway-gateways-prod-web.yaml"]
+    );
+    let arguments = ["render", "hub", "-o", "sets", "--work-kind", "replica-set"];
+    scratch.run(&arguments).exits(0);
+    assert_eq!(listed("sets/kustomization.yaml"), ["_hub", "_replica-sets"]);
+    assert_eq!(
+        listed("sets/_replica-sets/gateways/kustomization.yaml"),
+        ["gateway-rbac.yaml", "gateway-gateways-prod-web.yaml"]
+    );
+}
+
+/// `kubectl apply -R` goes by file names.
+#[test]
+fn the_namespaces_of_the_example_sort_before_what_lives_in_them() {
+    let hub = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet/hub");
+    let mut names: Vec<_> = std::fs::read_dir(hub)
+        .expect("the example")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    names.sort();
+    let first = std::fs::read_to_string(&names[0]).expect("a file");
+    assert_eq!(first.matches("kind: Namespace\n").count(), 3, "{first}");
+}

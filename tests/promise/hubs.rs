@@ -200,6 +200,95 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
         })
 }
 
+/// A hub, and what becomes of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Pair {
+    before: Hub,
+    after: Hub,
+    /// The first Gateway goes over to a class that lists nothing.
+    goes_over: bool,
+}
+
+/// Pairs that have something of each other: of the Gateways, routes, policies, options, and the family of kinds, each may
+/// become another one, stay, or lose its end.
+pub(crate) fn pairs() -> impl Strategy<Value = Pair> {
+    let fates = || prop_oneof![3 => Just(Fate::Stays), 2 => Just(Fate::Shrinks), 1 => Just(Fate::Changes)];
+    let fates = (fates(), fates(), fates(), fates(), prop::bool::weighted(0.05));
+    (hubs(), hubs(), fates, prop::bool::weighted(0.15)).prop_map(
+        |(before, other, (gateways, routes, policies, options, family), goes_over)| {
+            let after = Hub {
+                family: if family { other.family } else { before.family },
+                gateways: gateways.of(&before.gateways, &other.gateways, 1),
+                routes: routes.of(&before.routes, &other.routes, 0),
+                policies: policies.of(&before.policies, &other.policies, 0),
+                locals: before.locals.clone(),
+                options: match options {
+                    Fate::Stays => before.options.clone(),
+                    Fate::Shrinks => Options {
+                        syncs_routes: false,
+                        leaves_out_a_kind: true,
+                        ..before.options.clone()
+                    },
+                    Fate::Changes => other.options,
+                },
+            };
+            Pair {
+                before,
+                after,
+                goes_over,
+            }
+        },
+    )
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Stays,
+    Shrinks,
+    Changes,
+}
+
+impl Fate {
+    fn of<T: Clone>(self, before: &[T], other: &[T], least: usize) -> Vec<T> {
+        match self {
+            Self::Stays => before.to_vec(),
+            Self::Shrinks => before[..before.len().saturating_sub(1).max(least)].to_vec(),
+            Self::Changes => other.to_vec(),
+        }
+    }
+}
+
+impl Pair {
+    /// Both inputs.
+    pub(crate) fn inputs(&self) -> (Input, Input) {
+        let (mut before, mut after) = (self.before.input(), self.after.input());
+        for input in [&mut before, &mut after] {
+            let bare = [
+                "---",
+                "apiVersion: gateway.networking.k8s.io/v1",
+                "kind: GatewayClass",
+                "metadata: {name: bare}",
+                "spec:",
+                "  controllerName: kuadrant.io/mgc-gw-controller",
+                "  parametersRef: {group: '', kind: ConfigMap, namespace: gateways, name: bare}",
+                "---",
+                "apiVersion: v1",
+                "kind: ConfigMap",
+                "metadata: {name: bare, namespace: gateways}",
+                "data: {params: '{}'}",
+                "",
+            ];
+            let classes = input.texts.get_mut("hub/class.yaml").expect("a class");
+            classes.push_str(&bare.join("\n"));
+        }
+        if self.goes_over {
+            let gateways = after.texts.get_mut("hub/gateways.yaml").expect("Gateways");
+            *gateways = gateways.replacen(&format!("gatewayClassName: {CLASS}"), "gatewayClassName: bare", 1);
+        }
+        (before, after)
+    }
+}
+
 /// Often the Gateway or one of its listeners, so that policies meet.
 fn target() -> impl Strategy<Value = usize> + Clone {
     prop_oneof![2 => 0..3_usize, 1 => 0..24_usize]

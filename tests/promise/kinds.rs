@@ -200,6 +200,11 @@ impl Kind {
         json!({"group": self.group, "version": self.version, "resource": self.plural()})
     }
 
+    /// Group, kind and plural.
+    pub(crate) fn names(&self) -> ((String, String), String) {
+        ((self.group.to_owned(), self.name.to_owned()), self.plural())
+    }
+
     /// Whether it may target a kind.
     pub(crate) fn may_target(&self, kind: &str) -> bool {
         let mut letters = TARGETS.iter().filter(|(_, _, known)| *known == kind);

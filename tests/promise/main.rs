@@ -3,12 +3,15 @@
 //! For each hub and cluster, what `policies --cluster` says is compared with what `policies` says of an input that is
 //! nothing but what the cluster receives and what lives there, with several creation times for what arrives.
 //!
+//! And what leaves a cluster can be deleted there: pairs of hubs, one rendered over the other.
+//!
 //! `SPOKEWRIGHT_HUBS=10000 cargo test --release --test promise -- --nocapture` tries more hubs; `SPOKEWRIGHT_SEED`
 //! begins elsewhere, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each failure into a directory.
 
 mod compare;
 mod hubs;
 mod kinds;
+mod rights;
 mod spokes;
 
 use std::collections::BTreeMap;
@@ -19,13 +22,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use compare::{Breach, Counts, Verdict, judge};
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
 const HUBS: usize = 300;
+/// How many pairs of hubs.
+const PAIRS: usize = 300;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
@@ -88,6 +93,103 @@ fn what_is_said_of_hubs_for_the_commands_is_what_is_shipped() {
     let mut wrong = breaches("said-and-shipped");
     wrong.retain(|wrong| !wrong.contains("the hub has errors:"));
     assert!(wrong.is_empty(), "{} fixtures\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_leaves_a_cluster_can_be_deleted_there_or_rendering_is_refused() {
+    let pairs = number("SPOKEWRIGHT_HUBS").unwrap_or(PAIRS);
+    let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
+    let plurals = plurals();
+    let tally = Mutex::new(Pairs::default());
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for part in 0..threads {
+            let (plurals, tally) = (&plurals, &tally);
+            scope.spawn(move || {
+                let mut bytes = [0_u8; 32];
+                bytes[..8].copy_from_slice(&seed.to_le_bytes());
+                bytes[16..24].copy_from_slice(&(part as u64 + 1).to_le_bytes());
+                let config = Config {
+                    cases: u32::try_from(pairs.div_ceil(threads)).expect("a number of pairs"),
+                    failure_persistence: None,
+                    max_shrink_iters: u32::try_from(SHRINKING).expect("a number of steps"),
+                    ..Config::default()
+                };
+                let generator = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+                let mut runner = TestRunner::new_with_rng(config, generator);
+                let outcome = runner.run(&hubs::pairs(), |pair| {
+                    let (before, after) = pair.inputs();
+                    let verdict = rights::judge(&before, &after, plurals);
+                    let mut tally = tally.lock().expect("no panic");
+                    match verdict {
+                        rights::Verdict::Kept(gone) => {
+                            tally.kept += 1;
+                            tally.gone += gone;
+                        }
+                        rights::Verdict::Refused(_) => tally.refused += 1,
+                        rights::Verdict::Unfit => tally.unfit += 1,
+                        rights::Verdict::Broken(wrong) => return Err(TestCaseError::fail(wrong)),
+                    }
+                    Ok(())
+                });
+                if let Err(TestError::Fail(reason, pair)) = outcome {
+                    let (before, after) = pair.inputs();
+                    if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
+                        let root = Path::new(&directory).join(format!("pair-{part}"));
+                        write(&root.join("before"), &before, reason.message());
+                        write(&root.join("after"), &after, reason.message());
+                    }
+                    panic!("{reason}\n{}\n=== becomes\n{}", shown(&before), shown(&after));
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().expect("no panic");
+    println!("seed {seed}: {tally:?}");
+    // Or the rule would be held by nothing.
+    assert!(tally.kept > 0 && tally.gone > 0 && tally.refused > 0, "{tally:?}");
+}
+
+/// How the pairs fared.
+#[derive(Debug, Default)]
+struct Pairs {
+    kept: usize,
+    gone: usize,
+    refused: usize,
+    unfit: usize,
+}
+
+/// Each in both forms of works, and from one form to the other.
+#[test]
+fn what_leaves_a_cluster_of_pairs_that_once_broke_the_rule_can_be_deleted_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/promise-pairs");
+    let plurals = plurals();
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(&root).expect("fixtures") {
+        let path = entry.expect("an entry").path();
+        let input = |side: &str, replica_sets: bool| {
+            let mut texts = Texts::new();
+            read(&path.join(side), &path.join(side), &mut texts);
+            assert!(!texts.is_empty(), "{}", path.display());
+            Input { texts, replica_sets }
+        };
+        for (old, new) in [(false, false), (true, true), (false, true), (true, false)] {
+            match rights::judge(&input("before", old), &input("after", new), &plurals) {
+                rights::Verdict::Kept(_) | rights::Verdict::Refused(_) => {}
+                other => wrong.push(format!("{}, sets {old} then {new}: {other:?}", path.display())),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// By group and kind, of everything that is shipped.
+fn plurals() -> BTreeMap<(String, String), String> {
+    let group = "gateway.networking.k8s.io".to_owned();
+    let own = [("Gateway", "gateways"), ("HTTPRoute", "httproutes")];
+    let own = own.map(|(kind, plural)| ((group.clone(), kind.to_owned()), plural.to_owned()));
+    let policies = kinds::FAMILIES.iter().flat_map(|family| family.iter());
+    own.into_iter().chain(policies.map(|kind| kind.names())).collect()
 }
 
 /// What is wrong with each hub in a directory of fixtures, rendered as works and as sets.

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 use spokewright::diagnostic::{Findings, Human};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Request, load_from};
-use spokewright::render::{ManifestSummary, WorkKind};
+use spokewright::render::{ManifestSummary, Plan, WorkKind};
 use spokewright::report::PolicyReport;
 use spokewright::source::{FileTree, Files, TreeEntry, TreeError};
 use spokewright::{Object, Origin};
@@ -82,28 +82,10 @@ impl Hub {
         }
         let origins = Origins::of(&loaded);
         let mut manifests: BTreeMap<String, Vec<(Value, BTreeSet<String>)>> = BTreeMap::new();
-        match &rendered.plan.replica_sets {
-            Some(sets) => {
-                for set in sets {
-                    let carried = carried(&set.text, "/spec/manifestWorkTemplate", &set.manifests, &origins);
-                    for cluster in &set.clusters {
-                        manifests
-                            .entry(cluster.clone())
-                            .or_default()
-                            .extend(carried.clone());
-                    }
-                }
-            }
-            None => {
-                for (cluster, works) in &rendered.plan.clusters {
-                    for work in works.iter().map(|id| rendered.plan.works.get(*id)) {
-                        let (before, after) = work.text.halves();
-                        let text = format!("{before}{cluster}{after}");
-                        let carried = carried(&text, "/spec", &work.manifests, &origins);
-                        manifests.entry(cluster.clone()).or_default().extend(carried);
-                    }
-                }
-            }
+        for (cluster, works) in texts_by_cluster(&rendered.plan) {
+            let works = works.iter();
+            let carried = works.flat_map(|(text, at, summaries)| carried(text, at, summaries, &origins));
+            manifests.entry(cluster).or_default().extend(carried);
         }
         for cluster in loaded.hub.spokes.keys() {
             manifests.entry(cluster.clone()).or_default();
@@ -300,6 +282,36 @@ fn once(arriving: Vec<(Value, BTreeSet<String>)>) -> Result<Vec<(Value, BTreeSet
     Ok(by_locator.into_values().collect())
 }
 
+/// The text of a work or a set, where the spec of the work stands in it, and what is known of its manifests.
+pub(crate) type WorkOf<'p> = (String, &'static str, &'p [ManifestSummary]);
+
+/// What each cluster gets.
+pub(crate) fn texts_by_cluster(plan: &Plan) -> BTreeMap<String, Vec<WorkOf<'_>>> {
+    let mut texts: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for set in plan.replica_sets.iter().flatten() {
+        for cluster in &set.clusters {
+            let text = (
+                set.text.clone(),
+                "/spec/manifestWorkTemplate",
+                set.manifests.as_slice(),
+            );
+            texts.entry(cluster.clone()).or_default().push(text);
+        }
+    }
+    for (cluster, works) in plan.clusters.iter().filter(|_| plan.replica_sets.is_none()) {
+        for work in works.iter().map(|id| plan.works.get(*id)) {
+            let (before, after) = work.text.halves();
+            let text = (
+                format!("{before}{cluster}{after}"),
+                "/spec",
+                work.manifests.as_slice(),
+            );
+            texts.entry(cluster.clone()).or_default().push(text);
+        }
+    }
+    texts
+}
+
 /// The manifests in the text of a work, with what they were made from.
 fn carried(
     text: &str,
@@ -378,7 +390,17 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
 }
 
 fn load(texts: &Texts, replica_sets: bool) -> Loaded {
+    load_to(texts, replica_sets, None)
+}
+
+/// Loads an input whose works are to stand in a directory.
+pub(crate) fn load_into(input: &Input, output: &Path) -> Loaded {
+    load_to(&input.texts, input.replica_sets, Some(output.to_path_buf()))
+}
+
+fn load_to(texts: &Texts, replica_sets: bool, output: Option<PathBuf>) -> Loaded {
     let request = Request {
+        output,
         paths: vec![PathBuf::from(ROOT)],
         work_kind: if replica_sets {
             WorkKind::ReplicaSet

@@ -20,6 +20,17 @@ pub(super) struct Check<'o> {
     pub(super) findings: Vec<Finding>,
 }
 
+/// A field of the text inside the ConfigMap.
+pub(super) fn place(config_map: &Object, inner: &str, at_key: bool) -> Place {
+    let origin = &config_map.origin;
+    Place::Embedded {
+        document: origin.document,
+        pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer),
+        inner: inner.to_owned(),
+        part: if at_key { Part::Key } else { Part::Value },
+    }
+}
+
 /// Something wrong inside the text of the parameters.
 pub(super) struct Fault<'f> {
     pub(super) code: Code,
@@ -32,17 +43,6 @@ pub(super) struct Fault<'f> {
 }
 
 impl Check<'_> {
-    /// A field of the text inside the ConfigMap.
-    fn place(&self, inner: &str, at_key: bool) -> Place {
-        let origin = &self.config_map.origin;
-        Place::Embedded {
-            document: origin.document,
-            pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer),
-            inner: inner.to_owned(),
-            part: if at_key { Part::Key } else { Part::Value },
-        }
-    }
-
     pub(super) fn fault(&mut self, fault: Fault<'_>) {
         let field = dotted(fault.pointer);
         let inside = if fault.message.contains(&field) {
@@ -55,7 +55,11 @@ impl Check<'_> {
             self.config_map.key(),
             fault.message
         );
-        let mut finding = Finding::new(fault.code, self.place(fault.pointer, fault.at_key), message);
+        let mut finding = Finding::new(
+            fault.code,
+            place(self.config_map, fault.pointer, fault.at_key),
+            message,
+        );
         finding.help = fault.help;
         self.findings.push(finding);
         let failure = if fault.code == Code::PARAMS_RESOURCE {

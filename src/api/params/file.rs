@@ -18,6 +18,8 @@ use crate::api::ocm_work::WEBHOOK_LIMIT;
 pub(super) const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
 /// Bytes of manifests in a work when the parameters say nothing.
 pub(super) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
+/// Whether server-side apply takes fields over when the parameters say nothing.
+pub(super) const DEFAULT_FORCE: bool = true;
 
 /// What one ManifestWork holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,12 +33,22 @@ pub(crate) enum WorkPer {
 
 /// How the work agent writes manifests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) enum UpdateStrategy {
+pub(super) enum UpdateType {
     /// OCM's default.
     #[default]
     Update,
     /// Server-side apply.
     ServerSideApply,
+}
+
+/// When the agent leaves fields out of what it applies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub(crate) enum IgnoreCondition {
+    /// Whenever the object is there already.
+    #[default]
+    OnSpokePresent,
+    /// Unless something else of the manifest changes.
+    OnSpokeChange,
 }
 
 /// GatewayClass parameters, the text under `data.params` of the ConfigMap.
@@ -61,6 +73,9 @@ struct ParamsFile {
     /// resource, the objects that the entry chooses.
     #[schemars(default)]
     resources_to_sync: Option<Vec<ChosenFile>>,
+    /// Resources that are synced no longer, and whose objects the spokes' work agents may still delete.
+    #[schemars(default)]
+    retained_resources: Option<Vec<RetainedFile>>,
     /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on.
     #[schemars(default)]
     raw_feedback: bool,
@@ -69,7 +84,10 @@ struct ParamsFile {
     work_per: WorkPer,
     /// How the work agent writes manifests.
     #[schemars(default)]
-    update_strategy: UpdateStrategy,
+    update_strategy: UpdateType,
+    /// How server-side apply settles conflicts; with the update strategy ServerSideApply only.
+    #[schemars(default)]
+    server_side_apply: Option<ServerSideApplyFile>,
     /// How changes go from cluster to cluster with `--work-kind replica-set`.
     #[schemars(default)]
     rollout: Option<RolloutFile>,
@@ -121,6 +139,53 @@ struct ChosenFile {
     label_selector: Option<LabelSelectorFile>,
 }
 
+/// A resource that is synced no longer.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct RetainedFile {
+    /// API group, without a version.
+    group: String,
+    /// The version that was synced; a right has none.
+    #[schemars(default)]
+    version: Option<String>,
+    /// Plural resource name, such as authpolicies.
+    #[schemars(length(min = 1))]
+    resource: String,
+}
+
+/// How server-side apply settles conflicts.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct ServerSideApplyFile {
+    /// Take fields over that somebody else wrote; without it, one of them keeps the whole object from being applied.
+    #[schemars(default = "force")]
+    force: bool,
+    /// Fields that the spokes may have otherwise, each condition once.
+    #[schemars(default)]
+    ignore_fields: Option<Vec<IgnoredFile>>,
+}
+
+/// Fields that the spokes may have otherwise.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct IgnoredFile {
+    /// When they are left out.
+    #[schemars(default)]
+    condition: IgnoreCondition,
+    /// Fields of mappings, as a path that ends with the field's name: .spec.replicas
+    #[schemars(default)]
+    json_paths: Option<Vec<String>>,
+    /// Fields as JSON pointers, such as /spec/replicas; from OCM 1.3 on.
+    #[schemars(default)]
+    json_pointers: Option<Vec<String>>,
+    /// Fields as jq paths; from OCM 1.3 on.
+    #[schemars(default)]
+    jq_path_expressions: Option<Vec<String>>,
+}
+
 /// The labels of objects to sync, as in any Kubernetes label selector.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
@@ -163,6 +228,11 @@ struct FeedbackFile {
 
 fn downstream_class() -> String {
     DEFAULT_DOWNSTREAM_CLASS.to_owned()
+}
+
+/// The hub's word counts, as it does with the strategy Update (docs/systems/ocm-work.md#server-side-apply).
+const fn force() -> bool {
+    DEFAULT_FORCE
 }
 
 const fn max_work_bytes() -> u64 {

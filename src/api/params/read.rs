@@ -6,13 +6,13 @@
 
 use serde_json::Value;
 
-use super::check::{Check, PARAMS_KEY};
+use super::check::{Check, PARAMS_KEY, place};
 use super::file;
 use super::resources::ResourceCatalog;
 use super::status::InvalidParameters;
 use super::values::{Params, Role};
 use crate::api::reading;
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, Place};
 use crate::object::Object;
 use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
@@ -83,6 +83,30 @@ pub(crate) fn read_class<'o>(
             "add the ConfigMap to the input, correct the reference, or leave `parametersRef` out: all defaults hold",
         ),
     }
+}
+
+/// The text of the parameters of a class, as a place.
+#[derive(Debug, Clone)]
+pub(crate) struct ParamsPlace {
+    /// The text.
+    pub place: Place,
+    /// Whether it is JSON, in whose form something is added to it.
+    pub is_json: bool,
+}
+
+/// Where the parameters of a class are written; `None` where there are none.
+#[must_use]
+pub(crate) fn written<'o>(
+    class: &Object,
+    config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
+) -> Option<ParamsPlace> {
+    let reference = class.root().get("spec").get("parametersRef");
+    let config_map = config_map(reference.get("namespace").str()?, reference.get("name").str()?)?;
+    let text = config_map.root().get("data").get(PARAMS_KEY).str()?;
+    Some(ParamsPlace {
+        place: place(config_map, "", false),
+        is_json: text.trim_start().starts_with('{'),
+    })
 }
 
 /// Reads and checks the parameters in a ConfigMap.
@@ -173,9 +197,7 @@ impl Check<'_> {
         if let Some(work_per) = value.get("workPer").and_then(file::parse) {
             params.work_per = work_per;
         }
-        if let Some(strategy) = value.get("updateStrategy").and_then(file::parse) {
-            params.update_strategy = strategy;
-        }
+        params.update_strategy = self.update_strategy(value);
         params.rollout = value.get("rollout").and_then(|rollout| self.rollout(rollout));
         let names = ["policiesToSync", "experimentalPolicySync"];
         let [new, old] = names.map(|name| value.get(name).is_some());
@@ -190,6 +212,7 @@ impl Check<'_> {
             self.resources(value, (name, Role::Policy), catalog, &mut params);
         }
         self.resources(value, ("resourcesToSync", Role::Route), catalog, &mut params);
+        self.retained(value, catalog, &mut params);
         Some(params)
     }
 }

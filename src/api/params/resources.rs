@@ -115,6 +115,50 @@ impl Check<'_> {
         }
     }
 
+    /// Adds the resources that are synced no longer. Of those the definition may be gone from the hub, too: so one that
+    /// nobody knows is taken, unless it is one slip away from one that somebody does.
+    pub(super) fn retained(&mut self, value: &Value, catalog: &dyn ResourceCatalog, params: &mut Params) {
+        for entry in Field::new(value).get("retainedResources").items() {
+            let text = |name: &str| entry.get(name).str();
+            let (Some(group), Some(plural)) = (text("group"), text("resource")) else {
+                // The schema has said so.
+                continue;
+            };
+            let name = called(group, plural);
+            if params
+                .retained_resources
+                .iter()
+                .any(|(other, resource)| other == group && resource == plural)
+            {
+                let message = format!("{name} is listed twice");
+                self.invalid(entry.pointer(), message, Some("keep one entry".to_owned()));
+                continue;
+            }
+            if params.listed().any(|listed| listed == (group, plural)) {
+                let message = format!("{name} is retained, and is still synced");
+                let help = "remove it here: what is synced may be deleted anyway";
+                self.invalid(entry.pointer(), message, Some(help.to_owned()));
+                continue;
+            }
+            match catalog.resource(group, plural) {
+                ResourceLookup::Unknown {
+                    nearest_group: None,
+                    nearest: None,
+                } if !group.contains('/') => {}
+                ResourceLookup::Known { .. } => {}
+                ResourceLookup::Unknown {
+                    nearest_group,
+                    nearest,
+                } => {
+                    self.unknown(&entry, (group, plural), (nearest_group, nearest));
+                    continue;
+                }
+            }
+            let retained = (group.to_owned(), plural.to_owned());
+            params.retained_resources.push(retained);
+        }
+    }
+
     /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
     fn chosen(&mut self, entry: &Field<'_>, name: &str, role: Role) -> Option<Chosen> {
         let (names, labels) = (entry.get("names"), entry.get("labelSelector"));
@@ -237,22 +281,37 @@ impl Check<'_> {
                 nearest_group,
                 nearest,
             } => {
-                let help = match (group.rsplit_once('/'), nearest_group, nearest) {
-                    (Some((bare, _)), _, _) => format!("write the group without a version: `{bare}`"),
-                    (None, Some(near), Some(resource)) if resource != plural => {
-                        format!("did you mean `{resource}` of group `{near}`?")
-                    }
-                    (None, Some(near), _) => format!("did you mean the group `{near}`?"),
-                    (None, None, Some(near)) => format!("did you mean `{near}`?"),
-                    (None, None, None) => {
-                        "add its CustomResourceDefinition to the input, or correct the name".to_owned()
-                    }
-                };
-                let message = format!("there is no resource {plural:?} in group {group:?}");
-                refuse(entry.get("resource").pointer(), message, Some(help));
+                self.unknown(entry, (group, plural), (nearest_group, nearest));
                 None
             }
         }
+    }
+
+    /// A resource that does not exist, with the nearest known group and plural.
+    fn unknown(
+        &mut self,
+        entry: &Field<'_>,
+        (group, plural): (&str, &str),
+        (nearest_group, nearest): (Option<&str>, Option<&str>),
+    ) {
+        let help = match (group.rsplit_once('/'), nearest_group, nearest) {
+            (Some((bare, _)), _, _) => format!("write the group without a version: `{bare}`"),
+            (None, Some(near), Some(resource)) if resource != plural => {
+                format!("did you mean `{resource}` of group `{near}`?")
+            }
+            (None, Some(near), _) => format!("did you mean the group `{near}`?"),
+            (None, None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None, None) => {
+                "add its CustomResourceDefinition to the input, or correct the name".to_owned()
+            }
+        };
+        self.fault(Fault {
+            code: Code::PARAMS_RESOURCE,
+            pointer: entry.get("resource").pointer(),
+            at_key: false,
+            message: format!("there is no resource {plural:?} in group {group:?}"),
+            help: Some(help),
+        });
     }
 
     /// Of a route nothing is reported but what is asked for, so that no name is taken.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::file::IgnoreCondition;
 use super::read::ClassParams;
 use super::read::read_config_map;
+use super::values::{IgnoreFields, ServerSideApply};
 use super::*;
 use crate::api::fixture::object;
 use crate::diagnostic::{Code, Place};
@@ -99,7 +101,10 @@ fn every_field_is_read_from_json_and_from_yaml() {
         assert!(params.raw_feedback);
         assert_eq!(
             (params.work_per, params.update_strategy),
-            (WorkPer::Object, UpdateStrategy::ServerSideApply)
+            (
+                WorkPer::Object,
+                UpdateStrategy::ServerSideApply(ServerSideApply::default())
+            )
         );
         assert_eq!(params.max_work_bytes, 512_000);
         let [policy] = params.policies_to_sync.as_slice() else {
@@ -255,6 +260,118 @@ fn feedback_paths_are_checked() {
     assert!(message.contains("at least 1 chars long"), "{message}");
 }
 
+#[test]
+fn server_side_apply_is_read_with_what_it_leaves_to_the_spokes() {
+    let read = read(
+        "updateStrategy: ServerSideApply\nserverSideApply:\n  force: false\n  ignoreFields:\n  \
+         - jsonPaths: [.spec.replicas]\n    jsonPointers: [/metadata/annotations/a.b~1c]\n  \
+         - condition: OnSpokeChange\n    jqPathExpressions: ['.spec.listeners[] | .port']\n",
+    );
+    assert_eq!(read.findings, vec![]);
+    let ignored = |condition, fields: &[(&'static str, &str)]| IgnoreFields {
+        condition,
+        fields: fields
+            .iter()
+            .map(|(way, field)| (*way, vec![(*field).to_owned()]))
+            .collect(),
+    };
+    assert_eq!(
+        read.params.expect("params").update_strategy,
+        UpdateStrategy::ServerSideApply(ServerSideApply {
+            force: false,
+            ignore_fields: vec![
+                ignored(
+                    IgnoreCondition::OnSpokePresent,
+                    &[
+                        ("jsonPaths", ".spec.replicas"),
+                        ("jsonPointers", "/metadata/annotations/a.b~1c")
+                    ]
+                ),
+                ignored(
+                    IgnoreCondition::OnSpokeChange,
+                    &[("jqPathExpressions", ".spec.listeners[] | .port")]
+                ),
+            ],
+        })
+    );
+}
+
+#[test]
+fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
+    let (code, message, help) = only("serverSideApply: {force: true}");
+    assert_eq!(code, Code::PARAMS_INVALID);
+    assert!(message.contains("and this is Update"), "{message}");
+    assert!(
+        help.starts_with("add `updateStrategy: ServerSideApply`"),
+        "{help}"
+    );
+    let ignored = |entries: &str| {
+        only(&format!(
+            "{{updateStrategy: ServerSideApply, serverSideApply: {{ignoreFields: [{entries}]}}}}"
+        ))
+    };
+    let (_, message, help) =
+        ignored("{jsonPaths: [.spec.a]}, {condition: OnSpokePresent, jsonPaths: [.spec.b]}");
+    assert!(
+        message.contains("two entries have the condition OnSpokePresent"),
+        "{message}"
+    );
+    assert_eq!(help, "make one entry of both");
+    let (_, message, _) = ignored("{condition: OnSpokeChange}");
+    assert!(message.contains("no field is named"), "{message}");
+    for (way, field, wrong, way_out) in [
+        ("jsonPointers", "spec/a", "begins with a slash", "write `/spec/a`"),
+        (
+            "jsonPointers",
+            ".spec.a",
+            "begins with a slash",
+            "write `/spec/a`",
+        ),
+        ("jsonPointers", "", "no object to apply", "below `spec`"),
+        (
+            "jsonPointers",
+            "/spec/a~b",
+            "followed by 0 or 1",
+            "write `~0` for `~`",
+        ),
+        (
+            "jsonPointers",
+            "/metadata/name",
+            "no object to apply",
+            "below `spec`",
+        ),
+        ("jsonPointers", "/kind", "no object to apply", "below `spec`"),
+        ("jsonPaths", "spec", "begins with a dot", "write `.spec`"),
+        ("jsonPaths", ".spec", "no field of the object itself", "`/spec`"),
+        ("jsonPaths", ".metadata", "no object to apply", "below `spec`"),
+        (
+            "jsonPaths",
+            ".metadata.namespace",
+            "no object to apply",
+            "below `spec`",
+        ),
+        ("jsonPaths", ".spec.a[0]", "behind the last dot", "jsonPointers"),
+        (
+            "jsonPaths",
+            ".metadata.annotations.a\\.b",
+            "behind the last dot",
+            "jsonPointers",
+        ),
+        (
+            "jsonPaths",
+            "spec.a",
+            "unrecognized identifier spec",
+            "start with a dot",
+        ),
+        ("jqPathExpressions", " ", "is empty", ".spec.replicas"),
+    ] {
+        let entry = serde_json::json!({(way): [field]}).to_string();
+        let (_, message, help) = ignored(&entry);
+        assert!(message.contains(wrong), "{field}: {message}");
+        assert!(help.contains(way_out), "{field}: {help}");
+    }
+}
+
 /// One entry of a list.
 fn entry(group: &str, plural: &str) -> String {
     format!("{{group: {group}, version: v1, resource: {plural}}}")
@@ -315,6 +432,34 @@ fn a_resource_is_listed_once_and_in_one_list() {
         "{message}"
     );
     assert!(help.contains("keep the entry"), "{help}");
+}
+
+#[test]
+fn a_resource_is_retained_whether_or_not_anybody_knows_it_and_never_beside_being_synced() {
+    let read = read(
+        "retainedResources: [{group: g.io, resource: httproutes}, {group: gone.io, version: v1, resource: things}]",
+    );
+    assert_eq!(read.findings, vec![]);
+    let params = read.params.expect("params");
+    assert_eq!(
+        params.listed().collect::<Vec<_>>(),
+        [("g.io", "httproutes"), ("gone.io", "things")]
+    );
+    let route = entry("g.io", "httproutes");
+    let (_, message, _) = only(&format!("retainedResources: [{route}, {route}]"));
+    assert!(message.contains("is listed twice"), "{message}");
+    let (code, message, help) = only(&format!(
+        "retainedResources: [{route}]\nresourcesToSync: [{route}]"
+    ));
+    assert_eq!(code, Code::PARAMS_INVALID);
+    assert!(message.contains("is retained, and is still synced"), "{message}");
+    assert!(help.starts_with("remove it here"), "{help}");
+    let (code, message, help) = only("retainedResources: [{group: kuadrant.io, resource: authpolicy}]");
+    assert_eq!(code, Code::PARAMS_RESOURCE);
+    assert!(message.contains("there is no resource"), "{message}");
+    assert_eq!(help, "did you mean `authpolicies`?");
+    let (_, _, help) = only("retainedResources: [{group: kuadrant.io/v1, resource: authpolicies}]");
+    assert_eq!(help, "write the group without a version: `kuadrant.io`");
 }
 
 #[test]

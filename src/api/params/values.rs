@@ -2,7 +2,9 @@
 //!
 //! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text they are read from.
 
-use super::file::{DEFAULT_DOWNSTREAM_CLASS, DEFAULT_MAX_WORK_BYTES, UpdateStrategy, WorkPer};
+use super::file::{
+    DEFAULT_DOWNSTREAM_CLASS, DEFAULT_FORCE, DEFAULT_MAX_WORK_BYTES, IgnoreCondition, WorkPer,
+};
 use super::rollout::Rollout;
 use crate::api::feedback_path::FeedbackPath;
 use crate::object::Object;
@@ -19,6 +21,8 @@ pub(crate) struct Params {
     pub resources_to_sync: Vec<SyncedResource>,
     /// Other resources of which chosen objects are synced, in the order of the parameters.
     pub objects_to_sync: Vec<SyncedResource>,
+    /// Group and plural of resources that are synced no longer, whose objects the agents may still delete.
+    pub retained_resources: Vec<(String, String)>,
     /// Whether the spokes' agents report lists and mappings (OCM's gate RawFeedbackJsonString).
     pub raw_feedback: bool,
     /// What one work holds.
@@ -31,7 +35,63 @@ pub(crate) struct Params {
     pub max_work_bytes: u64,
 }
 
+/// How the agent writes manifests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UpdateStrategy {
+    /// OCM's default: the whole object is replaced.
+    Update,
+    /// Field by field.
+    ServerSideApply(ServerSideApply),
+}
+
+/// How server-side apply settles conflicts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerSideApply {
+    /// Whether fields that somebody else wrote are taken over.
+    pub force: bool,
+    /// Fields that the spokes may have otherwise, each condition once.
+    pub ignore_fields: Vec<IgnoreFields>,
+}
+
+impl Default for ServerSideApply {
+    fn default() -> Self {
+        Self {
+            force: DEFAULT_FORCE,
+            ignore_fields: Vec::new(),
+        }
+    }
+}
+
+/// Fields that the agent leaves out on one condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IgnoreFields {
+    /// The condition.
+    pub condition: IgnoreCondition,
+    /// By OCM's name of each way to say which: the fields.
+    pub fields: Vec<(&'static str, Vec<String>)>,
+}
+
 impl Params {
+    /// Group and plural of everything that is listed, whether or not there is an object of it.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lists = [
+            &self.policies_to_sync,
+            &self.resources_to_sync,
+            &self.objects_to_sync,
+        ];
+        let synced = lists
+            .into_iter()
+            .flatten()
+            .map(|resource| (&resource.group, &resource.resource));
+        let retained = self
+            .retained_resources
+            .iter()
+            .map(|(group, resource)| (group, resource));
+        synced
+            .chain(retained)
+            .map(|(group, resource)| (group.as_str(), resource.as_str()))
+    }
+
     /// The entry of `policiesToSync` for policies of this group and kind.
     #[must_use]
     pub(crate) fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
@@ -64,6 +124,7 @@ impl Default for Params {
             policies_to_sync: Vec::new(),
             resources_to_sync: Vec::new(),
             objects_to_sync: Vec::new(),
+            retained_resources: Vec::new(),
             raw_feedback: false,
             work_per: WorkPer::Gateway,
             update_strategy: UpdateStrategy::Update,

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted};
+use spokewright::diagnostic::{Code, Findings, Place, Severity, Warnings, counted};
 use spokewright::output;
-use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Before, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::report::diff::EffectiveSettings;
 #[cfg(feature = "git")]
@@ -59,6 +59,27 @@ impl Evaluated {
             effective,
             findings,
         }
+    }
+}
+
+impl Evaluated {
+    /// Rights that go before the objects that they are for, if this takes the place of what was rendered before.
+    pub(super) fn lost_rights(&self, before: &Before<'_>) -> Findings {
+        let mut findings = Findings::new();
+        let analysis = Analysis::new(&self.loaded, &mut Findings::new());
+        // A tree that cannot be read has been reported.
+        let _ = analysis.compare_rights(&self.rendered, before, &mut findings);
+        if !findings.is_empty() {
+            self.loaded.finish(&mut findings);
+        }
+        // The others have been shown.
+        let mut lost = Findings::new();
+        lost.extend(
+            findings
+                .into_iter()
+                .filter(|finding| finding.code == Code::RBAC_NARROWED),
+        );
+        lost
     }
 }
 

@@ -324,12 +324,30 @@ fn server_side_apply_is_set_on_every_configured_manifest() {
         "{\"updateStrategy\": \"ServerSideApply\", \"downstreamClass\"",
     );
     render(&scratch);
-    assert_eq!(
-        work(&scratch, GATEWAY_WORK)
-            .matches("type: ServerSideApply")
-            .count(),
-        3
+    let found = work(&scratch, GATEWAY_WORK);
+    // Without force a switch from Update stops at the agent's own fields (docs/systems/ocm-work.md#server-side-apply).
+    let strategy =
+        "    updateStrategy:\n      serverSideApply:\n        force: true\n      type: ServerSideApply\n";
+    assert_eq!(found.matches(strategy).count(), 3, "{found}");
+}
+
+#[test]
+fn what_the_spokes_may_have_otherwise_is_set_with_server_side_apply() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/class.yaml",
+        "{\"downstreamClass\"",
+        "{\"updateStrategy\": \"ServerSideApply\", \"serverSideApply\": {\"force\": false, \
+         \"ignoreFields\": [{\"jsonPointers\": [\"/spec/infrastructure\"]}]}, \"downstreamClass\"",
     );
+    render(&scratch);
+    let found = work(&scratch, GATEWAY_WORK);
+    let strategy = "    updateStrategy:\n      serverSideApply:\n        ignoreFields:\n        \
+                    - condition: OnSpokePresent\n          jsonPointers:\n          - /spec/infrastructure\n      \
+                    type: ServerSideApply\n";
+    assert_eq!(found.matches(strategy).count(), 3, "{found}");
+    let read = kube_yaml::read_document(&found, &kube_yaml::Limits::default()).expect("YAML");
+    assert_eq!(spokewright::render::WorkValidation::new().check(&read), vec![]);
 }
 
 #[test]

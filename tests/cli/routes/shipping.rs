@@ -104,8 +104,14 @@ fn policies_on_a_shipped_route_and_its_rules_go_along_and_the_warning_goes_away(
         "true"
     );
 
-    // Without the route on the list, the warning is back, and says how to sync it.
-    scratch.edit("hub/class.yaml", &format!("\"resourcesToSync\": [{LISTED}],"), "");
+    // Without the route on the list, the warning is back, and says how to sync it. The agents may still delete it.
+    let retained =
+        "\"retainedResources\": [{\"group\": \"gateway.networking.k8s.io\", \"resource\": \"httproutes\"}],";
+    scratch.edit(
+        "hub/class.yaml",
+        &format!("\"resourcesToSync\": [{LISTED}],"),
+        retained,
+    );
     render(&scratch)
         .exits(0)
         .says("warning[policy/not-synced]: RateLimitPolicy shop/whole is not shipped")

@@ -1,0 +1,58 @@
+//! What an earlier run wrote, as far as another tree would replace or remove it.
+//!
+//! Owns: which files of the record those are, and their texts. Flows in: a directory, a [`Tree`]. Flows out: paths, texts.
+//! Must not know: what a file means, or whether anything is written.
+
+use std::path::{Path, PathBuf};
+
+use super::directories::position;
+use super::error::OutputError;
+use super::inventory::{INVENTORY, Inventory, hash};
+use super::read::read_file;
+use super::tree::Tree;
+
+/// The files of the last complete run into a directory.
+#[derive(Debug)]
+pub struct Earlier {
+    root: PathBuf,
+    inventory: Inventory,
+}
+
+impl Earlier {
+    /// Looks into a directory; one without an inventory holds nothing of ours.
+    ///
+    /// # Errors
+    /// When the inventory cannot be read, or is damaged.
+    pub fn open(root: &Path) -> Result<Self, OutputError> {
+        Ok(Self {
+            root: root.to_path_buf(),
+            inventory: Inventory::read(&root.join(INVENTORY))?.unwrap_or_default(),
+        })
+    }
+
+    /// The paths of the files, sorted.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.inventory.iter().map(|(path, _)| path)
+    }
+
+    /// The text of a file that `tree` would replace or remove, as it is now; `None` for one that stays as it is, is another
+    /// part's, or is gone. Only what is replaced is read: the record says what the others hold.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn replaced(&self, tree: &dyn Tree, path: &str) -> Result<Option<String>, OutputError> {
+        if !tree.owns(path) {
+            return Ok(None);
+        }
+        let mut buffer = Vec::new();
+        if let Some(index) = position(tree, path) {
+            tree.content(index, &mut buffer);
+            let wanted = hash(&buffer);
+            if self.inventory.hashes(path).any(|listed| *listed == wanted) {
+                return Ok(None);
+            }
+        }
+        let found = read_file(&self.root, path, &mut buffer)?;
+        Ok(found.then(|| String::from_utf8_lossy(&buffer).into_owned()))
+    }
+}

@@ -1,0 +1,308 @@
+//! Rights that would go before the objects that they are for: then nobody could delete those.
+//!
+//! Owns: what an earlier rendering shipped and granted, compared with a plan, and the finding about a kind whose right
+//! leaves together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways. Flows
+//! out: findings. Must not know: where those texts come from.
+//!
+//! An agent that may not delete what has left a work tries for ever, and the work says Applied all the while
+//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants whatever it ships, so a right that a cluster had and would
+//! lose is of a kind that the cluster gets nothing more of: every object of that kind in its earlier works is to leave. A
+//! cluster that gets nothing at all any more is not looked at: its agent deletes whole works, rights and all.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::plan::{Plan, REPLICA_SETS};
+use super::rbac::{self, Rights};
+use crate::api::params::ParamsPlace;
+use crate::diagnostic::{Code, Finding, counted, first_items, first_names};
+use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
+use crate::object::Object;
+use crate::object::well_known::PARENT_ANNOTATION;
+use crate::output::OutputError;
+use crate::sync::PlacedGateway;
+use apimachinery::ApiVersion;
+use kube_yaml::scalar;
+
+/// So many clusters, or objects, are named in one line; the rest is counted.
+const MOST_NAMES: usize = 10;
+
+/// What a plan is compared with, and who knows whose parameters decide.
+pub(crate) struct Narrowing<'a> {
+    /// The hub.
+    pub hub: &'a Hub,
+    /// Our classes.
+    pub ours: &'a Ours<'a>,
+    /// Our Gateways with their clusters.
+    pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
+    /// The paths of the earlier files, in the layout of a tree.
+    pub paths: Vec<Cow<'a, str>>,
+    /// The text of an earlier file; none where it stays as it is.
+    pub text: &'a dyn Fn(&str) -> Result<Option<String>, OutputError>,
+}
+
+/// What a file of an earlier rendering held.
+#[derive(Debug, Default)]
+struct Shipped {
+    /// The Placements, by namespace and name, whose clusters got it; none for the work of one cluster.
+    placements: Vec<(String, String)>,
+    /// The hub object that it was made for, as `namespace/name`.
+    parent: Option<String>,
+    objects: Vec<ShippedObject>,
+    /// What it let the agent delete.
+    rights: Rights,
+}
+
+#[derive(Debug)]
+struct ShippedObject {
+    group: String,
+    kind: String,
+    /// As people name it.
+    key: String,
+}
+
+/// What would stay behind, of one class.
+#[derive(Debug, Default)]
+struct Left<'a> {
+    rights: Rights,
+    clusters: BTreeSet<&'a str>,
+    objects: BTreeSet<String>,
+}
+
+/// Rights of clusters that would go before the objects that they are for: one finding for each class.
+///
+/// # Errors
+/// When an earlier file cannot be read.
+pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Finding>, OutputError> {
+    let mut of_cluster: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut sets = Vec::new();
+    for path in &narrowing.paths {
+        match path.split_once('/') {
+            Some((REPLICA_SETS, _)) => sets.extend((narrowing.text)(path)?.map(|text| shipped(&text))),
+            Some((cluster, _)) => of_cluster.entry(cluster).or_default().push(path),
+            None => {}
+        }
+    }
+    let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+    for (cluster, works) in &plan.clusters {
+        if works.is_empty() {
+            continue;
+        }
+        let paths = of_cluster.remove(cluster.as_str()).unwrap_or_default();
+        let sets = || sets.iter().filter(|set| narrowing.may_reach(set, cluster));
+        let mut rights: Rights = sets().flat_map(|set| set.rights.iter().cloned()).collect();
+        // Only a right that goes makes it worth while to look at anything else.
+        if let Some(path) = paths.iter().find(|path| is_rbac(path)) {
+            rights.extend(
+                (narrowing.text)(path)?
+                    .into_iter()
+                    .flat_map(|text| shipped(&text).rights),
+            );
+        }
+        rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
+        if rights.is_empty() {
+            continue;
+        }
+        let mut works = Vec::new();
+        for path in &paths {
+            works.extend((narrowing.text)(path)?.map(|text| shipped(&text)));
+        }
+        for work in works.iter().chain(sets()) {
+            for object in &work.objects {
+                let needed = narrowing.rights_for(object, &rights);
+                if let (false, Some(class)) = (needed.is_empty(), narrowing.class(cluster, work)) {
+                    let left = left.entry(class).or_default();
+                    left.rights.extend(needed);
+                    left.clusters.insert(cluster);
+                    left.objects.insert(object.key.clone());
+                }
+            }
+        }
+    }
+    Ok(left
+        .into_iter()
+        .filter_map(|(class, left)| {
+            Some(narrowing.finding(narrowing.ours.classes.get(class)?.class.object, &left))
+        })
+        .collect())
+}
+
+impl<'a> Narrowing<'a> {
+    /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects now
+    /// count. If no Gateway of ours goes by it any more, it may have been any cluster.
+    fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
+        let by_placement = |(namespace, name): &(String, String)| {
+            let gateways = self.gateways.rows().iter();
+            let mut placed = gateways
+                .filter(|placed| {
+                    placed.gateway.placement == Some(name)
+                        && placed.gateway.object.namespace_or_empty() == namespace
+                })
+                .peekable();
+            placed.peek().is_none()
+                || placed.any(|placed| placed.clusters.iter().any(|there| there == cluster))
+        };
+        set.placements.iter().any(by_placement)
+    }
+
+    /// Which of these rights an object is deleted by. The definition of its kind may have left the hub as well: then each
+    /// resource of its group that is not another kind's may be the one.
+    fn rights_for(&self, object: &ShippedObject, rights: &Rights) -> Rights {
+        let kinds = &self.hub.kinds;
+        let is_its = |(group, resource): &&(String, String)| {
+            *group == object.group
+                && match kinds.kind(group, &object.kind) {
+                    Some(info) => info.plural == resource.as_str(),
+                    None => kinds.plural(group, resource).is_none(),
+                }
+        };
+        rights.iter().filter(is_its).cloned().collect()
+    }
+
+    /// The class whose parameters can keep the right: that of the Gateway that a work was made for, or else the first one
+    /// that has a Gateway on the cluster.
+    fn class(&self, cluster: &str, work: &Shipped) -> Option<&'a str> {
+        let there = self.gateways.rows().iter();
+        let there = there.filter(|placed| placed.clusters.iter().any(|placed| placed == cluster));
+        let is_other = |gateway: &Object| Some(gateway.key()) != work.parent;
+        there
+            .map(|placed| (is_other(placed.gateway.object), placed.gateway.class_name))
+            .min()
+            .map(|(_, class)| class)
+    }
+
+    fn finding(&self, class: &Object, left: &Left<'_>) -> Finding {
+        let resources: Vec<String> = left
+            .rights
+            .iter()
+            .map(|(group, resource)| dotted(group, resource))
+            .collect();
+        let message = format!(
+            "GatewayClass {}: the work {} of {} would lose the right to delete {}, and {} would stay there for ever",
+            class.name,
+            if left.clusters.len() == 1 {
+                "agent"
+            } else {
+                "agents"
+            },
+            first_names(&left.clusters, MOST_NAMES),
+            first_names(&resources, MOST_NAMES),
+            counted(left.objects.len(), "object"),
+        );
+        let place = params_place(self.hub, class);
+        let entries: Vec<String> = left
+            .rights
+            .iter()
+            .map(|(group, resource)| match place {
+                Some(ParamsPlace { is_json: true, .. }) => {
+                    serde_json::json!({"group": group, "resource": resource}).to_string()
+                }
+                _ => format!("{{group: {}, resource: {}}}", scalar(group), scalar(resource)),
+            })
+            .collect();
+        let entries = entries.join(", ");
+        let (place, help) = match place {
+            Some(ParamsPlace { place, is_json }) => {
+                let key = if is_json {
+                    "\"retainedResources\""
+                } else {
+                    "retainedResources"
+                };
+                (place, format!("add `{key}: [{entries}]` to these parameters"))
+            }
+            None => (
+                class.place("/spec"),
+                format!(
+                    "give the class parameters, `spec.parametersRef`, with `retainedResources: [{entries}]`"
+                ),
+            ),
+        };
+        Finding::new(Code::RBAC_NARROWED, place, message)
+            .label("nothing here lists it any more")
+            .note(format!("leaving: {}", first_items(&left.objects, MOST_NAMES)))
+            .help(format!(
+                "{help}, and take that out again when the clusters have deleted them"
+            ))
+    }
+}
+
+/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
+fn dotted(group: &str, resource: &str) -> String {
+    if group.is_empty() {
+        resource.to_owned()
+    } else {
+        format!("{resource}.{group}")
+    }
+}
+
+fn is_rbac(path: &str) -> bool {
+    let name = path
+        .split_once('/')
+        .and_then(|(_, name)| name.strip_suffix(".yaml"));
+    name == Some(rbac::WORK_NAME)
+}
+
+/// Reads a work or a set; what is neither shipped nothing.
+fn shipped(text: &str) -> Shipped {
+    let Ok(value) = kube_yaml::read_document(text, &kube_yaml::Limits::default()) else {
+        return Shipped::default();
+    };
+    let text = |value: &Value, pointer: &str| -> String {
+        let found = value.pointer(pointer).and_then(Value::as_str);
+        found.unwrap_or_default().to_owned()
+    };
+    let namespace = text(&value, "/metadata/namespace");
+    let mut read = Shipped {
+        placements: list(&value, "/spec/placementRefs")
+            .map(|reference| (namespace.clone(), text(reference, "/name")))
+            .collect(),
+        parent: value
+            .get("metadata")
+            .and_then(|metadata| metadata.get("annotations")?.get(PARENT_ANNOTATION)?.as_str())
+            .map(str::to_owned),
+        ..Shipped::default()
+    };
+    let of_work = list(&value, "/spec/workload/manifests");
+    for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
+        let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
+        let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
+        // Cluster roles are no kind that can be synced: it is ours.
+        if kind == "ClusterRole" {
+            for rule in list(manifest, "/rules") {
+                read.rights.extend(deletable(rule));
+            }
+        }
+        let namespace = text(manifest, "/metadata/namespace");
+        let key = if namespace.is_empty() {
+            format!("{kind} {name}")
+        } else {
+            format!("{kind} {namespace}/{name}")
+        };
+        read.objects.push(ShippedObject { group, kind, key });
+    }
+    read
+}
+
+/// What a rule of a role lets somebody delete.
+fn deletable(rule: &Value) -> Rights {
+    let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
+    if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {
+        return Rights::new();
+    }
+    let each = |group: &str| -> Vec<(String, String)> {
+        words("/resources")
+            .map(|resource| (group.to_owned(), resource.to_owned()))
+            .collect()
+    };
+    words("/apiGroups").flat_map(each).collect()
+}
+
+fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
