@@ -357,3 +357,26 @@ fn diff_says_so_of_whatever_it_compares_with() {
         diff(base).exits(1).does_not_say("rbac/narrowed");
     }
 }
+
+/// The files of a set do not say which clusters it went to.
+#[test]
+fn sets_of_a_placement_that_no_gateway_names_any_more_may_have_gone_anywhere() {
+    let scratch = with_route();
+    render(&scratch, KINDS[1]).exits(0);
+    for file in ["hub/gateway.yaml", "hub/decisions.yaml"] {
+        scratch.edit(file, "placement: edge", "placement: core");
+    }
+    let class = scratch.read("hub/class.yaml");
+    without_routes(&scratch, "");
+    render(&scratch, KINDS[1])
+        .exits(3)
+        .says("the work agents of eu-1, us-1 would lose the right to delete httproutes.");
+    scratch.write("hub/class.yaml", &class);
+    render(&scratch, KINDS[1]).exits(0);
+    assert!(
+        !scratch
+            .tree("rendered")
+            .iter()
+            .any(|(_, text)| text.contains("name: edge\n"))
+    );
+}
