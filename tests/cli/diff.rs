@@ -268,9 +268,14 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
             run.stdout
         );
     }
-    // A file by hand is what stands there; a damaged one is named.
-    scratch.write("rendered/eu-1/gateway-rbac.yaml", "a: [\n");
+    // A damaged one is named: "a: [" and a line end, by its hash.
+    let hash = "fd139a73ee49bfd90c3d1b22df383ecf28577b8b9704ccf38aaa8e9702930665";
     scratch
+        .write("rendered/eu-1/gateway-rbac.yaml", "a: [\n")
+        .write(
+            "rendered/.spokewright-inventory",
+            &format!("{hash}  eu-1/gateway-rbac.yaml\n"),
+        )
         .run(&["diff", "hub", "--base-tree", "rendered"])
         .exits(3)
         .says("rendered/eu-1/gateway-rbac.yaml");
@@ -288,6 +293,45 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
         .run(&["diff", "hub", "--base-dir", "fresh"])
         .exits(2)
         .says("hidden files");
+}
+
+/// A line in an inventory makes no file ours, and what is not ours is not shown.
+#[test]
+fn a_file_of_a_tree_has_the_bytes_that_its_inventory_lists() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    let against_tree = ["diff", "hub", "--base-tree", "rendered", "-q"];
+    let listed = scratch.read("rendered/.spokewright-inventory");
+    scratch
+        .write("rendered/us-1/work.yaml", "data: {secret: s3cr3t}\n")
+        .write(
+            "rendered/.spokewright-inventory",
+            &format!("{listed}{}  us-1/work.yaml\n", "0".repeat(64)),
+        );
+    let run = scratch.run(&against_tree);
+    run.exits(5)
+        .says("error[output/edited]: rendered/us-1/work.yaml was edited by hand since it was rendered")
+        .says("render with --force")
+        .does_not_say("s3cr3t");
+    assert_eq!(run.stdout, "");
+    // Nothing is deleted on the word of such a file either.
+    scratch
+        .run(&["prune-list", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("output/edited");
+    // What holds just what would be rendered is right, whoever wrote it.
+    scratch
+        .write("rendered/.spokewright-inventory", &listed)
+        .raise_the_limit("hub/limits.yaml");
+    scratch.run(&against_tree).exits(1);
+    for cluster in ["eu-1", "us-1"] {
+        scratch.edit(
+            &format!("rendered/{cluster}/gateway-gateways-prod-web.yaml"),
+            "limit: 100",
+            "limit: 200",
+        );
+    }
+    scratch.run(&against_tree).exits(0);
 }
 
 #[test]
