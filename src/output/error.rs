@@ -62,7 +62,7 @@ impl Offender {
                 Code::OUTPUT_EDITED,
                 format!("{path} was edited by hand since it was rendered"),
                 format!(
-                    "move the edit into the input and undo it here (`git checkout -- {word}`), or pass --force to overwrite it"
+                    "move the edit into the input and undo it here (`git checkout -- {word}`), or render with --force to overwrite it"
                 ),
             ),
             Obstacle::Foreign => (
