@@ -18,7 +18,7 @@ use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
 use super::tree::{FileTree, TreeEntry, TreeError, key};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{nearest, shell_word};
 
 /// Why a revision cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +120,11 @@ impl GitError {
                  `--dissociate`)"
                 .to_owned(),
             Self::NoCommit => "commit first, or name another input: `--base-dir DIR`".to_owned(),
+            Self::NoRevision { revision, .. } if is_configured(revision) => format!(
+                "the configuration of branches is not read; name the branch that this prints: `git rev-parse --abbrev-ref \
+                 {}`",
+                shell_word(revision)
+            ),
             Self::NoRevision {
                 shallow: true,
                 revision,
@@ -182,8 +187,16 @@ fn is_relative(revision: &str) -> bool {
     revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
 }
 
+/// Whether what a revision means stands in the configuration of a branch.
+fn is_configured(revision: &str) -> bool {
+    let revision = revision.to_ascii_lowercase();
+    ["@{u}", "@{upstream}", "@{push}"]
+        .iter()
+        .any(|suffix| revision.contains(suffix))
+}
+
 impl GitTree {
-    /// Opens `revision` (whatever `git rev-parse` takes for one commit) of the repository that holds
+    /// Opens `revision` (what `git rev-parse` takes for one commit, but for `@{upstream}` and `@{push}`) of the repository that holds
     /// `path`, or the nearest directory above it.
     ///
     /// # Errors

@@ -197,6 +197,14 @@ fn of_the_configuration_counts_what_reading_objects_needs() {
             .says("in this repository")
             .says("did you mean `main`?");
     }
+    scratch.write(
+        ".git/config",
+        &format!("{own}[branch \"main\"]\n\tremote = .\n\tmerge = refs/heads/main\n"),
+    );
+    scratch
+        .run(&["diff", "hub", "--base", "@{upstream}"])
+        .exits(2)
+        .says("`git rev-parse --abbrev-ref '@{upstream}'`");
     // Nor does anything of the environment.
     let work_tree = forged.path("").display().to_string();
     let objects = format!("{elsewhere}/objects");
