@@ -24,6 +24,7 @@ mod nearest;
 // Words, and text that cannot harm a terminal.
 mod visible;
 
+mod secrecy;
 mod text;
 
 mod position;
@@ -57,6 +58,7 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
+pub(crate) use secrecy::Secrecy;
 pub use severity::Severity;
 pub use summary::FindingCounts;
 pub use suppressed::{Suppressed, SuppressedBy};

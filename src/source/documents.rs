@@ -16,7 +16,7 @@ use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
 use super::walk::{Discovered, Found, Room};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId};
 use crate::progress::{Progress, Stage};
 
 /// One document that is not empty.
@@ -325,6 +325,7 @@ fn read_documents(
     let mut ranges = Vec::new();
     let mut documents = Vec::new();
     let mut findings = Vec::new();
+    let secrecy = Secrecy::new(&input.text);
     let split = if input.json && input.text.trim_start().starts_with('[') {
         // An array is no object, but a value: `hub` says what it makes of one.
         Ok(vec![kube_yaml::Chunk {
@@ -351,11 +352,11 @@ fn read_documents(
                         room: input.room.clone(),
                         value,
                     }),
-                    Err(error) => findings.push(syntax(id, error.shifted(chunk.offset))),
+                    Err(error) => findings.push(syntax(id, error.shifted(chunk.offset), &secrecy)),
                 }
             }
         }
-        Err(error) => findings.push(syntax(id, error)),
+        Err(error) => findings.push(syntax(id, error, &secrecy)),
     }
     let file = SourceFile {
         documents: ranges,
@@ -365,7 +366,12 @@ fn read_documents(
 }
 
 /// A reader's complaint as a finding.
-fn syntax(source: SourceId, error: kube_yaml::Error) -> Finding {
+fn syntax(source: SourceId, error: kube_yaml::Error, secrecy: &Secrecy<'_>) -> Finding {
+    let error = if secrecy.covers(error.range.start) {
+        error.unquoted()
+    } else {
+        error
+    };
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,
         start: range.start,

@@ -5,7 +5,11 @@ use super::error;
 /// The text at fault, the message, and the help.
 fn told(text: &str) -> (String, String, String) {
     let found = error(text);
-    (text[found.range].to_owned(), found.message, found.help)
+    (
+        text[found.range].to_owned(),
+        found.message.into_owned(),
+        found.help.into_owned(),
+    )
 }
 
 #[test]
