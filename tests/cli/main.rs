@@ -16,6 +16,8 @@ mod first_steps;
 mod git_index;
 mod graph;
 mod help;
+#[cfg(unix)]
+mod hostile_text;
 mod interrupted;
 mod mistakes;
 mod output;
