@@ -25,7 +25,11 @@ impl<'t> Secrecy<'t> {
 
     /// Whether the document around a byte is, holds, or may be a Secret.
     pub(crate) fn covers(&self, at: usize) -> bool {
-        let document = document(self.text, at);
+        self.covers_document(document(self.text, at))
+    }
+
+    /// The same of a document of this file, by whoever knows where it begins and ends.
+    pub(crate) fn covers_document(&self, document: &str) -> bool {
         let has_values = || {
             let written = ["data", "stringData"];
             // A key may be written with escapes.
@@ -116,6 +120,8 @@ fn word(value: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -151,6 +157,27 @@ mod tests {
         ] {
             let at = text.find("HERE").expect("a mark");
             assert!(!Secrecy::new(text).covers(at), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_follows_in_a_secret_is_covered(
+            head in proptest::sample::select(&[
+                "kind: Secret\nstringData:\n  k: ",
+                "{\"kind\":\"Secret\",\"data\":{\"k\":\"",
+                "apiVersion: v1\ndata:\n  k: ",
+                "kind: List\nitems:\n- kind: Secret\n  data:\n    k: ",
+            ][..]),
+            tail in "(hunter2|[\n\r \t\"'@%`*&!|>{}\\[\\],:#?-]|---|\n---\n|\n---|data|Secret|\\PC){0,40}",
+        ) {
+            let text = format!("{head}{tail}");
+            let secrecy = Secrecy::new(&text);
+            // Behind a border a new document begins, which may be anything once the file has no other Secret.
+            let has_lost_its_head = !head.contains("Secret") && tail.contains("---");
+            for at in head.len()..=text.len() {
+                prop_assert!(has_lost_its_head || secrecy.covers(at), "{:?} at {}", text, at);
+            }
         }
     }
 }

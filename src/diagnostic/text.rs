@@ -357,7 +357,24 @@ mod tests {
         assert_eq!(wrapped("日本 日本", 8), ["日本", "日本"]);
     }
 
+    #[test]
+    fn what_would_not_be_printed_as_it_is_is_written_by_its_bytes() {
+        assert_eq!(shell_word("a\nb'\\"), r"$'a\012b\'\\'");
+        assert_eq!(shell_word("\u{202e}é"), r"$'\342\200\256\303\251'");
+        assert_eq!(shell_word("##[x]"), r"$'##\133x]'");
+        assert_eq!(shell_path("-rf"), "./-rf");
+        assert_eq!(shell_path("-a b"), "'./-a b'");
+        assert_eq!(shell_name("--kubeconfig=x"), "-- '--kubeconfig=x'");
+    }
+
     proptest! {
+        #[test]
+        fn a_word_in_a_line_is_the_word_that_was_made(text in "(##\\[|['\\\\`$ -]|\\PC|[\\x01-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}]){0,20}") {
+            let word = shell_word(&text);
+            prop_assert!(is_printed_as_it_is(&word), "{:?}", word);
+            prop_assert!(!word.starts_with('-'), "{:?}", word);
+        }
+
         #[test]
         fn nothing_is_lost_and_only_single_words_are_too_long(text in "[ab` /é]{0,60}", room in 0_usize..20) {
             let lines = wrapped(&text, room);

@@ -373,6 +373,31 @@ mod tests {
         }
 
         #[test]
+        fn a_line_is_one_and_neither_steers_nor_hides_nor_is_obeyed(
+            texts in proptest::collection::vec("(::|##|\\[|error|#|:|\\PC|[\\x00-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}\u{2066}\u{feff}]){0,12}", 1..4),
+        ) {
+            let mut lines = Lines::default();
+            for text in &texts {
+                lines.push(text);
+            }
+            let printed = lines.into_text();
+            prop_assert_eq!(printed.matches('\n').count(), texts.len());
+            for line in printed.lines() {
+                prop_assert!(line.chars().all(|character| shown(character) == character), "{:?}", line);
+                prop_assert!(!line.trim_start().starts_with("::") && !line.contains(MARKER), "{:?}", line);
+            }
+        }
+
+        #[test]
+        fn json_stays_what_it_was_and_holds_nothing_raw(text in "(##\\[|\\\\|\"|\\PC|[\\x00-\\x20\u{7f}-\u{a0}\u{2028}-\u{202e}\u{feff}]){0,40}") {
+            let value = serde_json::json!({text.as_str(): [text]});
+            let json = json_escaped(serde_json::to_string_pretty(&value).unwrap());
+            prop_assert!(json.chars().all(|character| character == '\n' || shown(character) == character), "{:?}", json);
+            prop_assert!(!json.contains(MARKER), "{:?}", json);
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+        }
+
+        #[test]
         fn one_line_never_holds_a_control_character(text in any::<String>(), limit in 0usize..50) {
             let line = one_line(&text, limit);
             prop_assert!(!line.contains(char::is_control));

@@ -352,11 +352,17 @@ fn read_documents(
                         room: input.room.clone(),
                         value,
                     }),
-                    Err(error) => findings.push(syntax(id, error.shifted(chunk.offset), &secrecy)),
+                    Err(error) => {
+                        let covered = secrecy.covers_document(chunk.text);
+                        findings.push(syntax(id, error.shifted(chunk.offset), covered));
+                    }
                 }
             }
         }
-        Err(error) => findings.push(syntax(id, error, &secrecy)),
+        Err(error) => {
+            let covered = secrecy.covers(error.range.start);
+            findings.push(syntax(id, error, covered));
+        }
     }
     let file = SourceFile {
         documents: ranges,
@@ -365,13 +371,9 @@ fn read_documents(
     (file, documents, findings)
 }
 
-/// A reader's complaint as a finding.
-fn syntax(source: SourceId, error: kube_yaml::Error, secrecy: &Secrecy<'_>) -> Finding {
-    let error = if secrecy.covers(error.range.start) {
-        error.unquoted()
-    } else {
-        error
-    };
+/// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
+fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
+    let error = if may_be_secret { error.unquoted() } else { error };
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,
         start: range.start,
