@@ -107,7 +107,7 @@ fn top_kind(document: &str) -> Option<&str> {
 }
 
 fn word(value: &str) -> Option<&str> {
-    let value = value.trim_start_matches(|letter: char| letter == ' ' || letter == '\t');
+    let value = value.trim_start_matches([' ', '\t']);
     let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
     let end = value
         .find(|letter: char| !letter.is_ascii_alphanumeric())

@@ -125,6 +125,9 @@ fn everything(scratch: &Scratch, name: &str) {
         vec!["diff", "hub", "--base", name],
         vec!["diff", "hub", "--without", name],
         vec!["status", "hub", "--works", name],
+        vec!["schema", name],
+        vec![name],
+        vec!["check", "--message-format", name],
     ] {
         lines.push((arguments, false));
     }
