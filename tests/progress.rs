@@ -109,7 +109,10 @@ fn a_rendering_tells_its_stages_in_order() {
     let root = scratch.path().join("rendered");
     let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
     let write = |check| {
-        let options = Options { check, force: false };
+        let options = Options {
+            check,
+            ..Options::default()
+        };
         output::write_observed(&root, &layout, options, &loaded.progress).unwrap()
     };
     let summary = write(false);

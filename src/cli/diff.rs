@@ -23,7 +23,7 @@ use spokewright::report::diff::{
 };
 use spokewright::source::Sources;
 
-use base::{Base, Evaluated, Input, find_base, judge_base};
+use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, judge_base};
 use stop::Stop;
 use without::remove;
 
@@ -33,16 +33,16 @@ use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright diff                                   since the last commit
-  spokewright diff hub --base origin/main            what would merging do?
-  spokewright diff hub --base rendered               against a rendered tree
-  spokewright diff hub --base ../other-checkout/hub  against another input
-  spokewright diff --format markdown > comment.md    for a pull request
-  spokewright diff --format semantic                 one line for each field
-  spokewright diff --without Gateway/gateways/web    what would be lost?
+  spokewright diff                                 since the last commit
+  spokewright diff hub --base origin/main          what would merging do?
+  spokewright diff hub --base-tree rendered        against a rendered tree
+  spokewright diff hub --base-dir ../other/hub     against another input
+  spokewright diff --format markdown > comment.md  for a pull request
+  spokewright diff --format semantic               one line for each field
+  spokewright diff --without Gateway/gateways/web  what would be lost?
 
-A directory of the name wins over a revision: write refs/heads/NAME for a
-branch. Values of Secrets never appear.
+--base refuses a name that is a path as well: NAME^{commit} is always the
+revision. Values of Secrets never appear.
 Exit status: 1 when something differs, 0 when nothing does.";
 
 /// Show what a change of the input does to every cluster
@@ -52,17 +52,16 @@ pub(crate) struct Diff {
     #[command(flatten)]
     options: ReadOptions,
 
-    /// What to compare with: a rendered tree, an input directory, or a Git revision [default: HEAD]
-    #[arg(
-        long,
-        value_name = "DIR|GIT-REV",
-        conflicts_with = "without",
-        help_heading = "Comparison"
-    )]
-    base: Option<String>,
+    #[command(flatten)]
+    base: BaseOptions,
 
     /// Compare the input with itself without this object
-    #[arg(long, value_name = "KIND/[NS/]NAME", help_heading = "Comparison")]
+    #[arg(
+        long,
+        value_name = "KIND/[NS/]NAME",
+        conflicts_with = GROUP_OF_BASES,
+        help_heading = "Comparison"
+    )]
     without: Option<String>,
 
     /// An empty result is what I mean: show everything as removed
@@ -119,7 +118,7 @@ impl Diff {
     }
 
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
-        match find_base(self.base.as_deref(), request, &self.options)? {
+        match self.base.find(request, &self.options)? {
             Base::Tree(path) => self.against_tree(request, &path),
             Base::Input(input) => self.against_input(request, &input),
         }
@@ -197,8 +196,9 @@ impl Diff {
     }
 
     fn titles(&self, base: String) -> Titles {
+        let (option, value) = self.base.words();
         Titles {
-            command: self.command("--base", &base),
+            command: self.command(option, &value),
             old: base,
             new: self.options.state().to_owned(),
         }

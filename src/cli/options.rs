@@ -250,11 +250,13 @@ pub(crate) const fn empty_result(allow_empty: bool) -> EmptyResult {
     }
 }
 
-/// All of standard input.
+/// All of standard input, or one byte more than is read of any file: then it is refused as one that is too large.
 pub(crate) fn read_stdin() -> anyhow::Result<Vec<u8>> {
+    let most = u64::try_from(kube_yaml::Limits::default().document_bytes).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()
+        .take(most.saturating_add(1))
         .read_to_end(&mut bytes)
         .context("cannot read standard input")?;
     Ok(bytes)

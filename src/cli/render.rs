@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted};
-use spokewright::output::{self, ChangeKind, Earlier, Options, Summary};
+use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary};
 use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
 use spokewright::render::{Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
@@ -66,6 +66,10 @@ pub(crate) struct Render {
     /// Overwrite and delete files of the output that were edited by hand
     #[arg(long, help_heading = "Output")]
     force: bool,
+
+    /// Fail when another run is writing into the directory, instead of waiting for it
+    #[arg(long, help_heading = "Output")]
+    no_wait: bool,
 
     /// An empty result is what I mean: remove everything
     #[arg(long, help_heading = "Output")]
@@ -172,8 +176,20 @@ impl Render {
         let options = Options {
             force: self.force,
             check: self.check,
+            no_wait: true,
         };
-        match output::write_observed(&loaded.output, layout, options, &loaded.progress) {
+        let write = |options| output::write_observed(&loaded.output, layout, options, &loaded.progress);
+        let result = match write(options) {
+            Err(busy @ OutputError::Busy { .. }) if !self.no_wait => {
+                self.say(&format!("waiting: {busy}"));
+                write(Options {
+                    no_wait: false,
+                    ..options
+                })
+            }
+            result => result,
+        };
+        match result {
             Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.

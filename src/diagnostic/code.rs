@@ -43,6 +43,7 @@ codes! {
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
     OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind is one slip away from a known one: nothing would read the object"
+    OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
     OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
     OUTPUT_FOREIGN "output/foreign" Error "A file that spokewright did not write stands where it would write"
     OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"

@@ -30,7 +30,6 @@ pub(super) fn apply(
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
-    create_root(storage, root)?;
     delete(storage, root, &scan.leftovers)?;
     let mut carried_on = [scan.older_plan.as_slice(), &scan.kept].concat();
     carried_on.sort_unstable();
@@ -50,17 +49,19 @@ pub(super) fn apply(
         .map_err(|error| OutputError::io(Action::Write, &inventory, error))
 }
 
-fn create_root(storage: &dyn Storage, root: &Path) -> Result<(), OutputError> {
+/// Makes the root and what is missing on the way to it, and gives what was made, the outermost first.
+pub(super) fn create_root<'r>(storage: &dyn Storage, root: &'r Path) -> Result<Vec<&'r Path>, OutputError> {
     let mut missing = Vec::new();
     let mut path = Some(root);
     while let Some(directory) = path.filter(|path| !path.as_os_str().is_empty() && !path.exists()) {
         missing.push(directory);
         path = directory.parent();
     }
+    missing.reverse();
     missing
         .iter()
-        .rev()
-        .try_for_each(|directory| create_dir(storage, directory))
+        .try_for_each(|directory| create_dir(storage, directory))?;
+    Ok(missing)
 }
 
 /// Makes a directory, unless another thread (or run) was faster.

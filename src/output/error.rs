@@ -62,7 +62,7 @@ impl Offender {
                 Code::OUTPUT_EDITED,
                 format!("{path} was edited by hand since it was rendered"),
                 format!(
-                    "move the edit into the input and undo it here (`git checkout -- {word}`), or pass --force to overwrite it"
+                    "move the edit into the input and undo it here (`git checkout -- {word}`), or render with --force to overwrite it"
                 ),
             ),
             Obstacle::Foreign => (
@@ -195,6 +195,12 @@ pub enum OutputError {
         /// What it is.
         fault: RootFault,
     },
+    /// Another run is at work in it.
+    #[error("another run is writing into {}", .root.display())]
+    Busy {
+        /// The output.
+        root: PathBuf,
+    },
     /// Files stand in the way; all of them are named, in byte order.
     #[error("{} path(s) of the output stand in the way", .offenders.len())]
     Refused {
@@ -275,6 +281,14 @@ impl OutputError {
                     ),
                 };
                 vec![Finding::new(code, Place::Path(shown), self.to_string()).help(help)]
+            }
+            Self::Busy { root } => {
+                let finding = Finding::new(
+                    Code::OUTPUT_BUSY,
+                    Place::Path(root.display().to_string()),
+                    self.to_string(),
+                );
+                vec![finding.help("try again later, or leave out `--no-wait`: it then waits")]
             }
             Self::Inventory { path, fault } => {
                 let shown = path.display().to_string();

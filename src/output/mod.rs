@@ -16,6 +16,7 @@ mod earlier;
 mod error;
 mod inside;
 mod inventory;
+mod lock;
 mod others;
 mod read;
 mod record;

@@ -10,8 +10,9 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::error::{Action, OutputError};
-use super::inventory::{INVENTORY, Inventory};
+use super::error::{Action, Obstacle, Offender, OutputError};
+use super::inventory::{INVENTORY, Inventory, hash};
+use super::record::Record;
 
 /// A file of an output tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,16 +42,22 @@ pub struct TreeFiles {
 /// everything that is not listed: it is not ours.
 ///
 /// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
-/// is read, and never held.
+/// is read, and never held. What is not expected must have the bytes that the record lists: whoever adds a line to an
+/// inventory makes no file ours.
 ///
 /// # Errors
-/// When the inventory or a file cannot be read, or the inventory is damaged.
+/// When the inventory or a file cannot be read, the inventory is damaged, or files have other bytes than it lists.
 pub fn read_tree(
     root: &Path,
     is_expected: impl Fn(&str, &[u8]) -> bool + Sync,
 ) -> Result<TreeFiles, OutputError> {
-    let inventory = Inventory::read(&root.join(INVENTORY))?.unwrap_or_default();
-    let paths: Vec<&str> = inventory.iter().map(|(path, _)| path).collect();
+    let record = Record::read(root)?;
+    let paths: Vec<&str> = record
+        .inventory()
+        .into_iter()
+        .flat_map(Inventory::iter)
+        .map(|(path, _)| path)
+        .collect();
     let read: Result<Vec<Found>, OutputError> = paths
         .par_iter()
         .map_init(Vec::new, |buffer, path| {
@@ -59,21 +66,34 @@ pub fn read_tree(
             }
             Ok(if is_expected(path, buffer) {
                 Found::Expected
-            } else {
+            } else if record.is_ours(path, &hash(buffer)) {
                 Found::Other(String::from_utf8_lossy(buffer).into_owned())
+            } else {
+                Found::Edited
             })
         })
         .collect();
     let mut files = TreeFiles::default();
+    let mut offenders = Vec::new();
     for (path, found) in paths.into_iter().zip(read?) {
         let path = path.to_owned();
         match found {
             Found::Nothing => {}
             Found::Expected => files.as_expected.push(path),
             Found::Other(text) => files.others.push(TreeFile { path, text }),
+            Found::Edited => offenders.push(Offender {
+                path,
+                obstacle: Obstacle::Edited,
+            }),
         }
     }
-    Ok(files)
+    if offenders.is_empty() {
+        return Ok(files);
+    }
+    Err(OutputError::Refused {
+        root: root.to_path_buf(),
+        offenders,
+    })
 }
 
 /// What stands where the inventory lists a file.
@@ -81,6 +101,7 @@ enum Found {
     Nothing,
     Expected,
     Other(String),
+    Edited,
 }
 
 /// Reads a file into `buffer`; whether there is one. Links are not followed: none of our files is one.

@@ -12,8 +12,9 @@
 //!
 //! # The steps of a run, and what an interruption leaves
 //!
-//! Reading comes first: record, directories, every file that is wanted or on record. What is in the way ends the
-//! run here. When nothing differs the run is over, without having written anything. Otherwise:
+//! First the root is made and locked: of two runs at once the second waits. Then comes reading: record, directories, every
+//! file that is wanted or on record. What is in the way ends the run here. When nothing differs the run is over, without
+//! having written anything, and a root that was made for the lock goes again. Otherwise:
 //!
 //! | step | what stands on disk when the run dies in it | why the next run is right |
 //! |---|---|---|
@@ -45,17 +46,19 @@
 //! finds the directory to remove. So the parts, run one after the other in any order, leave what one run over the
 //! whole leaves, byte for byte. Files that belong to no part (the root's list of clusters) are the same in each.
 //!
-//! Two runs at once into one directory are the caller's mistake; they cannot tear a file, but one of them fails.
+//! Where the system has no locks (`lock.rs`), two runs at once into one directory are the caller's mistake; they cannot
+//! tear a file, but one of them fails.
 
 use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::apply::apply;
+use super::apply::{apply, create_root};
 use super::directories::Directories;
 use super::error::{Action, Offender, OutputError, RootFault};
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN};
+use super::lock::{Access, lock, stands_at};
 use super::record::Record;
 use super::scan::{Scan, State, scan};
 use super::storage::{Disk, Storage};
@@ -70,6 +73,8 @@ pub struct Options {
     pub force: bool,
     /// Compare only: nothing on disk is touched.
     pub check: bool,
+    /// Another run in the directory is an error, instead of waited for.
+    pub no_wait: bool,
 }
 
 /// How a file differs from what is wanted.
@@ -155,6 +160,36 @@ fn run(
     // A final `/` would make the system follow a link before anybody has looked at it.
     let root = &root.components().collect::<PathBuf>();
     let root_exists = look_at_root(root)?;
+    if options.check {
+        let _lock = lock(root, Access::Read, options.no_wait)?;
+        return compare_or_write(storage, root, root_exists, tree, options, progress);
+    }
+    let (made, _lock) = loop {
+        let made = create_root(storage, root)?;
+        let lock = lock(root, Access::Write, options.no_wait)?;
+        if lock.as_ref().is_none_or(|lock| stands_at(lock, root)) {
+            break (made, lock);
+        }
+    };
+    let result = compare_or_write(storage, root, true, tree, options, progress);
+    if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
+        // It was made for the lock. One that holds something stays.
+        for directory in made.iter().rev() {
+            let _ = storage.remove_dir(directory);
+        }
+    }
+    result
+}
+
+/// The run under the lock.
+fn compare_or_write(
+    storage: &dyn Storage,
+    root: &Path,
+    root_exists: bool,
+    tree: &dyn Tree,
+    options: Options,
+    progress: &Progress,
+) -> Result<Summary, OutputError> {
     let (directories, record) = rayon::join(
         || Directories::of(tree),
         || {
@@ -171,7 +206,7 @@ fn run(
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {
         return Err(OutputError::Refused {
-            root: root.clone(),
+            root: root.to_path_buf(),
             offenders: scan.offenders,
         });
     }

@@ -4,9 +4,11 @@
 //! are canonical, so that one file has one path whatever links lead to it. Must not know: which files are input.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use kube_yaml::Limits;
 
 use super::paths::reason;
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
@@ -67,7 +69,7 @@ impl FileTree for Disk {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        fs::read(path).map_err(|error| refused(&error))
+        read_at_most(path, Limits::default().document_bytes).map_err(|error| refused(&error))
     }
 
     fn resolve(&self, path: &Path) -> Result<Lead, TreeError> {
@@ -82,6 +84,21 @@ impl FileTree for Disk {
             Err(_) => Ok(Lead::Nowhere),
         }
     }
+}
+
+/// The bytes of a file, as far as one beyond `most`: a device has no end. A pipe is read that a shell has made and named by
+/// its descriptor (`<(command)`); any other may have nobody at its other end, and would never open.
+pub(super) fn read_at_most(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let is_descriptor = path == Path::new("/dev/stdin")
+        || path.starts_with("/dev/fd")
+        || (path.starts_with("/proc") && path.parent().is_some_and(|parent| parent.ends_with("fd")));
+    if !fs::metadata(path)?.is_file() && !is_descriptor {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
+    let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn kind(kind: fs::FileType) -> TreeEntry {
@@ -99,6 +116,15 @@ fn kind(kind: fs::FileType) -> TreeEntry {
 fn refused(error: &io::Error) -> TreeError {
     TreeError {
         reason: reason(error),
-        help: "check the permissions, or list the path under `exclude` in spokewright.yaml".to_owned(),
+        help: help_for(error).to_owned(),
+    }
+}
+
+/// What to do about a file that cannot be read.
+pub(super) fn help_for(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::InvalidInput {
+        "name a file or a directory, or pipe it: `COMMAND | spokewright check -`"
+    } else {
+        "check the permissions, or list the path under `exclude` in spokewright.yaml"
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::disk::{help_for, read_at_most};
 use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
@@ -262,13 +263,13 @@ fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc
                 Place::Path(shown.to_owned()),
                 format!("cannot read `{shown}`: {}", reason(error)),
             )
-            .help("check the permissions, or list the file under `exclude` in spokewright.yaml"),
+            .help(help_for(error)),
         )
     };
     let length = fs::metadata(path).map_err(|error| unreadable(&error))?.len();
     check_length(length, shown, limits)?;
-    let bytes = fs::read(path).map_err(|error| unreadable(&error))?;
-    decode(&bytes, shown)
+    let bytes = read_at_most(path, limits.document_bytes).map_err(|error| unreadable(&error))?;
+    decode_at_most(&bytes, shown, limits)
 }
 
 fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Unread>> {

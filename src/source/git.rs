@@ -4,7 +4,7 @@
 //! blobs. Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
 //!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
-//! like any other; only what the repository itself says is read, no configuration of the machine or the person.
+//! like any other. What is taken as one, and what of it is believed, is [`open`]'s to say.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use gix::config::Source;
 use gix::objs::tree::EntryKind;
 use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
@@ -24,7 +25,7 @@ use crate::diagnostic::{nearest, shell_name};
 #[non_exhaustive]
 pub enum GitError {
     /// No repository holds the path.
-    #[error("`{path}` is in no Git repository")]
+    #[error("`{path}` is in no Git repository: neither it nor a directory above it has a `.git`")]
     NoRepository {
         /// What was asked for.
         path: String,
@@ -42,6 +43,22 @@ pub enum GitError {
     Bare {
         /// What was asked for.
         path: String,
+    },
+    /// A repository whose files on disk lie elsewhere.
+    #[error("the repository of `{path}` has its work tree elsewhere: `{work_tree}`")]
+    WorkTree {
+        /// What was asked for.
+        path: String,
+        /// Where it says that its files are.
+        work_tree: String,
+    },
+    /// A repository that borrows objects of another one.
+    #[error("the repository of `{path}` borrows objects from outside of it: `{alternate}`")]
+    Alternate {
+        /// What was asked for.
+        path: String,
+        /// Where it says that they are.
+        alternate: String,
     },
     /// The branch has no commit yet.
     #[error("the repository has no commit yet")]
@@ -92,10 +109,17 @@ impl GitError {
     pub fn help(&self) -> String {
         match self {
             Self::NoRepository { .. } | Self::Repository { .. } => {
-                "name a directory to compare with: `--base DIR` (a rendered tree, or another input)".to_owned()
+                "name another input to compare with: `--base-dir DIR`, or a rendered tree: `--base-tree DIR`"
+                    .to_owned()
             }
             Self::Bare { .. } => "run it in a work tree: `git worktree add DIR`".to_owned(),
-            Self::NoCommit => "commit first, or name a directory: `--base DIR`".to_owned(),
+            Self::WorkTree { .. } => "only the directory that holds `.git` is a work tree: `git config --unset core.worktree`, or \
+                 `git worktree add DIR`"
+                .to_owned(),
+            Self::Alternate { .. } => "copy them: `git repack -a -d`, then remove `objects/info/alternates` (`git clone` does it with \
+                 `--dissociate`)"
+                .to_owned(),
+            Self::NoCommit => "commit first, or name another input: `--base-dir DIR`".to_owned(),
             Self::NoRevision {
                 shallow: true,
                 revision,
@@ -117,7 +141,8 @@ impl GitError {
                 ..
             } => format!("did you mean `{nearest}`?"),
             Self::NoRevision { .. } => {
-                "fetch it first (`git fetch origin`), or name a branch, tag, commit or directory that is there"
+                "fetch it first (`git fetch origin`), or name a branch, tag or commit that is there; another input is \
+                 `--base-dir DIR`, a rendered tree `--base-tree DIR`"
                     .to_owned()
             }
             Self::Ambiguous { candidates, .. } => format!(
@@ -164,13 +189,7 @@ impl GitTree {
     /// # Errors
     /// When there is no such repository or revision, or it cannot be read.
     pub fn open(path: &Path, revision: &str) -> Result<Self, GitError> {
-        let repository = open_repository(path)?;
-        let root = repository
-            .workdir()
-            .and_then(|directory| std::fs::canonicalize(directory).ok())
-            .ok_or_else(|| GitError::Bare {
-                path: path.display().to_string(),
-            })?;
+        let Opened { repository, root } = open(path)?;
         let tree = tree_of(&repository, revision)?;
         Ok(Self {
             repository,
@@ -254,7 +273,7 @@ impl FileTree for GitTree {
     }
 
     fn instead(&self) -> &'static str {
-        "compare with a directory instead: `--base DIR`"
+        "compare with a directory instead: `--base-dir DIR`"
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
@@ -345,34 +364,103 @@ pub(super) fn whole(error: &dyn std::error::Error) -> String {
     text
 }
 
-pub(super) fn open_repository(path: &Path) -> Result<Repository, GitError> {
-    let none = || GitError::NoRepository {
-        path: path.display().to_string(),
+/// A repository, and the root of its work tree.
+pub(super) struct Opened {
+    pub(super) repository: Repository,
+    pub(super) root: PathBuf,
+}
+
+/// Opens the repository that holds `path`, or the nearest directory above it. There is no other way to one.
+///
+/// What lies below `path` may be a stranger's, and so may be anything that looks like a repository there. So:
+///
+/// - Only `.git` counts, a directory or the file that a work tree or a submodule has: Git takes no such name into a
+///   commit. A directory that looks like a bare repository is a directory (`safe.bareRepository=explicit` of Git).
+/// - The work tree is the directory that holds `.git`; a repository that says otherwise is refused.
+/// - An object is what its name says: no `refs/replace`, no grafts (gix reads none), no alternates elsewhere.
+/// - Of the configuration only what says how objects and refs are stored is read: no section passes the filter but
+///   our own. The format of the repository, `extensions` and `core.bare` are asked for before it.
+/// - Nothing comes from the environment, `GIT_DIR` included.
+pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
+    let shown = || path.display().to_string();
+    let none = || GitError::NoRepository { path: shown() };
+    let unopened = |reason: String| GitError::Repository {
+        path: shown(),
+        reason,
     };
     let absolute = std::path::absolute(path).map_err(|_| none())?;
     let directory = absolute
         .ancestors()
-        .find(|ancestor| ancestor.is_dir())
+        .find(|ancestor| ancestor.join(DOT_GIT).symlink_metadata().is_ok())
         .ok_or_else(none)?;
-    let isolated = gix::sec::trust::Mapping {
-        full: gix::open::Options::isolated(),
-        reduced: gix::open::Options::isolated(),
+    let options = gix::open::Options::isolated()
+        // Whose files they are is no question where nothing of them is run or obeyed: containers own none of theirs.
+        .with(gix::sec::Trust::Full)
+        .filter_config_section(|section| section.source == Source::Api)
+        .config_overrides(["core.useReplaceRefs=false"]);
+    let mut repository = gix::ThreadSafeRepository::open_opts(directory.join(DOT_GIT), options)
+        .map_err(|error| unopened(whole(&error)))?
+        .to_thread_local();
+    // gix asks for it past the filter.
+    repository.clear_namespace();
+    let work_tree = repository
+        .workdir()
+        .ok_or_else(|| GitError::Bare { path: shown() })?;
+    let root = std::fs::canonicalize(directory).map_err(|error| unopened(error.to_string()))?;
+    for work_tree in configured_work_tree(&repository)
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([work_tree])
+    {
+        if !std::fs::canonicalize(work_tree).is_ok_and(|work_tree| work_tree == root) {
+            return Err(GitError::WorkTree {
+                path: shown(),
+                work_tree: work_tree.display().to_string(),
+            });
+        }
+    }
+    refuse_alternates(&repository, path)?;
+    Ok(Opened { repository, root })
+}
+
+/// What marks the root of a work tree.
+const DOT_GIT: &str = ".git";
+
+/// `core.worktree`, which submodules have. A work tree that was added shares the configuration of the first one, whose
+/// place is not its own.
+fn configured_work_tree(repository: &Repository) -> Option<PathBuf> {
+    let git_dir = repository.git_dir();
+    let is_added = repository.common_dir() != git_dir;
+    let configuration = repository.config_snapshot();
+    let value = configuration
+        .plumbing()
+        .string_filter("core.worktree", |section| {
+            section.source == Source::Worktree || !is_added
+        })?;
+    let value = gix::path::from_bstring(value).ok()?;
+    // A link to `.git` is followed first, as Git does.
+    Some(std::fs::canonicalize(git_dir).ok()?.join(value))
+}
+
+/// Another repository's objects are not what this one was checked to hold.
+fn refuse_alternates(repository: &Repository, path: &Path) -> Result<(), GitError> {
+    let failed = |reason: String| GitError::Repository {
+        path: path.display().to_string(),
+        reason,
     };
-    gix::ThreadSafeRepository::discover_opts(directory, gix::discover::upwards::Options::default(), isolated)
-        .map(|repository| repository.to_thread_local())
-        .map_err(|error| {
-            if absolute
-                .ancestors()
-                .any(|ancestor| ancestor.join(".git").exists())
-            {
-                GitError::Repository {
-                    path: path.display().to_string(),
-                    reason: whole(&error),
-                }
-            } else {
-                none()
-            }
-        })
+    let objects = repository.objects.store_ref().path().to_owned();
+    let home = std::fs::canonicalize(repository.common_dir()).map_err(|error| failed(error.to_string()))?;
+    let alternates =
+        gix::odb::alternate::resolve(objects, Path::new("/")).map_err(|error| failed(whole(&error)))?;
+    for alternate in alternates {
+        if !std::fs::canonicalize(&alternate).is_ok_and(|alternate| alternate.starts_with(&home)) {
+            return Err(GitError::Alternate {
+                path: path.display().to_string(),
+                alternate: alternate.display().to_string(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn no_revision(repository: &Repository, revision: &str) -> GitError {

@@ -14,7 +14,7 @@ use gix::index::entry::{Flags, Mode, Stage};
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository};
 
-use super::git::{GitError, missing, open_repository, whole};
+use super::git::{GitError, Opened, missing, open, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::diagnostic::shell_path;
 
@@ -39,12 +39,10 @@ impl IndexError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::Repository(GitError::Bare { .. }) => {
-                "run it in a work tree: `git worktree add DIR`".to_owned()
-            }
-            Self::Repository(_) => {
-                format!("run it in a repository, or {INSTEAD}")
-            }
+            Self::Repository(
+                error @ (GitError::Bare { .. } | GitError::WorkTree { .. } | GitError::Alternate { .. }),
+            ) => error.help(),
+            Self::Repository(_) => format!("run it in a work tree of a repository, or {INSTEAD}"),
             Self::Unreadable { .. } => {
                 "check it: `git status`; `git read-tree HEAD` makes a new one and unstages everything"
                     .to_owned()
@@ -79,15 +77,7 @@ impl IndexTree {
     /// # Errors
     /// When there is no such repository, it has no work tree, or its index cannot be read.
     pub fn open(path: &Path, index_file: Option<&Path>) -> Result<Self, IndexError> {
-        let repository = open_repository(path).map_err(IndexError::Repository)?;
-        let root = repository
-            .workdir()
-            .and_then(|directory| std::fs::canonicalize(directory).ok())
-            .ok_or_else(|| {
-                IndexError::Repository(GitError::Bare {
-                    path: path.display().to_string(),
-                })
-            })?;
+        let Opened { repository, root } = open(path).map_err(IndexError::Repository)?;
         // Git stands at the root of the work tree when it looks for a relative one.
         let file = index_file.map_or_else(|| repository.index_path(), |file| root.join(file));
         let mut tree = Self {

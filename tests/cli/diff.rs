@@ -254,12 +254,13 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
     let scratch = Scratch::with_worked_example();
     scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
     copy(&scratch.path("hub"), &scratch.path("other"));
-    for base in ["rendered", "other"] {
-        scratch.run(&["diff", "hub", "--base", base]).exits(0);
+    let bases = [["--base-tree", "rendered"], ["--base-dir", "other"]];
+    for [option, base] in bases {
+        scratch.run(&["diff", "hub", option, base]).exits(0);
     }
     scratch.raise_the_limit("hub/limits.yaml");
-    for base in ["rendered", "other"] {
-        let run = scratch.run(&["diff", "hub", "--base", base, "-q", "--format", "semantic"]);
+    for [option, base] in bases {
+        let run = scratch.run(&["diff", "hub", option, base, "-q", "--format", "semantic"]);
         run.exits(1);
         assert!(
             run.stdout.contains("rates[0].limit: 100 -> 200"),
@@ -267,20 +268,104 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
             run.stdout
         );
     }
-    // A file by hand is what stands there; a damaged one is named.
-    scratch.write("rendered/eu-1/gateway-rbac.yaml", "a: [\n");
+    // A damaged one is named: "a: [" and a line end, by its hash.
+    let hash = "fd139a73ee49bfd90c3d1b22df383ecf28577b8b9704ccf38aaa8e9702930665";
     scratch
-        .run(&["diff", "hub", "--base", "rendered"])
+        .write("rendered/eu-1/gateway-rbac.yaml", "a: [\n")
+        .write(
+            "rendered/.spokewright-inventory",
+            &format!("{hash}  eu-1/gateway-rbac.yaml\n"),
+        )
+        .run(&["diff", "hub", "--base-tree", "rendered"])
         .exits(3)
         .says("rendered/eu-1/gateway-rbac.yaml");
     scratch.write("rendered/.spokewright-inventory", "no inventory\n");
-    scratch.run(&["diff", "hub", "--base", "rendered"]).exits(5);
+    scratch.run(&["diff", "hub", "--base-tree", "rendered"]).exits(5);
     scratch.run(&["render", "hub", "-o", "fresh"]).exits(0);
     scratch
         .remove("fresh/.spokewright-inventory")
-        .run(&["diff", "hub", "--base", "fresh"])
+        .run(&["diff", "hub", "--base-tree", "fresh"])
+        .exits(2)
+        .says("`fresh` is no rendered tree: it has no `.spokewright-inventory`")
+        .says("hidden files")
+        .says("an input is `--base-dir fresh`");
+    scratch
+        .run(&["diff", "hub", "--base-dir", "fresh"])
         .exits(2)
         .says("hidden files");
+}
+
+/// A line in an inventory makes no file ours, and what is not ours is not shown.
+#[test]
+fn a_file_of_a_tree_has_the_bytes_that_its_inventory_lists() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    let against_tree = ["diff", "hub", "--base-tree", "rendered", "-q"];
+    let listed = scratch.read("rendered/.spokewright-inventory");
+    scratch
+        .write("rendered/us-1/work.yaml", "data: {secret: s3cr3t}\n")
+        .write(
+            "rendered/.spokewright-inventory",
+            &format!("{listed}{}  us-1/work.yaml\n", "0".repeat(64)),
+        );
+    let run = scratch.run(&against_tree);
+    run.exits(5)
+        .says("error[output/edited]: rendered/us-1/work.yaml was edited by hand since it was rendered")
+        .says("render with --force")
+        .does_not_say("s3cr3t");
+    assert_eq!(run.stdout, "");
+    // Nothing is deleted on the word of such a file either.
+    scratch
+        .run(&["prune-list", "hub", "-o", "rendered"])
+        .exits(5)
+        .says("output/edited");
+    // What holds just what would be rendered is right, whoever wrote it.
+    scratch
+        .write("rendered/.spokewright-inventory", &listed)
+        .raise_the_limit("hub/limits.yaml");
+    scratch.run(&against_tree).exits(1);
+    for cluster in ["eu-1", "us-1"] {
+        scratch.edit(
+            &format!("rendered/{cluster}/gateway-gateways-prod-web.yaml"),
+            "limit: 100",
+            "limit: 200",
+        );
+    }
+    scratch.run(&against_tree).exits(0);
+}
+
+#[test]
+fn a_directory_is_named_as_what_it_is() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "it's"]).exits(0);
+    scratch
+        .run(&["diff", "hub", "--base-dir", "it's"])
+        .exits(2)
+        .says("`it's` is a rendered tree: it has a `.spokewright-inventory`")
+        .says(r"compare with it: `--base-tree 'it'\''s'`");
+    for option in ["--base-dir", "--base-tree"] {
+        for nothing in ["nowhere", "hub/limits.yaml"] {
+            scratch
+                .run(&["diff", "hub", option, nothing])
+                .exits(2)
+                .says(&format!("there is no directory `{nothing}`"))
+                .says(&format!("{option} DIR"));
+        }
+    }
+    let both = ["diff", "hub", "--base-dir", "hub", "--base-tree", "it's"];
+    scratch.run(&both).exits(2).says("cannot be used with");
+    // What a comment that left something out says to type is what was typed.
+    scratch.raise_the_limit("hub/limits.yaml");
+    let shortest = ["--format", "markdown", "--max-bytes", "300"];
+    for option in [["--base-tree", "it's"], ["--base-dir", "other"]] {
+        copy(&scratch.path("hub"), &scratch.path("other"));
+        scratch.edit("other/limits.yaml", "limit: 200", "limit: 100");
+        let arguments = [["diff", "hub"].as_slice(), &option, &shortest].concat();
+        let run = scratch.run(&arguments);
+        run.exits(1);
+        let typed = format!("<code>spokewright diff hub {} ", option[0]);
+        assert!(run.stdout.contains(&typed), "{}", run.stdout);
+    }
 }
 
 #[test]
@@ -371,7 +456,7 @@ fn without_an_object_every_cluster_loses_what_comes_from_it() {
         .exits(2)
         .says("write one of: ratelimitpolicy.kuadrant.io/gateways/global, ratelimitpolicy.kuadrant.io/gateways-2/global");
     scratch
-        .run(&["diff", "hub", "--without", "a/b", "--base", "hub"])
+        .run(&["diff", "hub", "--without", "a/b", "--base-dir", "hub"])
         .exits(2)
         .says("cannot be used with");
 }
@@ -381,10 +466,18 @@ fn only_the_clusters_that_are_asked_for_are_compared() {
     let scratch = Scratch::with_worked_example();
     scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
     scratch
-        .run(&["diff", "hub", "--base", "rendered", "--clusters", "eu-*"])
+        .run(&["diff", "hub", "--base-tree", "rendered", "--clusters", "eu-*"])
         .exits(0);
     scratch.raise_the_limit("hub/limits.yaml");
-    let run = scratch.run(&["diff", "hub", "--base", "rendered", "--clusters", "eu-*", "-q"]);
+    let run = scratch.run(&[
+        "diff",
+        "hub",
+        "--base-tree",
+        "rendered",
+        "--clusters",
+        "eu-*",
+        "-q",
+    ]);
     run.exits(1);
     assert!(run.stdout.starts_with("1 of 1 cluster changes"), "{}", run.stdout);
 }
@@ -409,9 +502,9 @@ fn forms_of_a_secret(old: &str, new: &str) -> Vec<(String, String)> {
     scratch.run(&["render", "other", "-o", "tree"]).exits(0);
     scratch.write("hub/secret.yaml", &secret(new));
     let mut all = Vec::new();
-    for base in ["other", "tree"] {
+    for [option, base] in [["--base-dir", "other"], ["--base-tree", "tree"]] {
         for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
-            let run = scratch.run(&["diff", "hub", "--base", base, "--format", format]);
+            let run = scratch.run(&["diff", "hub", option, base, "--format", format]);
             run.exits(1);
             assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);
             all.push((
@@ -480,7 +573,7 @@ fn one_line_on_a_thousand_clusters_is_a_comment_below_ten_kilobytes() {
     scratch.remove("hub/decisions.yaml");
     copy(&scratch.path("hub"), &scratch.path("other"));
     scratch.raise_the_limit("hub/limits.yaml");
-    let run = scratch.run(&["diff", "hub", "--base", "other", "--format", "markdown"]);
+    let run = scratch.run(&["diff", "hub", "--base-dir", "other", "--format", "markdown"]);
     run.exits(1);
     println!("1,000 clusters: {} bytes", run.stdout.len());
     assert!(run.stdout.len() < 10_000, "{}", run.stdout);
@@ -494,10 +587,10 @@ fn one_line_on_a_thousand_clusters_is_a_comment_below_ten_kilobytes() {
 #[test]
 fn a_base_that_can_hardly_be_meant_is_named() {
     let scratch = Scratch::with_worked_example();
-    let run = scratch.run(&["diff", "hub", "--base", "hub"]);
+    let run = scratch.run(&["diff", "hub", "--base-dir", "hub"]);
     run.exits(0).says("note: the base `hub` is the input itself");
     std::fs::create_dir(scratch.path("empty")).expect("a directory");
-    let run = scratch.run(&["diff", "hub", "--base", "empty"]);
+    let run = scratch.run(&["diff", "hub", "--base-dir", "empty"]);
     run.exits(1)
         .says("note: the base `empty` holds no Kubernetes object");
     assert!(run.stdout.contains("all 2 clusters (new)"), "{}", run.stdout);

@@ -73,7 +73,7 @@ fn every_cluster_where_something_lives_is_looked_at_however_large_the_hub() {
 fn a_policy_that_lives_on_a_cluster_counts_there_and_nowhere_else() {
     let scratch = fleet();
     scratch.edit("fleet/spokes/eu-1/limits.yaml", "limit: 5", "limit: 6");
-    let against = ["--base", "before"];
+    let against = ["--base-dir", "before"];
     let text = effective(&scratch, &against);
     assert!(
         text.starts_with("  RateLimitPolicy kuadrant-shop/maintenance sets something else on eu-1\n"),
@@ -81,7 +81,7 @@ fn a_policy_that_lives_on_a_cluster_counts_there_and_nowhere_else() {
     );
     assert!(text.contains("everything.rates[0].limit: 5 -> 6"), "{text}");
     // Nothing is shipped otherwise, and that is said.
-    let run = scratch.run(&["diff", "fleet", "-q", "--base", "before"]);
+    let run = scratch.run(&["diff", "fleet", "-q", "--base-dir", "before"]);
     run.exits(1);
     assert!(
         run.stdout
@@ -161,10 +161,18 @@ fn a_new_gateway_a_renamed_policy_and_a_change_on_one_cluster_are_told_apart() {
         "name: per-client",
         "name: per-caller",
     );
-    let text = effective(&scratch, &["--base", "before"]);
+    let text = effective(&scratch, &["--base-dir", "before"]);
     // The same settings under another name hold as before.
     assert_eq!(text, "");
-    let run = scratch.run(&["diff", "fleet", "-q", "--base", "before", "--format", "semantic"]);
+    let run = scratch.run(&[
+        "diff",
+        "fleet",
+        "-q",
+        "--base-dir",
+        "before",
+        "--format",
+        "semantic",
+    ]);
     run.exits(1);
     for line in [
         "- RateLimitPolicy kuadrant-shop/per-client on all 3 clusters",
@@ -178,7 +186,15 @@ fn a_new_gateway_a_renamed_policy_and_a_change_on_one_cluster_are_told_apart() {
         "fleet/hub/payments/second.yaml",
         &gateway.replacen("name: payments", "name: second", 1),
     );
-    let run = scratch.run(&["diff", "fleet", "-q", "--base", "before", "--format", "semantic"]);
+    let run = scratch.run(&[
+        "diff",
+        "fleet",
+        "-q",
+        "--base-dir",
+        "before",
+        "--format",
+        "semantic",
+    ]);
     run.exits(1);
     assert!(
         run.stdout

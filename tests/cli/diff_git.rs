@@ -85,11 +85,60 @@ fn a_revision_that_is_not_there_says_what_to_type() {
     scratch
         .run(&["diff", "hub", "--base", "./nowhere"])
         .exits(2)
-        .says("no directory");
-    scratch
-        .run(&["diff", "hub", "--base", "hub/limits.yaml"])
-        .exits(2)
-        .says("is a file");
+        .says("there is no revision `./nowhere`")
+        .says("another input is `--base-dir DIR`, a rendered tree `--base-tree DIR`");
+}
+
+/// Whoever opens a pull request knows the base, and chooses the names of directories.
+#[test]
+fn a_path_that_is_called_like_the_base_is_never_the_base() {
+    let Some(scratch) = repository() else { return };
+    let root = scratch.path("");
+    let id = git(&root, &["rev-parse", "HEAD"]);
+    let id = id.trim();
+    git(&root, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    scratch.raise_the_limit("hub/limits.yaml");
+    // The changed hub under the names of its base: an input, a rendered tree, and others.
+    for name in [id, "origin/main"] {
+        copy(&scratch.path("hub"), &scratch.path(name).join("hub"));
+    }
+    scratch.run(&["render", "hub", "-o", "refs/heads/main"]).exits(0);
+    scratch.write("HEAD", "ref: refs/heads/main\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nothing", scratch.path("main")).expect("a link");
+    commit(&root);
+    git(&root, &["update-ref", "refs/heads/main", id]);
+
+    let refused = [
+        (id, "directory", "the input in it is `--base-dir "),
+        ("origin/main", "directory", "the input in it is `--base-dir "),
+        (
+            "refs/heads/main",
+            "rendered tree",
+            "the rendered tree is `--base-tree ",
+        ),
+        ("HEAD", "file", "another input is `--base-dir DIR`"),
+        #[cfg(unix)]
+        ("main", "file", "another input is `--base-dir DIR`"),
+    ];
+    for (name, what, instead) in refused {
+        scratch
+            .run(&["diff", "hub", "--base", name])
+            .exits(2)
+            .says(&format!(
+                "`{name}` is a {what} here, and `--base` takes a Git revision"
+            ))
+            .says(instead)
+            .says(&format!(
+                "a revision of that name is `--base '{name}^{{commit}}'`"
+            ));
+        // What it says to type is the revision, and shows what changes.
+        scratch
+            .run(&["diff", "hub", "--base", &format!("{name}^{{commit}}")])
+            .exits(1);
+    }
+    // Nobody types the default, and nothing on the disk changes what it means.
+    scratch.run(&["diff", "hub"]).exits(1);
 }
 
 #[cfg(feature = "git")]
@@ -100,7 +149,7 @@ fn outside_of_a_repository_a_base_must_be_named() {
         .run(&["diff", "hub"])
         .exits(2)
         .says("no Git repository")
-        .says("--base DIR");
+        .says("--base-dir DIR");
     let mut command = scratch.command(&["diff", "-"]);
     Run::of(&mut command).exits(2).says("standard input");
 }
@@ -249,22 +298,6 @@ fn a_repository_that_cannot_be_read_says_why_and_what_else_to_name() {
         .says("is bare")
         .says("git worktree add");
     git(&root, &["config", "core.bare", "false"]);
-    // The work tree that the repository names is the one; nothing of the environment is.
-    let other = Scratch::with_worked_example();
-    let work_tree = other.path("").display().to_string();
-    git(&root, &["config", "core.worktree", &work_tree]);
-    scratch
-        .run(&["diff", "hub"])
-        .exits(5)
-        .says("`hub` is not in the work tree of the repository")
-        .says("--base DIR");
-    git(&root, &["config", "--unset", "core.worktree"]);
-    scratch.raise_the_limit("hub/limits.yaml");
-    let mut command = scratch.command(&["diff", "hub"]);
-    command
-        .env("GIT_DIR", "/nowhere")
-        .env("GIT_WORK_TREE", "/nowhere");
-    Run::of(&mut command).exits(1);
     // The format of a repository that this build does not know.
     scratch.edit(
         ".git/config",
@@ -275,14 +308,14 @@ fn a_repository_that_cannot_be_read_says_why_and_what_else_to_name() {
         .run(&["diff", "hub"])
         .exits(2)
         .says("cannot open the Git repository of `hub`")
-        .says("--base DIR");
+        .says("--base-dir DIR");
     let other_hash = Scratch::with_worked_example();
     git(&other_hash.path(""), &["init", "-q", "--object-format=sha256"]);
     other_hash
         .run(&["diff", "hub"])
         .exits(2)
         .says("sha256")
-        .says("--base DIR");
+        .says("--base-dir DIR");
 }
 
 #[test]

@@ -230,5 +230,5 @@ fn commands_without_their_arguments_say_what_there_is() {
         (names.stdout.as_str(), names.stderr.as_str()),
         ("config\nparams\n", "")
     );
-    scratch.run(&["diff"]).exits(2).says("--base DIR");
+    scratch.run(&["diff"]).exits(2).says("--base-dir DIR");
 }

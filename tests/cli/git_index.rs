@@ -401,6 +401,12 @@ fn no_repository_standard_input_and_a_broken_index_are_refused_with_help() {
     git(&bare.path(""), &["init", "-q", "--bare"]);
     bare.run(&["check", INDEX[0], INDEX[1]])
         .exits(2)
+        .says("no Git repository")
+        .says("has a `.git`");
+    git(&scratch.path(""), &["config", "core.bare", "true"]);
+    scratch
+        .run(&["check", "hub", INDEX[0], INDEX[1]])
+        .exits(2)
         .says("bare")
         .says("git worktree add");
 }

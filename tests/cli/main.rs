@@ -13,6 +13,7 @@ mod diff_git;
 mod examples;
 mod exported;
 mod first_steps;
+mod git_hostile;
 mod git_index;
 mod graph;
 mod help;

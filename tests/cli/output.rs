@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, copy};
+
+const RENDER: [&str; 4] = ["render", "hub", "-o", "rendered"];
 
 fn rendered() -> Scratch {
     let scratch = Scratch::with_worked_example();
@@ -267,4 +269,52 @@ fn the_namespaces_of_the_example_sort_before_what_lives_in_them() {
     names.sort();
     let first = std::fs::read_to_string(&names[0]).expect("a file");
     assert_eq!(first.matches("kind: Namespace\n").count(), 3, "{first}");
+}
+
+#[test]
+fn a_second_run_waits_for_the_first_and_says_so_or_fails_if_it_shall_not_wait() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&RENDER).exits(0);
+    scratch.raise_the_limit("hub/limits.yaml");
+    let lock = std::fs::File::open(scratch.path("rendered")).expect("a directory");
+    lock.lock().expect("nobody else is here");
+    scratch
+        .run(&["render", "hub", "-o", "rendered", "--no-wait"])
+        .exits(5)
+        .says("error[output/busy]: another run is writing into ")
+        .says("= help: try again later, or leave out `--no-wait`");
+    let mut waiting = scratch
+        .command(&RENDER)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let said = std::io::BufReader::new(waiting.stderr.take().expect("a pipe"));
+    let mut lines = std::io::BufRead::lines(said).map(|line| line.expect("text"));
+    assert!(lines.any(|line| line.starts_with("waiting: another run is writing into ")));
+    assert!(waiting.try_wait().expect("a status").is_none(), "it waits");
+    drop(lock);
+    assert!(lines.any(|line| line.contains("(3 files written, ")));
+    assert!(waiting.wait().expect("a status").success());
+}
+
+/// The issue of two hooks at once: both ended well, and left what the next run refused.
+#[test]
+fn of_two_runs_at_once_each_leaves_a_tree_that_the_next_one_knows() {
+    for round in 0..6 {
+        let scratch = Scratch::with_worked_example();
+        copy(&scratch.path("hub"), &scratch.path("other"));
+        scratch.raise_the_limit("other/limits.yaml");
+        let spawn = |input: &str| {
+            let mut command = scratch.command(&["render", input, "-o", "rendered", "-q"]);
+            command.spawn().expect("a process")
+        };
+        let runs = [spawn("hub"), spawn("other"), spawn("hub")];
+        for mut run in runs {
+            assert!(run.wait().expect("a status").success(), "round {round}");
+        }
+        scratch.run(&RENDER).exits(0);
+        scratch
+            .run(&["render", "hub", "-o", "rendered", "--check"])
+            .exits(0);
+    }
 }

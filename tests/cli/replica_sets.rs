@@ -448,13 +448,20 @@ fn a_tree_of_sets_is_compared_with_what_is_rendered() {
     let scratch = Scratch::with_worked_example();
     render(&scratch, &[]).exits(0);
     scratch
-        .run(&["diff", "hub", "--base", "rendered", "--work-kind", "replica-set"])
+        .run(&[
+            "diff",
+            "hub",
+            "--base-tree",
+            "rendered",
+            "--work-kind",
+            "replica-set",
+        ])
         .exits(0);
     scratch.edit("hub/limits.yaml", "limit: 100", "limit: 7");
     let run = scratch.run(&[
         "diff",
         "hub",
-        "--base",
+        "--base-tree",
         "rendered",
         "--work-kind",
         "replica-set",
@@ -473,7 +480,7 @@ fn a_tree_of_sets_is_compared_with_what_is_rendered() {
         "{text}"
     );
     // What the other kind would write is another thing.
-    let run = scratch.run(&["diff", "hub", "--base", "rendered", "--format", "json", "-q"]);
+    let run = scratch.run(&["diff", "hub", "--base-tree", "rendered", "--format", "json", "-q"]);
     let report: Value = serde_json::from_str(&run.exits(1).stdout).expect("JSON");
     let summary = report["summary"].to_string();
     assert!(summary.contains("removed"), "{summary}");

@@ -333,13 +333,14 @@ fn diff_says_so_of_whatever_it_compares_with() {
     let scratch = with_route();
     copy(&scratch.path("hub"), &scratch.path("before"));
     render(&scratch, &[]).exits(0);
-    let diff = |base: &str| scratch.run(&["diff", "hub", "--base", base]);
+    let diff = |[option, base]: [&str; 2]| scratch.run(&["diff", "hub", option, base]);
+    let bases = [["--base-tree", "rendered"], ["--base-dir", "before"]];
     scratch.remove("hub/route.yaml");
-    for base in ["rendered", "before"] {
+    for base in bases {
         diff(base).exits(1).does_not_say("rbac/narrowed");
     }
     without_routes(&scratch, "");
-    for base in ["rendered", "before"] {
+    for base in bases {
         let run = diff(base);
         run.exits(3)
             .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose")
@@ -353,7 +354,7 @@ fn diff_says_so_of_whatever_it_compares_with() {
         &scratch,
         "\"retainedResources\": [{\"group\": \"gateway.networking.k8s.io\", \"resource\": \"httproutes\"}], ",
     );
-    for base in ["rendered", "before"] {
+    for base in bases {
         diff(base).exits(1).does_not_say("rbac/narrowed");
     }
 }

@@ -267,7 +267,15 @@ fn without_any_route_it_is_explained_what_any_route_will_get() {
     assert!(!explained.stdout.contains("No policy"), "{}", explained.stdout);
     copy(&scratch.path("hub"), &scratch.path("before/hub"));
     scratch.edit("hub/policies.yaml", "limit: 1,", "limit: 3,");
-    let run = scratch.run(&["diff", "hub", "--base", "before/hub", "-q", "--format", "json"]);
+    let run = scratch.run(&[
+        "diff",
+        "hub",
+        "--base-dir",
+        "before/hub",
+        "-q",
+        "--format",
+        "json",
+    ]);
     run.exits(1);
     let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
     let changes = report["effectiveChanges"].to_string();

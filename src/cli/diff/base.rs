@@ -1,11 +1,15 @@
-//! What `diff` compares with: which of directory, rendered tree and revision somebody means, and reading it.
+//! What `diff` compares with: a Git revision, another input or a rendered tree, and reading it.
 //!
-//! Owns: that choice, and what is said of a base that is not whole. Flows in: `--base`. Flows out: a [`Base`], and
-//! what it renders to. Must not know: how sides are compared.
+//! Owns: the options for it, one for each, and what is said of a base that is not whole. Flows in: those options.
+//! Flows out: a [`Base`], and what it renders to. Must not know: how sides are compared.
+//!
+//! The option alone says which of the three a word means, never what happens to lie on the disk: whoever opens a pull
+//! request chooses the names in its checkout, also that of a directory called like the base.
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::{Code, Findings, Place, Severity, Warnings, counted};
+use clap::Args;
+use spokewright::diagnostic::{Code, Findings, Place, Severity, Warnings, counted, shell_word};
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, Before, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
@@ -18,6 +22,25 @@ use crate::cli::options::ReadOptions;
 use crate::cli::show;
 use crate::cli::speech::Speech;
 use crate::cli::status::Status;
+
+/// Which base somebody means. At most one of them is there.
+#[derive(Debug, Args)]
+pub(super) struct BaseOptions {
+    /// Compare with this Git revision [default: HEAD]
+    #[arg(long, value_name = "GIT-REV", group = GROUP_OF_BASES, help_heading = "Comparison")]
+    base: Option<String>,
+
+    /// Compare with another input
+    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES, help_heading = "Comparison")]
+    base_dir: Option<PathBuf>,
+
+    /// Compare with a rendered tree
+    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES, help_heading = "Comparison")]
+    base_tree: Option<PathBuf>,
+}
+
+/// How the options are told apart from others, which cannot go with them.
+pub(super) const GROUP_OF_BASES: &str = "a-base";
 
 /// What the work tree is compared with, before it is rendered.
 pub(super) enum Base {
@@ -125,38 +148,104 @@ impl Input {
     }
 }
 
-/// Which of directory, rendered tree and revision `base` is; the last commit where nobody says.
-pub(super) fn find_base(base: Option<&str>, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
-    let Some(base) = base else {
-        return git_base(request, "HEAD");
-    };
-    let path = Path::new(base);
-    if base.is_empty() {
-        return Err(usage(
-            "`--base` is empty",
-            "name a rendered tree, an input directory or a Git revision",
-        ));
+impl BaseOptions {
+    /// What they name; the last commit where they name nothing.
+    pub(super) fn find(&self, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
+        if let Some(path) = &self.base_tree {
+            return tree_base(path);
+        }
+        if let Some(path) = &self.base_dir {
+            return directory_base(path, request, options);
+        }
+        let Some(revision) = &self.base else {
+            return git_base(request, "HEAD");
+        };
+        if revision.is_empty() {
+            return Err(usage(
+                "`--base` is empty",
+                "name a Git revision, such as `--base HEAD`",
+            ));
+        }
+        refuse_path(revision)?;
+        git_base(request, revision)
     }
+
+    /// As they were typed, with nothing of a shell: an option and its value.
+    pub(super) fn words(&self) -> (&'static str, String) {
+        match (&self.base_tree, &self.base_dir) {
+            (Some(path), _) => ("--base-tree", path.display().to_string()),
+            (None, Some(path)) => ("--base-dir", path.display().to_string()),
+            (None, None) => ("--base", self.base.clone().unwrap_or_else(|| "HEAD".to_owned())),
+        }
+    }
+}
+
+/// A word that names both a path and a revision means neither: the one who reads the answer may have the other in mind.
+fn refuse_path(revision: &str) -> Result<(), Stop> {
+    let path = Path::new(revision);
+    // A link to nothing has the name as well.
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let word = shell_word(revision);
+    let (what, instead) = if output::is_tree(path) {
+        (
+            "rendered tree",
+            format!("the rendered tree is `--base-tree {word}`"),
+        )
+    } else if path.is_dir() {
+        ("directory", format!("the input in it is `--base-dir {word}`"))
+    } else {
+        ("file", "another input is `--base-dir DIR`".to_owned())
+    };
+    // Git's own way to say that a name is a commit, whatever else is called so (gitrevisions(7)).
+    let commit = shell_word(&format!("{revision}^{{commit}}"));
+    Err(usage(
+        &format!("`{revision}` is a {what} here, and `--base` takes a Git revision"),
+        &format!("{instead}; a revision of that name is `--base {commit}`"),
+    ))
+}
+
+fn tree_base(path: &Path) -> Result<Base, Stop> {
+    let shown = path.display();
     if output::is_tree(path) {
         return Ok(Base::Tree(path.to_owned()));
     }
-    if path.is_dir() {
-        say_if_same(request, path, options);
-        return Ok(Base::Input(Input::Directory(path.to_owned())));
-    }
-    if path.is_file() {
+    Err(if path.is_dir() {
+        usage(
+            &format!("`{shown}` is no rendered tree: it has no `{}`", output::INVENTORY),
+            &format!(
+                "copy a rendered tree with its hidden files: many tools leave them out; an input is `--base-dir {}`",
+                shell_word(&shown.to_string())
+            ),
+        )
+    } else {
+        usage(
+            &format!("there is no directory `{shown}`"),
+            "name a rendered tree: `--base-tree DIR`",
+        )
+    })
+}
+
+fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
+    let shown = path.display();
+    if output::is_tree(path) {
         return Err(usage(
-            &format!("`{base}` is a file"),
-            "name a directory or a Git revision: `--base DIR`",
+            &format!("`{shown}` is a rendered tree: it has a `{}`", output::INVENTORY),
+            &format!(
+                "compare with it: `--base-tree {}`",
+                shell_word(&shown.to_string())
+            ),
         ));
     }
-    if path.is_absolute() || base.starts_with('.') {
+    if !path.is_dir() {
         return Err(usage(
-            &format!("there is no directory `{base}`"),
-            "name a rendered tree, an input directory or a Git revision",
+            &format!("there is no directory `{shown}`"),
+            "name another input: `--base-dir DIR`",
         ));
     }
-    git_base(request, base)
+    say_if_same(request, path, options);
+    Ok(Base::Input(Input::Directory(path.to_owned())))
 }
 
 /// Nothing can differ from itself, unless it is read in another state.
@@ -184,7 +273,7 @@ fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
     if request.stdin.is_some() {
         return Err(usage(
             "what comes from standard input has no older version in Git",
-            "name a directory to compare with: `--base DIR`",
+            "name another input to compare with: `--base-dir DIR`",
         ));
     }
     let here = PathBuf::from(".");
@@ -197,8 +286,8 @@ fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
 #[cfg(not(feature = "git"))]
 fn git_base(_: &Request, revision: &str) -> Result<Base, Stop> {
     Err(usage(
-        &format!("`{revision}` is no directory, and this spokewright was built without `git`"),
-        "name a directory to compare with: `--base DIR`",
+        &format!("this spokewright was built without `git`, and cannot read the revision `{revision}`"),
+        "name another input to compare with: `--base-dir DIR`, or a rendered tree: `--base-tree DIR`",
     ))
 }
 

@@ -312,6 +312,7 @@ fn a_run_that_finds_nothing_to_do_takes_no_step_at_all() {
     let options = Options {
         force: true,
         check: true,
+        ..Options::default()
     };
     write_with(&Failing::after(0, Failure::Killed), root.path(), &new(), options).unwrap();
 }

@@ -94,9 +94,9 @@ proptest! {
         prop_assume!(snapshot(&outside) == untouched);
         let record = Inventory::read(&root.join(INVENTORY)).unwrap().unwrap_or_default();
         let before = snapshot(&root);
-        let check = write_with(&Unsynced, &root, &second, Options { force, check: true }).unwrap();
+        let check = write_with(&Unsynced, &root, &second, Options { force, check: true, ..Options::default() }).unwrap();
         prop_assert_eq!(&snapshot(&root), &before);
-        let result = write_with(&Unsynced, &root, &second, Options { force, check: false });
+        let result = write_with(&Unsynced, &root, &second, Options { force, check: false, ..Options::default() });
         let after = snapshot(&root);
         prop_assert_eq!(snapshot(&outside), untouched);
         match result {

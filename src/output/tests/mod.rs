@@ -157,6 +157,7 @@ pub(super) fn forced(root: &Path, tree: &Files) -> Result<Summary, OutputError> 
         Options {
             force: true,
             check: false,
+            ..Options::default()
         },
     )
 }
@@ -169,6 +170,7 @@ pub(super) fn checked(root: &Path, tree: &Files) -> Result<Summary, OutputError>
         Options {
             force: false,
             check: true,
+            ..Options::default()
         },
     )
 }

@@ -349,6 +349,7 @@ fn a_tree_that_breaks_its_rules_is_refused_before_anything_is_written() {
             Options {
                 force: true,
                 check: false,
+                ..Options::default()
             },
         ) {
             Err(OutputError::Tree { fault, .. }) => assert_eq!(fault, wanted, "{paths:?}"),

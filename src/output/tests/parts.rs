@@ -136,6 +136,7 @@ fn check_compares_a_part_with_its_own_files_only() {
     let options = Options {
         check: true,
         force: false,
+        ..Options::default()
     };
     let check = |part: usize| {
         let part = Part::of(&changed, PARTS[part]);
