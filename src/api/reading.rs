@@ -34,7 +34,7 @@ impl ReadFailure {
 /// [`ReadFailure`] when it is no YAML, or has several documents.
 pub(super) fn read(text: &str) -> Result<Value, ReadFailure> {
     kube_yaml::read_document(text, &Limits::default()).map_err(|error| ReadFailure {
-        message: error.message,
+        message: error.message.into_owned(),
         range: error.range,
     })
 }

@@ -7,7 +7,7 @@ use apimachinery::pointer::dotted;
 use crd_schema::{Violation, ViolationKind};
 use serde_json::Value;
 
-use crate::diagnostic::{Code, Finding, nearest};
+use crate::diagnostic::{Code, Finding, nearest, shell_name};
 use crate::object::Object;
 
 /// More known fields than this are not listed in a help line.
@@ -159,8 +159,8 @@ fn finding(violation: &Violation, object: &Object) -> Finding {
             .collect();
         let kind = object.kind.to_lowercase();
         format!(
-            "`kubectl explain {kind}.{}` says what belongs here",
-            fields.join(".")
+            "`kubectl explain {}` says what belongs here",
+            shell_name(&format!("{kind}.{}", fields.join(".")))
         )
     });
     let mut finding = Finding::new(code, place, subject).help(help);

@@ -12,7 +12,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{self, Code, Finding, Findings, Place, Severity, counted, shell_word};
+use spokewright::diagnostic::{
+    self, Code, Finding, Findings, Place, Severity, counted, shell_path, shell_word,
+};
 use spokewright::output::{self, Earlier};
 use spokewright::pipeline::{Before, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
@@ -317,7 +319,7 @@ impl Diff {
     fn command(&self, option: &str, value: &str) -> String {
         let mut words = vec!["spokewright".to_owned(), "diff".to_owned()];
         let named = self.options.paths.iter().filter(|path| path.as_os_str() != ".");
-        words.extend(named.map(|path| shell_word(&path.display().to_string())));
+        words.extend(named.map(|path| shell_path(&path.display().to_string())));
         let ours = self.options.state_option().iter().chain(self.work_kind.words());
         words.extend(ours.map(|word| (*word).to_owned()));
         words.extend([option.to_owned(), shell_word(value)]);

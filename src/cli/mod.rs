@@ -32,6 +32,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use spokewright::diagnostic::whole_line;
 use status::Status;
 
 const AFTER_HELP: &str = "\
@@ -87,7 +88,17 @@ pub(crate) fn main() -> ExitCode {
             } else {
                 Status::Done
             };
-            let _ = error.print();
+            // clap quotes arguments as they are, and a hook passes names of files: one that would be shown otherwise
+            // costs the message its line ends and colors.
+            let is_as_shown = |argument: std::ffi::OsString| {
+                let argument = argument.to_string_lossy();
+                whole_line(&argument) == argument
+            };
+            if std::env::args_os().all(is_as_shown) {
+                let _ = error.print();
+            } else {
+                show::line(&error.render().to_string());
+            }
             status
         }
     });

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spokewright::diagnostic::{counted, shell_word};
+use spokewright::diagnostic::{counted, shell_path};
 use spokewright::output::{self, ChangeKind, Summary};
 use spokewright::pipeline::{CONFIG_NAME, Loaded};
 
@@ -27,9 +27,12 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
     let directory = word(&loaded.output);
     show::calm(
         &format!(
-            "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub\n      \
-             `spokewright diff` then says what a change does to every cluster"
+            "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub"
         ),
+        speech,
+    );
+    show::calm(
+        "      `spokewright diff` then says what a change does to every cluster",
         speech,
     );
 }
@@ -81,14 +84,18 @@ pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
         .hub
         .objects
         .of_kind(ocm_placement::GROUP, "PlacementDecision");
-    let line = if decisions.is_empty() {
-        "next: add what the hub decides by:\n      \
-         `kubectl get placement,managedcluster,managedclusterset,managedclustersetbinding -A -o yaml`"
+    let lines = if decisions.is_empty() {
+        [
+            "next: add what the hub decides by:",
+            "      `kubectl get placement,managedcluster,managedclusterset,managedclustersetbinding -A -o yaml`",
+        ]
     } else {
-        "the PlacementDecisions of the input hold as they are; `spokewright render` takes them\n\
-         next: to evaluate, add the Placements: `kubectl get placement -A -o yaml`"
+        [
+            "the PlacementDecisions of the input hold as they are; `spokewright render` takes them",
+            "next: to evaluate, add the Placements: `kubectl get placement -A -o yaml`",
+        ]
     };
-    say(loaded, "placement", line, speech);
+    say(loaded, "placement", &lines, speech);
 }
 
 /// Where the input has no policy.
@@ -96,7 +103,9 @@ pub(crate) fn without_policies(loaded: &Loaded, speech: Speech) {
     say(
         loaded,
         "policies",
-        "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in the input",
+        &[
+            "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in the input",
+        ],
         speech,
     );
 }
@@ -106,7 +115,7 @@ pub(crate) fn without_statuses(loaded: &Loaded, speech: Speech) {
     say(
         loaded,
         "status",
-        "next: `spokewright check` says what is missing for a rendering",
+        &["next: `spokewright check` says what is missing for a rendering"],
         speech,
     );
 }
@@ -116,25 +125,29 @@ pub(crate) fn without_nodes(loaded: &Loaded, speech: Speech) {
     say(
         loaded,
         "graph",
-        "nothing to draw: the input has no GatewayClass, Gateway, route or policy\n\
-         next: `spokewright check` says what is missing for a rendering",
+        &[
+            "nothing to draw: the input has no GatewayClass, Gateway, route or policy",
+            "next: `spokewright check` says what is missing for a rendering",
+        ],
         speech,
     );
 }
 
-/// `line`, or what explains more: that nothing at all was read.
-fn say(loaded: &Loaded, command: &str, line: &str, speech: Speech) {
-    if loaded.hub.objects.is_empty() {
-        show::calm(
-            &format!(
-                "no Kubernetes object was read\n\
-                 next: name the directory of the hub, as in `spokewright {command} hub`; `-v` says which files were read"
-            ),
-            speech,
-        );
-    } else {
-        show::calm(line, speech);
+/// `lines`, or what explains more: that nothing at all was read.
+fn say(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
+    if !loaded.hub.objects.is_empty() {
+        for line in lines {
+            show::calm(line, speech);
+        }
+        return;
     }
+    show::calm("no Kubernetes object was read", speech);
+    show::calm(
+        &format!(
+            "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` says which files were read"
+        ),
+        speech,
+    );
 }
 
 /// A command over the same input.
@@ -150,7 +163,7 @@ fn word(path: &Path) -> String {
     let parts = path
         .components()
         .filter(|part| *part != std::path::Component::CurDir);
-    shell_word(&parts.collect::<PathBuf>().display().to_string())
+    shell_path(&parts.collect::<PathBuf>().display().to_string())
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, junit,
-    shell_word, wrapped_hanging,
+    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, json_text, junit,
+    shell_path, whole_line, wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
 use spokewright::{Objects, PassedOver};
@@ -22,9 +22,16 @@ const MOST_KINDS: usize = 5;
 /// How far the further lines of a wrapped one stand in.
 const HANG: usize = 2;
 
-/// One line on stderr; that nobody reads it is no error.
+/// One line on stderr, whatever it quotes; that nobody reads it is no error.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", whole_line(text));
+}
+
+/// An empty line on stderr.
+pub(crate) fn blank(speech: Speech) {
+    if speech.is_calm() {
+        line("");
+    }
 }
 
 /// Why a command ended, and the status for it.
@@ -56,11 +63,12 @@ fn wrapping(text: &str) {
     if !std::io::stderr().is_terminal() {
         return line(text);
     }
-    for row in text.lines() {
-        let indented = row.len().saturating_sub(row.trim_start().len());
-        let hang = " ".repeat(indented.saturating_add(HANG));
-        let rows = wrapped_hanging(row, width(), width().saturating_sub(hang.len()));
-        line(&rows.join(&format!("\n{hang}")));
+    let text = whole_line(text);
+    let indented = text.len().saturating_sub(text.trim_start().len());
+    let hang = " ".repeat(indented.saturating_add(HANG));
+    let rows = wrapped_hanging(&text, width(), width().saturating_sub(hang.len()));
+    for (number, row) in rows.into_iter().enumerate() {
+        line(&format!("{}{row}", if number == 0 { "" } else { &hang }));
     }
 }
 
@@ -163,7 +171,7 @@ pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
                 "are Helm charts, whose templates are",
             ),
         };
-        let first = shell_word(first);
+        let first = shell_path(first);
         let line =
             format!("{charts} {are} not read: `helm template {first} | spokewright render -` renders them");
         calm(&line, speech);
@@ -216,9 +224,7 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
 
 /// A report as JSON text with a final newline.
 pub(crate) fn json(report: &impl serde::Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
-    text.push('\n');
-    text
+    json_text(report).unwrap_or_default()
 }
 
 /// Whether to colour (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the

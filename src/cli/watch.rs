@@ -67,7 +67,8 @@ pub(crate) fn watch(
                 break changes;
             }
         };
-        show::calm(&format!("\n{}; {doing} again", changed(&changes)), speech);
+        show::blank(speech);
+        show::calm(&format!("{}; {doing} again", changed(&changes)), speech);
     }
 }
 

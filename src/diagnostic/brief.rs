@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use super::github::origin;
 use super::text::counted;
-use super::visible::one_line;
+use super::visible::{Lines, one_line};
 use super::{Finding, Findings, Locate, Severity};
 
 /// Characters of a message, or of a help line, that are shown.
@@ -50,7 +50,7 @@ impl Brief {
         } else {
             Severity::Warning
         };
-        let mut text = String::new();
+        let mut text = Lines::default();
         for finding in findings
             .iter()
             .filter(|finding| finding.counts_as(severity))
@@ -70,27 +70,29 @@ impl Brief {
             }
         }
         if !more.is_empty() {
-            let _ = writeln!(text, "and {}: `spokewright check` lists them", more.join(" and "));
+            text.push(format_args!(
+                "and {}: `spokewright check` lists them",
+                more.join(" and ")
+            ));
         }
-        text
+        text.into_text()
     }
 }
 
-fn line(text: &mut String, finding: &Finding, locate: &dyn Locate) {
-    let _ = write!(
-        text,
+fn line(text: &mut Lines, finding: &Finding, locate: &dyn Locate) {
+    let mut line = format!(
         "{}[{}]: {}",
         finding.severity.as_str(),
         finding.code.name(),
         one_line(&finding.message, LONGEST)
     );
     if let Some(origin) = origin(&finding.place, locate) {
-        let _ = write!(text, " ({})", one_line(&origin, LONGEST));
+        let _ = write!(line, " ({})", one_line(&origin, LONGEST));
     }
     if let Some(help) = &finding.help {
-        let _ = write!(text, "; help: {}", one_line(help, LONGEST));
+        let _ = write!(line, "; help: {}", one_line(help, LONGEST));
     }
-    text.push('\n');
+    text.push(line);
 }
 
 #[cfg(test)]

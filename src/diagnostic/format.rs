@@ -42,9 +42,18 @@ impl Format {
 }
 
 fn document(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(document)?;
-    out.write_all(json_escaped(text).as_bytes())?;
-    out.write_all(b"\n")
+    out.write_all(json_text(document)?.as_bytes())
+}
+
+/// A document as indented JSON with a final newline: the only way in which JSON is printed. Whatever could steer a
+/// terminal, hide in it or be obeyed by a log is an escape in it.
+///
+/// # Errors
+/// Where the document cannot be JSON: a key that is no string.
+pub fn json_text(document: &impl Serialize) -> serde_json::Result<String> {
+    let mut text = json_escaped(serde_json::to_string_pretty(document)?);
+    text.push('\n');
+    Ok(text)
 }
 
 #[cfg(test)]

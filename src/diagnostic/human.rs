@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
+use super::secrecy::Secrecy;
 use super::text::wrapped_hanging;
 use super::visible::{Excerpt, columns, one_line};
 use super::{Finding, FindingCounts, Findings, Locate, Place, Severity, Span};
@@ -186,7 +187,7 @@ impl Page<'_> {
             (gutter, &arrow),
             (plain, &format!("{path}:{}:{}", span.line, span.column)),
         ]);
-        if is_in_secret(span) {
+        if Secrecy::new(span.text).covers(span.start) {
             if !label.is_empty() {
                 self.remark("note", &label);
             }
@@ -255,35 +256,6 @@ impl Page<'_> {
             }
         }
     }
-}
-
-/// Whether a span is in a document with a Secret, whose text is never shown: logs of a CI system are read by more people
-/// than the repository. A document ends at a line with three dashes; a stream of JSON may be one document.
-fn is_in_secret(span: &Span<'_>) -> bool {
-    let before = span.text.get(..span.start).unwrap_or_default();
-    let after = span.text.get(span.start..).unwrap_or_default();
-    let start = before.rfind("\n---").map_or(0, |border| border.saturating_add(1));
-    let rest = span.text.len().saturating_sub(after.len());
-    let end = after
-        .find("\n---")
-        .map_or(span.text.len(), |border| rest.saturating_add(border));
-    let document = span.text.get(start..end).unwrap_or(span.text);
-    // A Gateway may name kind Secret, too, and holds no data.
-    has_entry(document, "kind", "Secret")
-        && (has_entry(document, "data", "") || has_entry(document, "stringData", ""))
-}
-
-/// Whether a key stands anywhere in a document, in block or flow style, with a value that begins with this word.
-fn has_entry(document: &str, key: &str, word: &str) -> bool {
-    let is_quote = |letter: char| letter == '"' || letter == '\'' || letter.is_whitespace();
-    document.match_indices(key).any(|(position, found)| {
-        let after = document
-            .get(position.saturating_add(found.len())..)
-            .unwrap_or_default();
-        let value = after.trim_start_matches(is_quote).strip_prefix(':');
-        let rest = value.and_then(|value| value.trim_start_matches(is_quote).strip_prefix(word));
-        rest.is_some_and(|rest| word.is_empty() || !rest.starts_with(|letter: char| letter.is_alphanumeric()))
-    })
 }
 
 /// The colors of one finding.

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use super::github::{explanation, origin};
 use super::position::resolve;
 use super::text::counted;
-use super::visible::one_line;
+use super::visible::{one_line, whole_line};
 use super::{CODES, Code, Finding, Findings, Locate, Severity};
 
 /// The findings as a JUnit document.
@@ -107,10 +107,10 @@ fn listed(findings: &[&Finding], locate: &dyn Locate) -> String {
         let message = explained.next().unwrap_or_default();
         let severity = finding.severity.as_str();
         lines.push(match origin(&finding.place, locate) {
-            Some(origin) => format!("{origin}: {severity}: {message}"),
+            Some(origin) => whole_line(&format!("{origin}: {severity}: {message}")),
             None => format!("{severity}: {message}"),
         });
-        lines.extend(explained.map(|line| format!("  {line}")));
+        lines.extend(explained.map(|line| whole_line(&format!("  {line}"))));
     }
     lines.join("\n")
 }

@@ -24,6 +24,7 @@ mod nearest;
 // Words, and text that cannot harm a terminal.
 mod visible;
 
+mod secrecy;
 mod text;
 
 mod position;
@@ -49,7 +50,7 @@ pub(crate) use broken::broken;
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label};
 pub use findings::{Findings, SeverityOverride, Warnings};
-pub use format::Format;
+pub use format::{Format, json_text};
 pub use human::Human;
 pub(crate) use json::API_VERSION;
 pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};
@@ -57,10 +58,12 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
+pub(crate) use secrecy::Secrecy;
 pub use severity::Severity;
 pub use summary::FindingCounts;
 pub use suppressed::{Suppressed, SuppressedBy};
+pub(crate) use text::shell_name;
 pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
-pub use text::{counted, first_items, shell_word, wrapped, wrapped_hanging};
-pub(crate) use visible::json_escaped;
-pub(crate) use visible::one_line;
+pub use text::{counted, first_items, shell_path, shell_word, wrapped, wrapped_hanging};
+pub use visible::whole_line;
+pub(crate) use visible::{Lines, not_a_command, one_line};

@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use super::visible::columns;
+use super::visible::{columns, is_printed_as_it_is};
 
 /// What stands between two columns of a table.
 pub(crate) const GAP: &str = "  ";
@@ -144,8 +144,50 @@ pub fn shell_word(text: &str) -> String {
     };
     if !text.is_empty() && text.bytes().enumerate().all(is_plain) {
         text.to_owned()
-    } else {
+    } else if is_printed_as_it_is(text) {
         format!("'{}'", text.replace('\'', r"'\''"))
+    } else {
+        dollar_quoted(text)
+    }
+}
+
+/// The same of what would not be printed as it is: only here can each byte be written by its number (POSIX.1-2024, Shell
+/// Command Language, 2.2.4 Dollar-Single-Quotes).
+fn dollar_quoted(text: &str) -> String {
+    let mut word = String::from("$'");
+    for character in text.chars() {
+        match character {
+            '\'' | '\\' => word.extend(['\\', character]),
+            ' '..='~' if character != '[' => word.push(character),
+            _ => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    word.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+        }
+    }
+    word.push('\'');
+    word
+}
+
+/// A path as an argument: one that begins with a dash is no option.
+#[must_use]
+pub fn shell_path(path: &str) -> String {
+    if path.starts_with('-') {
+        shell_word(&format!("./{path}"))
+    } else {
+        shell_word(path)
+    }
+}
+
+/// A name as an argument that is no option, either: nothing behind it is.
+#[must_use]
+pub(crate) fn shell_name(name: &str) -> String {
+    let word = shell_word(name);
+    if name.starts_with('-') {
+        format!("-- {word}")
+    } else {
+        word
     }
 }
 
@@ -315,7 +357,24 @@ mod tests {
         assert_eq!(wrapped("日本 日本", 8), ["日本", "日本"]);
     }
 
+    #[test]
+    fn what_would_not_be_printed_as_it_is_is_written_by_its_bytes() {
+        assert_eq!(shell_word("a\nb'\\"), r"$'a\012b\'\\'");
+        assert_eq!(shell_word("\u{202e}é"), r"$'\342\200\256\303\251'");
+        assert_eq!(shell_word("##[x]"), r"$'##\133x]'");
+        assert_eq!(shell_path("-rf"), "./-rf");
+        assert_eq!(shell_path("-a b"), "'./-a b'");
+        assert_eq!(shell_name("--kubeconfig=x"), "-- '--kubeconfig=x'");
+    }
+
     proptest! {
+        #[test]
+        fn a_word_in_a_line_is_the_word_that_was_made(text in "(##\\[|['\\\\`$ -]|\\PC|[\\x01-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}]){0,20}") {
+            let word = shell_word(&text);
+            prop_assert!(is_printed_as_it_is(&word), "{:?}", word);
+            prop_assert!(!word.starts_with('-'), "{:?}", word);
+        }
+
         #[test]
         fn nothing_is_lost_and_only_single_words_are_too_long(text in "[ab` /é]{0,60}", room in 0_usize..20) {
             let lines = wrapped(&text, room);

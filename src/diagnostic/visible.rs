@@ -1,10 +1,14 @@
 //! Makes foreign text fit to be shown: nothing in the input may steer a terminal or hide in it.
 //!
-//! Owns: which characters are replaced, how wide a character is, and the cut-out of a line around a span.
-//! Flows in: text of the input, a [`Span`]. Flows out: one line of printable text of bounded width.
+//! Owns: which characters are replaced, how wide a character is, the lines of a text for people ([`Lines`]), and the
+//! cut-out of a line around a span.
+//! Flows in: text of the input, a [`Span`]. Flows out: printable lines.
 //! Must not know: findings, colors.
+//!
+//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` behind any blanks, and
+//! `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -12,6 +16,9 @@ use super::Span;
 
 /// Stands where something was cut off.
 const ELLIPSIS: &str = "...";
+
+/// What makes a command of what follows it, wherever it stands in a line.
+const MARKER: &str = "##[";
 
 /// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
 const TAB: &str = "    ";
@@ -40,6 +47,11 @@ fn shown(character: char) -> char {
     }
 }
 
+/// Whether a line shows `text` unchanged.
+pub(super) fn is_printed_as_it_is(text: &str) -> bool {
+    text.chars().all(|character| shown(character) == character) && !text.contains(MARKER)
+}
+
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
 #[must_use]
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
@@ -57,13 +69,71 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
         }
         previous = character;
     }
+    without_marker(line)
+}
+
+/// `line` without the marker that makes a command of what follows it; as wide as before.
+fn without_marker(line: String) -> String {
+    if line.contains(MARKER) {
+        line.replace(MARKER, "#\u{fffd}[")
+    } else {
+        line
+    }
+}
+
+/// `text` as a line of its own: uncut, safe to print, and not a command to whoever reads the log.
+#[must_use]
+pub fn whole_line(text: &str) -> String {
+    not_a_command(one_line(text, usize::MAX))
+}
+
+/// `line` as a log shows it and does not obey it; as wide as before.
+pub(crate) fn not_a_command(line: String) -> String {
+    let mut line = without_marker(line);
+    let start = line.len().saturating_sub(line.trim_start().len());
+    if line.get(start..).is_some_and(|rest| rest.starts_with("::")) {
+        line.replace_range(start..start.saturating_add(1), "\u{fffd}");
+    }
     line
+}
+
+/// A text for people as it grows, line by line. No line can be added that is two, that steers a terminal, or that a
+/// log obeys: whatever stands in it may come from the input.
+#[derive(Debug, Default)]
+pub(crate) struct Lines(String);
+
+impl Lines {
+    /// Appends one line.
+    pub(crate) fn push(&mut self, line: impl Display) {
+        self.0.push_str(&whole_line(&line.to_string()));
+        self.0.push('\n');
+    }
+
+    /// Appends an empty line.
+    pub(crate) fn blank(&mut self) {
+        self.0.push('\n');
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text, with its last line end.
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
 }
 
 /// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
 /// has none of them but line ends, so the document stays the same.
 pub(crate) fn json_escaped(json: String) -> String {
     let harmless = |character: char| character == '\n' || shown(character) == character;
+    let json = if json.contains(MARKER) {
+        // Only a string can hold it.
+        json.replace(MARKER, "#\\u0023[")
+    } else {
+        json
+    };
     if json.chars().all(harmless) {
         return json;
     }
@@ -127,12 +197,14 @@ impl Excerpt {
         let spanned = floor_boundary(after, span.end.saturating_sub(start));
         let (inside, after) = after.split_at(spanned);
 
-        Self::fit(
+        let mut excerpt = Self::fit(
             &Shown::new(before, cut_before),
             inside,
             &Shown::new(after, cut_after),
             room,
-        )
+        );
+        excerpt.line = without_marker(excerpt.line);
+        excerpt
     }
 
     /// Shortens what is too wide: first on the right, then on the left, then the span itself.
@@ -298,6 +370,31 @@ mod tests {
             prop_assert!(columns(&excerpt.line) <= room.max(12), "{:?}", excerpt);
             prop_assert!(excerpt.caret + excerpt.width <= room.max(12) + 1, "{:?}", excerpt);
             prop_assert!(!excerpt.line.contains(char::is_control), "{:?}", excerpt);
+        }
+
+        #[test]
+        fn a_line_is_one_and_neither_steers_nor_hides_nor_is_obeyed(
+            texts in proptest::collection::vec("(::|##|\\[|error|#|:|\\PC|[\\x00-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}\u{2066}\u{feff}]){0,12}", 1..4),
+        ) {
+            let mut lines = Lines::default();
+            for text in &texts {
+                lines.push(text);
+            }
+            let printed = lines.into_text();
+            prop_assert_eq!(printed.matches('\n').count(), texts.len());
+            for line in printed.lines() {
+                prop_assert!(line.chars().all(|character| shown(character) == character), "{:?}", line);
+                prop_assert!(!line.trim_start().starts_with("::") && !line.contains(MARKER), "{:?}", line);
+            }
+        }
+
+        #[test]
+        fn json_stays_what_it_was_and_holds_nothing_raw(text in "(##\\[|\\\\|\"|\\PC|[\\x00-\\x20\u{7f}-\u{a0}\u{2028}-\u{202e}\u{feff}]){0,40}") {
+            let value = serde_json::json!({text.as_str(): [text]});
+            let json = json_escaped(serde_json::to_string_pretty(&value).unwrap());
+            prop_assert!(json.chars().all(|character| character == '\n' || shown(character) == character), "{:?}", json);
+            prop_assert!(!json.contains(MARKER), "{:?}", json);
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
         }
 
         #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId, shell_path};
 use crate::source::{Document, Room, Sources};
 
 /// Fields that change objects, or add what is in no file. Images, replicas and generated ConfigMaps are for workloads.
@@ -210,7 +210,8 @@ pub(super) fn changed(
     )
     .label("changes what it lists")
     .help(format!(
-        "render what it builds: `kustomize build {directory} | spokewright render -`"
+        "render what it builds: `kustomize build {} | spokewright render -`",
+        shell_path(directory)
     ));
     Some(changing.take(3).fold(finding, |finding, other| {
         finding.related(place(other), "this one changes them, too")

@@ -12,7 +12,7 @@ use super::Hub;
 use super::table::{Table, row_ids};
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
-use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::diagnostic::{Code, Finding, Findings, nearest, shell_name};
 
 row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
@@ -104,7 +104,8 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
     match nearest(name, known.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
         None => finding.help(format!(
-            "add the GatewayClass to the input (`kubectl get gatewayclass {name} -o yaml`): it says whose Gateway this is"
+            "add the GatewayClass to the input (`kubectl get gatewayclass {} -o yaml`): it says whose Gateway this is",
+            shell_name(name)
         )),
     }
 }

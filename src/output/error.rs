@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Code, Finding, Place, shell_word};
+use crate::diagnostic::{Code, Finding, Place, shell_path};
 
 /// What stands in the way of one file, or of all files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +56,7 @@ impl Offender {
     #[must_use]
     pub fn finding(&self, root: &Path) -> Finding {
         let path = shown(root, &self.path);
-        let word = shell_word(&path);
+        let word = shell_path(&path);
         let (code, message, help) = match &self.obstacle {
             Obstacle::Edited => (
                 Code::OUTPUT_EDITED,
@@ -266,13 +266,13 @@ impl OutputError {
             }
             Self::Root { path, fault } => {
                 let shown = path.display().to_string();
-                let word = shell_word(&shown);
+                let word = shell_path(&shown);
                 let (code, help) = match fault {
                     RootFault::NotADirectory => (
                         Code::OUTPUT_NOT_A_DIRECTORY,
                         format!(
                             "name a directory with -o, or move the file away: `mv {word} {}`",
-                            shell_word(&format!("{shown}.old"))
+                            shell_path(&format!("{shown}.old"))
                         ),
                     ),
                     RootFault::Symlink => (
@@ -292,7 +292,7 @@ impl OutputError {
             }
             Self::Inventory { path, fault } => {
                 let shown = path.display().to_string();
-                let word = shell_word(&shown);
+                let word = shell_path(&shown);
                 let help = if let InventoryFault::Conflict { .. } = fault {
                     format!("take one side (`git checkout --ours -- {word}`) and render again")
                 } else {
@@ -325,7 +325,7 @@ impl OutputError {
 
     fn io_finding(&self, action: Action, path: &Path, source: &io::Error) -> Finding {
         let shown = path.display().to_string();
-        let parent = shell_word(&path.parent().unwrap_or(path).display().to_string());
+        let parent = shell_path(&path.parent().unwrap_or(path).display().to_string());
         let code = match action {
             Action::Read => Code::OUTPUT_UNREADABLE,
             Action::Write | Action::Delete => Code::OUTPUT_UNWRITABLE,
@@ -337,7 +337,7 @@ impl OutputError {
                 )
             }
             io::ErrorKind::PermissionDenied if action == Action::Read => {
-                format!("make it readable: `chmod u+r {}`", shell_word(&shown))
+                format!("make it readable: `chmod u+r {}`", shell_path(&shown))
             }
             io::ErrorKind::PermissionDenied => format!("make the directory writable: `chmod u+w {parent}`"),
             io::ErrorKind::ReadOnlyFilesystem => "name a writable directory with -o".to_owned(),
@@ -371,10 +371,10 @@ mod tests {
 
     #[test]
     fn a_pasted_help_line_names_the_file_whatever_its_name() {
-        assert_eq!(shell_word("rendered/eu-1/a.yaml"), "rendered/eu-1/a.yaml");
-        assert_eq!(shell_word("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
-        assert_eq!(shell_word(""), "''");
-        assert_eq!(shell_word("-rf"), "'-rf'");
+        assert_eq!(shell_path("rendered/eu-1/a.yaml"), "rendered/eu-1/a.yaml");
+        assert_eq!(shell_path("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
+        assert_eq!(shell_path(""), "''");
+        assert_eq!(shell_path("-rf"), "./-rf");
     }
 
     #[test]

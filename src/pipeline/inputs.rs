@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings};
+use crate::diagnostic::{
+    Code, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, shell_path,
+};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
 use crate::output::{INVENTORY, same_or_inside};
@@ -531,7 +533,11 @@ fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
             Place::Path(shown.clone()),
             format!("`{shown}` is not in Git's index"),
         )
-        .help(format!("add it: `git add {shown}`, or {}", tree.instead())),
+        .help(format!(
+            "add it: `git add {}`, or {}",
+            shell_path(&shown),
+            tree.instead()
+        )),
     )
 }
 

@@ -13,7 +13,7 @@ use super::given::GivenDecisions;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::diagnostic::{Code, Finding, Findings, nearest, shell_name, shell_word};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
@@ -164,17 +164,25 @@ impl Placing<'_> {
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
             return finding.help(format!("did you mean `{near}`?"));
         }
-        match known.iter().find(|(other, placement)| *placement == name && *other != namespace) {
+        match known
+            .iter()
+            .find(|(other, placement)| *placement == name && *other != namespace)
+        {
             Some((elsewhere, _)) => finding
-                .note(format!("namespace `{elsewhere}` has a placement of that name; it does not count here"))
+                .note(format!(
+                    "namespace `{elsewhere}` has a placement of that name; it does not count here"
+                ))
                 .help("move the placement or the Gateway: both live in one namespace"),
             None if decisions_only => finding.help(format!(
-                "add the PlacementDecisions (`kubectl get placementdecision -n {namespace} -o yaml`), or use \
-                 `--placement auto`"
+                "add the PlacementDecisions (`kubectl get placementdecision -n {} -o yaml`), or use \
+                 `--placement auto`",
+                shell_word(namespace)
             )),
             None => finding.help(format!(
-                "correct the label, or add the Placement (`kubectl get placement {name} -n {namespace} -o yaml`) or \
-                 its PlacementDecisions to the input"
+                "correct the label, or add the Placement (`kubectl get placement {} -n {} -o yaml`) or \
+                 its PlacementDecisions to the input",
+                shell_name(name),
+                shell_word(namespace)
             )),
         }
     }

@@ -3,14 +3,12 @@
 //! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
 //! width. Flows out: text. Must not know: why a policy wins.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 use super::explain::{ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart};
 use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::SourceLine;
-use crate::diagnostic::{and_more, counted, fitting_names, one_line};
+use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 
 /// Names of clusters take at least so many columns, however long what is said of them.
 const MOST_NAMES: usize = 40;
@@ -20,38 +18,35 @@ const MOST_PATHS: usize = 8;
 /// An explanation as a tree of at most `width` columns where values allow it.
 #[must_use]
 pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String {
-    let mut text = String::new();
+    let mut text = Lines::default();
     let at = explanation
         .place
         .as_ref()
         .map(|place| format!("  {}", line_of(place)))
         .unwrap_or_default();
-    let _ = writeln!(text, "{}{at}", explanation.title);
+    text.push(format_args!("{}{at}", explanation.title));
     if let Some(cluster) = &explanation.cluster {
-        let _ = writeln!(text, "  as seen on cluster {cluster}");
+        text.push(format_args!("  as seen on cluster {cluster}"));
     } else if !explanation.clusters.is_empty() {
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "  clusters: {}",
             fitting_names(&explanation.clusters, width.saturating_sub(12))
-        );
+        ));
     }
     if let Some(clusters) = &explanation.shipped_to {
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "  shipped to: {}",
             if clusters.is_empty() {
                 "no cluster".to_owned()
             } else {
                 fitting_names(clusters, width.saturating_sub(14))
             }
-        );
+        ));
     }
     if explanation.assumed {
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "  not shipped: taken to be where its Gateway is, as others deliver it"
-        );
+        ));
     }
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
@@ -60,7 +55,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
         for policy in &explanation.attached {
             let at = policy.place.as_ref();
             let at = at.map_or_else(String::new, |place| format!("  {}", line_of(place)));
-            let _ = writeln!(text, "  targeted by {}{at}", policy.title);
+            text.push(format_args!("  targeted by {}{at}", policy.title));
         }
         let attached = !explanation.attached.is_empty();
         let no_path = match (
@@ -73,24 +68,24 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             (false, true, false) => "Nothing of them holds on a path through it.",
             (false, false, _) => "No policy of the input is on any path through it.",
         };
-        let _ = writeln!(text, "\n{no_path}");
+        text.blank();
+        text.push(format_args!("{no_path}"));
     }
     for paths in &explanation.effective {
         effective_part(&mut text, paths, width);
     }
-    text
+    text.into_text()
 }
 
-fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
+fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     for condition in &policy.conditions {
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "  {}={} ({}): {}",
             condition.kind, condition.status, condition.reason, condition.message
-        );
+        ));
     }
     for target in &policy.targets {
-        let _ = writeln!(text, "  targets {target}");
+        text.push(format_args!("  targets {target}"));
     }
     let reach = &policy.reach;
     let parts = [
@@ -110,7 +105,7 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
     } else {
         parts.join(", ")
     };
-    let _ = writeln!(text, "  reaches {parts}");
+    text.push(format_args!("  reaches {parts}"));
     for winner in &policy.overridden_by {
         let at = winner
             .place
@@ -122,7 +117,7 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
         } else {
             ""
         };
-        let _ = writeln!(text, "  {} holds instead{why}{at}", winner.title);
+        text.push(format_args!("  {} holds instead{why}{at}", winner.title));
     }
     let there = policy.on_clusters.iter();
     exceptions(
@@ -131,14 +126,15 @@ fn policy_part(text: &mut String, policy: &PolicyPart, width: usize) {
         width,
     );
     if !policy.if_deleted.is_empty() {
-        let _ = writeln!(text, "\nIf it were deleted");
+        text.blank();
+        text.push(format_args!("If it were deleted"));
         for change in &policy.if_deleted {
             change_part(text, change, width);
         }
     }
 }
 
-fn change_part(text: &mut String, change: &ChangePart, width: usize) {
+fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
     labels(text, &change.labels);
     if !change.everywhere {
         on_clusters(text, &change.clusters, width);
@@ -153,18 +149,18 @@ fn change_part(text: &mut String, change: &ChangePart, width: usize) {
             .as_ref()
             .map(|from| format!(" (from {from})"))
             .unwrap_or_default();
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "    {}: {} -> {}{from}",
             setting.setting,
             value(&setting.before),
             value(&setting.after)
-        );
+        ));
     }
 }
 
-fn effective_part(text: &mut String, paths: &ExplainedPaths, width: usize) {
-    let _ = writeln!(text, "\n{} ({})", paths.kind, paths.group);
+fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
+    text.blank();
+    text.push(format_args!("{} ({})", paths.kind, paths.group));
     labels(text, &paths.labels);
     if !paths.everywhere {
         on_clusters(text, &paths.clusters, width);
@@ -173,48 +169,50 @@ fn effective_part(text: &mut String, paths: &ExplainedPaths, width: usize) {
         let room = width
             .saturating_sub(6)
             .saturating_sub(setting.setting.chars().count());
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "    {}  {}",
             setting.setting,
             value_text(&setting.value, room)
-        );
+        ));
         let at = setting
             .place
             .as_ref()
             .map(|place| format!("  {}", line_of(place)))
             .unwrap_or_default();
-        let _ = writeln!(text, "      from {}{at}", setting.key);
+        text.push(format_args!("      from {}{at}", setting.key));
     }
     for loss in &paths.overridden {
-        let _ = writeln!(text, "    overridden: {} of {}", loss.setting, loss.key);
-        let _ = writeln!(text, "      {} wins: {}", loss.by_keys.join(", "), loss.because);
+        text.push(format_args!("    overridden: {} of {}", loss.setting, loss.key));
+        text.push(format_args!(
+            "      {} wins: {}",
+            loss.by_keys.join(", "),
+            loss.because
+        ));
     }
 }
 
 /// Where something holds that does not hold on all clusters of its Gateway.
-fn on_clusters(text: &mut String, clusters: &[String], width: usize) {
+fn on_clusters(text: &mut Lines, clusters: &[String], width: usize) {
     if !clusters.is_empty() {
-        let _ = writeln!(
-            text,
+        text.push(format_args!(
             "    on {}",
             fitting_names(clusters, width.saturating_sub(7))
-        );
+        ));
     }
 }
 
 /// The paths of one result, many of them cut short.
-fn labels(text: &mut String, labels: &[String]) {
+fn labels(text: &mut Lines, labels: &[String]) {
     for label in labels.iter().take(MOST_PATHS) {
-        let _ = writeln!(text, "  {label}");
+        text.push(format_args!("  {label}"));
     }
     if let Some(more) = and_more(labels.len().saturating_sub(MOST_PATHS), "path") {
-        let _ = writeln!(text, "  {more}");
+        text.push(format_args!("  {more}"));
     }
 }
 
 /// The clusters where a policy fares otherwise, those with one message together.
-fn exceptions<'m>(text: &mut String, there: impl Iterator<Item = (&'m str, &'m str)>, width: usize) {
+fn exceptions<'m>(text: &mut Lines, there: impl Iterator<Item = (&'m str, &'m str)>, width: usize) {
     let mut by_message: Vec<(&str, Vec<String>)> = Vec::new();
     for (cluster, message) in there {
         match by_message.iter_mut().find(|(known, _)| *known == message) {
@@ -224,70 +222,68 @@ fn exceptions<'m>(text: &mut String, there: impl Iterator<Item = (&'m str, &'m s
     }
     for (message, clusters) in by_message {
         let room = width.saturating_sub(message.len()).max(MOST_NAMES);
-        let _ = writeln!(text, "  on {}: {message}", fitting_names(&clusters, room));
+        text.push(format_args!("  on {}: {message}", fitting_names(&clusters, room)));
     }
 }
 
 /// Every effective policy, and every policy's status.
 #[must_use]
 pub fn policies_text(report: &PolicyReport, width: usize) -> String {
-    let mut text = String::new();
+    let mut text = Lines::default();
     for policy in &report.policies {
         let outcome = policy
             .enforced
             .as_ref()
             .or(policy.programmed.as_ref())
             .unwrap_or(&policy.accepted);
-        let _ = writeln!(text, "{}", policy.policy);
-        let _ = writeln!(
-            text,
+        text.push(format_args!("{}", policy.policy));
+        text.push(format_args!(
             "  {}={} ({}): {}",
             outcome.kind, outcome.status, outcome.reason, outcome.message
-        );
+        ));
         if !policy.clusters.is_empty() {
-            let _ = writeln!(
-                text,
+            text.push(format_args!(
                 "  clusters: {}",
                 fitting_names(policy.clusters.iter(), width.saturating_sub(12))
-            );
+            ));
         }
         let there = policy.on_clusters.iter();
         let there = there.filter_map(|on| Some((on.cluster.as_str(), on.condition()?.message.as_str())));
         exceptions(&mut text, there, width);
     }
     if report.policies.is_empty() {
-        text.push_str("no policy in the input\n");
+        text.push("no policy in the input");
     }
     for entry in &report.effective {
         effective_entry(&mut text, entry, width);
     }
     for without in &report.without_paths {
-        let _ = writeln!(
-            text,
-            "\n{} on {}: no {} in the input, so nothing is effective there",
+        text.blank();
+        text.push(format_args!(
+            "{} on {}: no {} in the input, so nothing is effective there",
             without.kind, without.gateway, without.ends
-        );
+        ));
     }
-    text
+    text.into_text()
 }
 
-fn effective_entry(text: &mut String, entry: &EffectiveEntry, width: usize) {
+fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {
     let mut path: Vec<&str> = entry.path.iter().map(|locator| short(locator)).collect();
     if entry.any_route {
         path.push("any route that comes");
     }
-    let _ = writeln!(text, "\n{} > {}", entry.kind, path.join(" > "));
+    text.blank();
+    text.push(format_args!("{} > {}", entry.kind, path.join(" > ")));
     on_clusters(text, &entry.clusters, width);
     match (&entry.rules, &entry.rule_sources) {
         (Some(rules), Some(sources)) => {
             for (name, value) in rules {
                 let room = width.saturating_sub(4).saturating_sub(name.chars().count());
-                let _ = writeln!(text, "  {name}  {}", value_text(value, room));
-                let _ = writeln!(
-                    text,
+                text.push(format_args!("  {name}  {}", value_text(value, room)));
+                text.push(format_args!(
                     "    from {}",
                     sources.get(name).map_or("", |source| short(source))
-                );
+                ));
             }
         }
         _ => {
@@ -298,8 +294,8 @@ fn effective_entry(text: &mut String, entry: &EffectiveEntry, width: usize) {
                     .and_then(|spec| spec.pointer(pointer))
                     .unwrap_or(&Value::Null);
                 let room = width.saturating_sub(4).saturating_sub(pointer.chars().count());
-                let _ = writeln!(text, "  {pointer}  {}", value_text(value, room));
-                let _ = writeln!(text, "    from {}", short(source));
+                text.push(format_args!("  {pointer}  {}", value_text(value, room)));
+                text.push(format_args!("    from {}", short(source)));
             }
         }
     }

@@ -3,12 +3,10 @@
 //! Owns: columns, marks, the shape of the document. Flows in: the scheduler's report or explanations, a width.
 //! Flows out: text, serializable data. Must not know: how a cluster is chosen.
 
-use std::fmt::Write as _;
-
 use ocm_placement::{Bearing, Explanation, Location, Report, Stage};
 use serde::Serialize;
 
-use crate::diagnostic::{API_VERSION, GAP, Locate, fitting_names, row};
+use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, fitting_names, row};
 use crate::hub::Hub;
 use crate::placing::place_of;
 
@@ -60,57 +58,55 @@ pub fn placement_table(document: &PlacementReport, width: usize) -> String {
     }
     let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
     let room = width.saturating_sub(taken);
-    let mut text = String::new();
+    let mut text = Lines::default();
     for ([name, clusters, outcome], selected) in std::iter::once(&header).chain(&rows) {
         let selected = fitting_names(selected, room);
-        text.push_str(&row(&[name, clusters, outcome, &selected], &widths));
-        text.push('\n');
+        text.push(row(&[name, clusters, outcome, &selected], &widths));
     }
-    text
+    text.into_text()
 }
 
 /// Why each Placement has, or has not, selected a cluster.
 #[must_use]
 pub fn why_text(cluster: &str, explanations: &[Explanation], hub: &Hub, locate: &dyn Locate) -> String {
-    let mut text = String::new();
+    let mut text = Lines::default();
     let selected = explanations
         .iter()
         .filter(|explanation| explanation.selected)
         .count();
-    let _ = writeln!(
-        text,
+    text.push(format_args!(
         "{cluster}: selected by {selected} of {} Placements",
         explanations.len()
-    );
+    ));
     for explanation in explanations {
         let verdict = if explanation.selected {
             "selected"
         } else {
             "not selected"
         };
-        let _ = writeln!(
-            text,
-            "\n{}/{}: {verdict}",
+        text.blank();
+        text.push(format_args!(
+            "{}/{}: {verdict}",
             explanation.namespace, explanation.name
-        );
+        ));
         for step in &explanation.steps {
             let mark = match step.bearing {
                 Bearing::For => '+',
                 Bearing::Against => '-',
                 Bearing::Neutral => ' ',
             };
-            let _ = writeln!(text, "  {mark} {}", step.text);
+            text.push(format_args!("  {mark} {}", step.text));
             if let Some(at) = line_of(&step.at, hub, locate) {
-                let _ = writeln!(text, "      at {at}");
+                text.push(format_args!("      at {at}"));
             }
             for (at, words) in &step.related {
                 if let Some(at) = line_of(at, hub, locate) {
-                    let _ = writeln!(text, "      at {at} ({words})");
+                    text.push(format_args!("      at {at} ({words})"));
                 }
             }
         }
     }
-    text
+    text.into_text()
 }
 
 fn line_of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Option<String> {

@@ -4,7 +4,6 @@
 //! Must not know: how a status comes about.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -14,7 +13,7 @@ use super::status::{
     FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
 };
 use super::status_report::StatusReport;
-use crate::diagnostic::{GAP, and_more, counted, first_names, one_line, row, wrapped_hanging};
+use crate::diagnostic::{GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging};
 use crate::policy::Condition;
 
 /// What stands before a line that belongs to the row above.
@@ -31,31 +30,31 @@ const MAX_CLUSTERS: usize = 10;
 /// The tables, at most `width` columns wide as far as names allow.
 #[must_use]
 pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
-    let mut text = String::new();
+    let mut text = Lines::default();
     let mut rest = report.objects;
     while let Some(first) = rest.first() {
         let same = |status: &ObjectStatus| status.group == first.group;
         let (group, after) = rest.split_at(rest.iter().take_while(|status| same(status)).count());
         rest = after;
         if !text.is_empty() {
-            text.push('\n');
+            text.blank();
         }
         table(&mut text, first.group, group, width);
     }
     if text.is_empty() {
-        text.push_str("no GatewayClass or Gateway of ours, and no policy in the input\n");
+        text.push("no GatewayClass or Gateway of ours, and no policy in the input");
     }
     if let Some(works) = report.works {
-        text.push('\n');
+        text.blank();
         summary(&mut text, works, width);
     }
-    text
+    text.into_text()
 }
 
 /// Widths of the columns object, condition, status.
 struct Columns([usize; 3]);
 
-fn table(text: &mut String, group: StatusGroup, statuses: &[ObjectStatus], width: usize) {
+fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], width: usize) {
     let rows = || {
         let all = statuses.iter().flat_map(|status| &status.conditions);
         all.map(|condition| {
@@ -88,12 +87,12 @@ fn table(text: &mut String, group: StatusGroup, statuses: &[ObjectStatus], width
     }
 }
 
-fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: usize) {
+fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usize) {
     let Columns([room, ..]) = columns;
     let name = short(&status.object);
     let mut first = name.as_str();
     if name.chars().count() > *room || status.conditions.is_empty() {
-        let _ = writeln!(text, "{name}");
+        text.push(format_args!("{name}"));
         first = "";
     }
     let mut conditions = status.conditions.iter().peekable();
@@ -148,7 +147,7 @@ fn object(text: &mut String, columns: &Columns, status: &ObjectStatus, width: us
 }
 
 /// A line for each value that clusters could not read, and each reason.
-fn unknown(text: &mut String, all: &[UnknownOnCluster], width: usize) {
+fn unknown(text: &mut Lines, all: &[UnknownOnCluster], width: usize) {
     let mut alike: Vec<(&UnknownOnCluster, Vec<&str>)> = Vec::new();
     for entry in all {
         let same = |(first, _): &&mut (&UnknownOnCluster, Vec<&str>)| {
@@ -171,7 +170,7 @@ fn unknown(text: &mut String, all: &[UnknownOnCluster], width: usize) {
 }
 
 /// A line for each name and each value of it.
-fn feedback(text: &mut String, all: &[FeedbackOnCluster], width: usize) {
+fn feedback(text: &mut Lines, all: &[FeedbackOnCluster], width: usize) {
     let mut clusters: Vec<(&FeedbackOnCluster, Vec<&str>)> = Vec::new();
     for entry in all {
         let same = |(first, _): &&mut (&FeedbackOnCluster, Vec<&str>)| {
@@ -205,7 +204,7 @@ fn feedback(text: &mut String, all: &[FeedbackOnCluster], width: usize) {
     }
 }
 
-fn on_clusters(text: &mut String, there: &OnCluster, clusters: &str, width: usize) {
+fn on_clusters(text: &mut Lines, there: &OnCluster, clusters: &str, width: usize) {
     let Some(Condition {
         kind,
         status,
@@ -219,7 +218,7 @@ fn on_clusters(text: &mut String, there: &OnCluster, clusters: &str, width: usiz
     below(text, &format!("on {clusters}: "), &words, width);
 }
 
-fn summary(text: &mut String, works: &WorkSummary, width: usize) {
+fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
     let counts = |is_planned: bool| {
         let mut counts: BTreeMap<WorkState, usize> = BTreeMap::new();
         let mut seen = HashSet::new();
@@ -246,7 +245,9 @@ fn summary(text: &mut String, works: &WorkSummary, width: usize) {
         }
     }
     let lines = wrapped_hanging(&head, width, width.saturating_sub(INDENT.len()));
-    let _ = writeln!(text, "{}", lines.join(&format!("\n{INDENT}")));
+    for (number, line) in lines.into_iter().enumerate() {
+        text.push(format_args!("{}{line}", if number == 0 { "" } else { INDENT }));
+    }
     let mut lines = works.problems.iter().flat_map(problem_lines);
     for line in lines.by_ref().take(MAX_PROBLEMS) {
         below(text, "", &line, width);
@@ -306,15 +307,14 @@ pub(super) fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = Strin
 }
 
 /// A row.
-fn line(text: &mut String, columns: &Columns, name: &str, [condition, status, reason]: [&str; 3]) {
+fn line(text: &mut Lines, columns: &Columns, name: &str, [condition, status, reason]: [&str; 3]) {
     let Columns(widths) = columns;
     let reason = one_line(reason, usize::MAX);
-    text.push_str(&row(&[name, condition, status, &reason], widths));
-    text.push('\n');
+    text.push(row(&[name, condition, status, &reason], widths));
 }
 
 /// Words below a row, wrapped at blanks; what follows the first line stands deeper.
-fn below(text: &mut String, label: &str, words: &str, width: usize) {
+fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
     // A message of a cluster may have line ends of its own, or steer a terminal.
     let words = one_line(words, usize::MAX);
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -329,8 +329,7 @@ fn below(text: &mut String, label: &str, words: &str, width: usize) {
         } else {
             format!("{hang}{line}")
         };
-        text.push_str(line.trim_end());
-        text.push('\n');
+        text.push(line);
     }
 }
 

@@ -17,7 +17,7 @@ use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
 use super::walk::{Discovered, Found, Room};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId};
 use crate::progress::{Progress, Stage};
 
 /// One document that is not empty.
@@ -326,6 +326,7 @@ fn read_documents(
     let mut ranges = Vec::new();
     let mut documents = Vec::new();
     let mut findings = Vec::new();
+    let secrecy = Secrecy::new(&input.text);
     let split = if input.json && input.text.trim_start().starts_with('[') {
         // An array is no object, but a value: `hub` says what it makes of one.
         Ok(vec![kube_yaml::Chunk {
@@ -352,11 +353,17 @@ fn read_documents(
                         room: input.room.clone(),
                         value,
                     }),
-                    Err(error) => findings.push(syntax(id, error.shifted(chunk.offset))),
+                    Err(error) => {
+                        let covered = secrecy.covers_document(chunk.text);
+                        findings.push(syntax(id, error.shifted(chunk.offset), covered));
+                    }
                 }
             }
         }
-        Err(error) => findings.push(syntax(id, error)),
+        Err(error) => {
+            let covered = secrecy.covers(error.range.start);
+            findings.push(syntax(id, error, covered));
+        }
     }
     let file = SourceFile {
         documents: ranges,
@@ -365,8 +372,9 @@ fn read_documents(
     (file, documents, findings)
 }
 
-/// A reader's complaint as a finding.
-fn syntax(source: SourceId, error: kube_yaml::Error) -> Finding {
+/// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
+fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
+    let error = if may_be_secret { error.unquoted() } else { error };
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,
         start: range.start,

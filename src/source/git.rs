@@ -18,7 +18,7 @@ use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
 use super::tree::{FileTree, TreeEntry, TreeError, key};
-use crate::diagnostic::{nearest, shell_word};
+use crate::diagnostic::{nearest, shell_name, shell_word};
 
 /// Why a revision cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -139,7 +139,7 @@ impl GitError {
             } => format!(
                 "fetch it: `git fetch --unshallow`, or `git fetch --depth=1 origin {}` and `--base FETCH_HEAD` \
                  (in GitHub Actions: `fetch-depth: 0` for actions/checkout)",
-                revision.strip_prefix("origin/").unwrap_or(revision)
+                shell_name(revision.strip_prefix("origin/").unwrap_or(revision))
             ),
             Self::NoRevision {
                 nearest: Some(nearest),

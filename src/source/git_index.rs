@@ -16,6 +16,7 @@ use gix::{ObjectId, Repository};
 
 use super::git::{GitError, Opened, missing, open, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
+use crate::diagnostic::shell_path;
 
 /// Why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -202,10 +203,11 @@ impl IndexTree {
         let Some(path) = key(path).filter(|path| self.conflicts.contains(path)) else {
             return Ok(());
         };
+        let word = shell_path(&path);
         Err(TreeError {
             reason: "a merge left it in conflict, so there is no version to commit".to_owned(),
             help: format!(
-                "resolve it, then `git add {path}` (or `git rm {path}`) in `{}`",
+                "resolve it, then `git add {word}` (or `git rm {word}`) in `{}`",
                 self.root.display()
             ),
         })
@@ -249,7 +251,7 @@ impl FileTree for IndexTree {
             .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
             .ok_or_else(|| TreeError {
                 reason: "there is no such file in Git's index".to_owned(),
-                help: format!("add it: `git add {}`", path.display()),
+                help: format!("add it: `git add {}`", shell_path(&path.display().to_string())),
             })?;
         let mut blob = self
             .repository

@@ -55,6 +55,33 @@ fn files_environment_clock_network_programs_and_terminals_are_touched_only_where
     none(&rules::touches(graph(), &rooms(), FALSE_FRIENDS));
 }
 
+/// Text of the input that reaches a terminal or a log has passed one function each: who prints in another way goes around
+/// it.
+#[test]
+fn json_and_lines_on_stderr_are_printed_in_one_place_each() {
+    let places = [
+        ("to_string_pretty", &["src/diagnostic/format.rs"][..]),
+        ("to_writer", &[]),
+        ("to_writer_pretty", &[]),
+        // `argocd` prints findings, and `progress` words of its own.
+        (
+            "stderr",
+            &["src/cli/show.rs", "src/cli/argocd.rs", "src/cli/progress.rs"],
+        ),
+    ];
+    let around = graph().foreign.iter().filter_map(|used| {
+        let Foreign::Path(path) = &used.what else {
+            return None;
+        };
+        let file = used.file.to_str()?;
+        let name = path.rsplit("::").next()?;
+        let (_, allowed) = places.iter().find(|(known, _)| *known == name)?;
+        let is_around = !allowed.contains(&file);
+        is_around.then(|| format!("{file}:{} {path} goes around {allowed:?}", used.line))
+    });
+    none(&around.collect());
+}
+
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     let circles = rules::circles(graph());

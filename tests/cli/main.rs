@@ -17,6 +17,8 @@ mod git_hostile;
 mod git_index;
 mod graph;
 mod help;
+#[cfg(unix)]
+mod hostile_text;
 mod interrupted;
 mod mistakes;
 mod output;

@@ -30,8 +30,8 @@ impl Undecodable {
         text: String,
         at: usize,
         byte: usize,
-        message: impl Into<String>,
-        help: impl Into<String>,
+        message: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
         let before = text.get(..at).unwrap_or(&text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

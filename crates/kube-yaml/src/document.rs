@@ -137,7 +137,7 @@ impl<'t> Parser<'t> {
         .with_related(start..start + 1, "the bracket opens here"))
     }
 
-    pub(super) fn not_expected(&mut self, message: &str, help: &str) -> Outcome<Event<'t>> {
+    pub(super) fn not_expected(&mut self, message: &'static str, help: &'static str) -> Outcome<Event<'t>> {
         let range = self.peek_range()?;
         let end = if range.is_empty() {
             self.scanner.line_end(range.start)

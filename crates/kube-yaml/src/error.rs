@@ -3,6 +3,7 @@
 //! Owns: the error type, its kinds, and the mapping from a fault to a help line. Flows in: faults of the
 //! scanner, the parser and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -34,6 +35,42 @@ pub enum ErrorKind {
     Limit,
 }
 
+impl ErrorKind {
+    /// What is wrong, in general.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Encoding => "this is no text that Kubernetes reads",
+            Self::Character => "a control character cannot stand in YAML as it is",
+            Self::Syntax => "this breaks a rule of YAML or JSON",
+            Self::Stream => "this separates no documents",
+            Self::DuplicateKey => "a key is already in this mapping",
+            Self::Key => "this is no key that Kubernetes reads",
+            Self::Value => "this value is not what its tag or its form says",
+            Self::Alias => "this alias stands for no value",
+            Self::Merge => "this merge is not possible",
+            Self::Dropped => "Kubernetes would drop this text",
+            Self::Limit => "a limit of this reader is exceeded",
+        }
+    }
+
+    /// What to do about it, in general.
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::Encoding => "convert the file to UTF-8",
+            Self::Character => "remove it, or write it as an escape between double quotes",
+            Self::Syntax | Self::Value | Self::Alias => {
+                "put the text between quotes; it is not shown here, as it may be a Secret's"
+            }
+            Self::Stream | Self::Dropped => {
+                "begin a document with a line of three dashes only; the text is not shown, as it may be a Secret's"
+            }
+            Self::DuplicateKey | Self::Merge => "remove one of the two",
+            Self::Key => "write the key as a text between quotes",
+            Self::Limit => "split the document",
+        }
+    }
+}
+
 /// One fault, with the place in the text that was given to the reader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -41,13 +78,13 @@ pub struct Error {
     /// What sort of fault it is.
     pub kind: ErrorKind,
     /// What is wrong, in one line, without a final full stop.
-    pub message: String,
+    pub message: Cow<'static, str>,
     /// The bytes of the text that are at fault; may be empty, never ends before it starts.
     pub range: Range<usize>,
     /// A second place that matters (the first of two equal keys) and what it is.
     pub related: Option<Box<Related>>,
     /// What to write instead, in one line.
-    pub help: String,
+    pub help: Cow<'static, str>,
 }
 
 /// A second place that an [`Error`] is about.
@@ -57,7 +94,7 @@ pub struct Related {
     /// The bytes of the same text.
     pub range: Range<usize>,
     /// What stands there.
-    pub text: String,
+    pub text: Cow<'static, str>,
 }
 
 impl fmt::Display for Error {
@@ -74,8 +111,8 @@ impl Error {
     pub(super) fn new(
         kind: ErrorKind,
         range: Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
+        message: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
         let range = range.start..range.end.max(range.start);
         Box::new(Self {
@@ -90,8 +127,8 @@ impl Error {
     /// A fault against the rules of YAML or JSON.
     pub(super) fn syntax(
         range: Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
+        message: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
         Self::new(ErrorKind::Syntax, range, message, help)
     }
@@ -100,7 +137,7 @@ impl Error {
     pub(super) fn with_related(
         mut self: Box<Self>,
         range: Range<usize>,
-        text: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
         self.related = Some(Box::new(Related {
             range,
@@ -121,6 +158,26 @@ impl Error {
         self
     }
 
+    /// The same fault in words that hold nothing of the text, where that may be a secret.
+    #[must_use]
+    pub fn unquoted(mut self) -> Self {
+        // What is borrowed was there before the text was; everything else may quote it.
+        if matches!(self.message, Cow::Owned(_)) {
+            self.message = self.kind.words().into();
+        }
+        if matches!(self.help, Cow::Owned(_)) {
+            self.help = self.kind.advice().into();
+        }
+        if let Some(related) = self
+            .related
+            .as_mut()
+            .filter(|related| matches!(related.text, Cow::Owned(_)))
+        {
+            related.text = "it stands here first".into();
+        }
+        self
+    }
+
     /// Keeps the places inside a text of `length` bytes, and gives the help that fits templates.
     pub(super) fn settled(mut self, text: &str) -> Self {
         let clamp = |range: &Range<usize>| range.start.min(text.len())..range.end.min(text.len());
@@ -130,9 +187,10 @@ impl Error {
         }
         let unreadable = matches!(self.kind, ErrorKind::Syntax | ErrorKind::Key | ErrorKind::Dropped);
         if unreadable && line_around(text, self.range.start).contains("{{") {
-            "a Helm template is not YAML: render it first, or exclude the file; `{{` that is meant as text \
-             needs quotes"
-                .clone_into(&mut self.help);
+            self.help =
+                "a Helm template is not YAML: render it first, or exclude the file; `{{` that is meant as \
+                         text needs quotes"
+                    .into();
         }
         self
     }

@@ -73,7 +73,8 @@ impl<'t> JsonParser<'t> {
         self.pos..self.pos + length
     }
 
-    fn refuse<T>(&self, message: &str) -> Outcome<T> {
+    fn refuse<T>(&self, message: impl Into<Cow<'static, str>>) -> Outcome<T> {
+        let message = message.into();
         let error = if self.pos >= self.bytes.len() {
             let message = format!("the JSON ends too early: {message}");
             Error::syntax(self.here(), message, "close what is open")
@@ -340,7 +341,7 @@ impl<'t> Events<'t> for JsonParser<'t> {
                     let is_object = *is_object;
                     if byte != b',' {
                         let bracket = if is_object { '}' } else { ']' };
-                        return self.refuse(&format!("`,` or `{bracket}` should stand here"));
+                        return self.refuse(format!("`,` or `{bracket}` should stand here"));
                     }
                     self.pos += 1;
                     if is_object {

@@ -131,7 +131,9 @@ impl<'t> Scanner<'t> {
             .and_then(|comment| line.get(..comment))
             .unwrap_or(line);
         let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
-        let refuse = |message: &str, help: &str| Err(Error::syntax(start..start + line.len(), message, help));
+        let refuse = |message: &'static str, help: &'static str| {
+            Err(Error::syntax(start..start + line.len(), message, help))
+        };
         let kind = match (words.next(), words.next(), words.next(), words.next()) {
             (Some("%YAML"), Some("1.1"), None, None) => TokenKind::VersionDirective,
             (Some("%YAML"), _, _, _) => {

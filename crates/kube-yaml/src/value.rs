@@ -50,7 +50,7 @@ impl Scalar<'_> {
     /// # Errors
     /// null, and integers above i64, are no keys.
     pub(super) fn into_key(self, range: &Range<usize>) -> Outcome<String> {
-        let refuse = |message: &str| {
+        let refuse = |message: &'static str| {
             Err(Error::new(
                 ErrorKind::Key,
                 range.clone(),

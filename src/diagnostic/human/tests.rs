@@ -368,7 +368,7 @@ fn no_line_of_a_document_with_a_secret_is_shown() {
     for text in [
         "kind: Gateway\nspec: {tls: {kind: Secret, name: wrong}}\n",
         "kind: SecretStore\ndata: {name: wrong}\n",
-        "kind: Secret\ndata: {k: aGlkZGVu}\n---\nname: wrong\n",
+        "kind: Secret\ndata: {k: aGlkZGVu}\n---\nkind: Gateway\nname: wrong\n",
     ] {
         assert!(
             at(text, "wrong", Human::default()).contains("^^^^^ here"),

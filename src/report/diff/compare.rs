@@ -395,7 +395,8 @@ impl<'a> Parsed<'a> {
             side: self.side,
             cluster: cluster.to_owned(),
             work: work.to_owned(),
-            message: error.message,
+            // A work may carry a Secret.
+            message: error.unquoted().message.into_owned(),
         })?);
         if self.order.len() >= KEPT
             && let Some(oldest) = self.order.pop_front()

@@ -5,7 +5,7 @@
 use serde_json::Value;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use crate::diagnostic::one_line;
+use crate::diagnostic::{not_a_command, one_line};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -55,7 +55,7 @@ pub(super) fn hunks(old: Option<&Value>, new: Option<&Value>) -> Vec<Line> {
             };
             lines.push(Line {
                 tag,
-                text: format!("{mark}{}", one_line(change.value(), usize::MAX)),
+                text: not_a_command(format!("{mark}{}", one_line(change.value(), usize::MAX))),
             });
         }
     }

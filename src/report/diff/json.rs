@@ -12,7 +12,7 @@ use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
 use super::report::{DiffReport, EffectiveChange, Titles};
 use super::side::BothSides;
-use crate::diagnostic::{API_VERSION, Locate as _, Part, json_escaped};
+use crate::diagnostic::{API_VERSION, Locate as _, Part, json_text};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -106,9 +106,7 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             .map(|change| entry(comparison, change, locate))
             .collect(),
     };
-    let mut text = json_escaped(serde_json::to_string_pretty(&document).unwrap_or_default());
-    text.push('\n');
-    text
+    json_text(&document).unwrap_or_default()
 }
 
 fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {

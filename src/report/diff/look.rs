@@ -4,7 +4,7 @@
 
 use anstyle::Style;
 
-use crate::diagnostic::{one_line, wrapped_hanging};
+use crate::diagnostic::{not_a_command, one_line, wrapped_hanging};
 
 /// Where a text is shown: whether it may be colored, and how wide it may become.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,13 +29,14 @@ impl Look {
         }
     }
 
-    /// Appends one line as it is.
+    /// Appends one printable line.
     pub(super) fn put(self, text: &mut String, indent: usize, style: Style, line: &str) {
+        let line = not_a_command(line.to_owned());
         text.push_str(&" ".repeat(indent));
         if self.colour && style != Style::new() {
             text.push_str(&format!("{style}{line}{style:#}\n"));
         } else {
-            text.push_str(line);
+            text.push_str(&line);
             text.push('\n');
         }
     }

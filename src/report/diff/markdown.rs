@@ -16,7 +16,7 @@ use super::hunks::hunks;
 use super::report::DiffReport;
 use super::sections::{places, presence};
 use super::side::BothSides;
-use crate::diagnostic::{and_more, one_line};
+use crate::diagnostic::{Lines, and_more, one_line};
 
 /// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit, which counts characters, and
 /// no character is less than a byte.
@@ -164,14 +164,14 @@ fn effective_title(group: &EffectiveGroup) -> String {
 }
 
 fn effective_section(group: &EffectiveGroup) -> String {
-    let mut body = String::new();
+    let mut body = Lines::default();
     for path in &group.paths {
-        let _ = writeln!(body, "{}", one_line(path, usize::MAX));
+        body.push(path);
     }
     for line in &group.lines {
-        let _ = writeln!(body, "  {line}");
+        body.push(format_args!("  {line}"));
     }
-    section(&effective_title(group), "", "text", &body)
+    section(&effective_title(group), "", "text", &body.into_text())
 }
 
 /// One folded section. `body` stands in a fence that nothing inside it can end.

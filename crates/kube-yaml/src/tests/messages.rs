@@ -1,11 +1,18 @@
 //! What a person reads about a fault, and where it points.
 
+use proptest::prelude::*;
+
 use super::error;
+use crate::{Limits, read_all};
 
 /// The text at fault, the message, and the help.
 fn told(text: &str) -> (String, String, String) {
     let found = error(text);
-    (text[found.range].to_owned(), found.message, found.help)
+    (
+        text[found.range].to_owned(),
+        found.message.into_owned(),
+        found.help.into_owned(),
+    )
 }
 
 #[test]
@@ -62,4 +69,22 @@ fn indentation_faults_point_at_the_line() {
 fn dropped_text_is_shown() {
     assert_eq!(told("a: 1\n...\nb: 2\n").0, "b: 2");
     assert_eq!(told("\"a\":1\n").0, ":1");
+}
+
+proptest! {
+    #[test]
+    fn an_error_without_the_text_holds_no_word_of_it(
+        text in "((hunter2|[\n \t\"'@%`*&!|>{}\\[\\],:#?\\\\\u{1}-]|<<|: |\n--- |!!int |k: |\n  k: |\n- ){0,30})",
+        is_json in any::<bool>(),
+    ) {
+        let text = if is_json { format!("{{\"hunter2\": {text}") } else { format!("k: hunter2\n{text}") };
+        if let Err(error) = read_all(&text, &Limits::default()) {
+            let error = error.unquoted();
+            let related = error.related.iter().map(|related| &related.text);
+            for said in [&error.message, &error.help].into_iter().chain(related) {
+                prop_assert!(!said.contains("hunter2"), "{:?}: {:?}", text, said);
+                prop_assert!(!said.is_empty());
+            }
+        }
+    }
 }
