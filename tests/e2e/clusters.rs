@@ -109,9 +109,10 @@ impl Cluster {
     pub(crate) fn may(&self, user: &str, verb: &str, resource: &str) -> Result<bool, String> {
         let question = ["auth", "can-i", verb, resource, "--all-namespaces", "--as", user];
         let output = self.run(&question, "")?;
-        match String::from_utf8_lossy(&output.stdout).trim() {
-            "yes" => Ok(true),
-            "no" => Ok(false),
+        // A reason may follow the word.
+        match String::from_utf8_lossy(&output.stdout).split_whitespace().next() {
+            Some("yes") => Ok(true),
+            Some("no") => Ok(false),
             _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
     }

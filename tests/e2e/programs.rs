@@ -12,9 +12,17 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Runs its arguments, and kills its process group when its standard input ends. Whoever holds the other end of that
-/// pipe cannot leave it open: not by a panic, not by Ctrl-C, not by SIGKILL. So no program survives the test.
-const KEEPER: &str = r#"exec 3<&0; (cat <&3 >/dev/null; kill -KILL 0) & "$@" 3<&- </dev/null & wait $!"#;
+/// Runs its arguments, kills them when its standard input ends, and ends when they have, with all that they started.
+/// Whoever holds the other end of that pipe cannot leave it open: not by a panic, not by Ctrl-C, not by SIGKILL. So no
+/// program survives the test.
+const KEEPER: &str = r#"
+    exec 3<&0
+    "$@" 3<&- </dev/null & program=$!
+    (cat <&3 >/dev/null; kill -KILL $program) &
+    trap '' TERM
+    wait $program; status=$?
+    kill -TERM 0
+    exit $status"#;
 /// Lines of a log that a failure shows.
 const TAIL: usize = 12;
 

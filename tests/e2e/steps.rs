@@ -137,7 +137,7 @@ impl World {
 
     /// Deletes from the hub what `prune-list` names, as README.md#what-left-the-tree says, until it is all gone.
     fn prune(&mut self, more: &[&str], gone: impl Fn(&World) -> Result<(), String>) -> Result<(), String> {
-        let list = [&["prune-list", "fleet", "-q", "--works", "works.yaml"], more].concat();
+        let list = [&["prune-list", "fleet", "--works", "works.yaml"], more].concat();
         self.until(&format!("spokewright {}", list.join(" ")), |world| {
             world.export()?;
             let (status, stale, said) = world.spokewright(&list)?;
@@ -471,7 +471,8 @@ fn replica_sets(world: &mut World) -> Result<(), String> {
             "-A",
         ])
     })?;
-    world.prune(&["--work-kind", "replica-set"], |world| {
+    // Nothing but `--sole` says whose the old `gateway-rbac` is.
+    world.prune(&["--sole", "--work-kind", "replica-set"], |world| {
         let of_no_set = "!work.open-cluster-management.io/manifestworkreplicaset";
         none(
             &world
@@ -578,12 +579,6 @@ impl Drop for Directory {
             println!("kept: {}", self.path.display());
             return;
         }
-        // Programs that were killed may still be about to end, with a file in their hands.
-        for _ in 0..50 {
-            if fs::remove_dir_all(&self.path).is_ok() || !self.path.exists() {
-                return;
-            }
-            sleep(Duration::from_millis(20));
-        }
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
