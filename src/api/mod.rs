@@ -20,7 +20,6 @@ pub(crate) mod policy;
 mod reading;
 pub(crate) mod route;
 pub(crate) mod rules;
-mod structural;
 pub(crate) mod suppression;
 pub(crate) mod violation;
 

@@ -50,7 +50,7 @@ pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
             "next: {} left the tree. On the hub Argo CD deletes what left an Application, Flux what left its inventory, \
              both with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of \
              clusters that left. `{} --works FILE` lists what is still there",
-            counted(left, "file"),
+            counted(left, "work"),
             command("prune-list", &options.paths),
         ),
         options.speech,

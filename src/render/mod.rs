@@ -62,5 +62,6 @@ pub(crate) use narrowed::{Narrowing, narrowed};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
+pub(crate) use rbac::is_agents_own;
 pub use selection::{Selection, Shard, ShardError};
 pub use work::WorkText;

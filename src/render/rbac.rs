@@ -48,7 +48,7 @@ const CORE: [&str; 8] = [
 pub(super) const ROLE_NAME: &str = "open-cluster-management:klusterlet-work:gateway";
 
 /// Whether the stock agent may write and delete objects of a resource without a right from us.
-pub(super) fn is_agents_own(group: &str, resource: &str) -> bool {
+pub(crate) fn is_agents_own(group: &str, resource: &str) -> bool {
     group == RBAC_GROUP || (group.is_empty() && CORE.contains(&resource))
 }
 

@@ -31,7 +31,7 @@ use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Condition, Outcome, PolicyId};
-use crate::render::{MANIFEST_KEY_LABEL, Plan, WorkId, manifest_key, policy_conditions};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, WorkId, is_agents_own, manifest_key, policy_conditions};
 use crate::topology::RouteId;
 
 /// Everything that statuses are aggregated from.
@@ -264,15 +264,8 @@ impl Aggregation<'_, '_> {
                 let subject = subjects.get(&(origin.document, origin.pointer.as_str()));
                 if let Some(Subject::Gateway(id)) = subject {
                     let params = &self.ours.gateways.get(*id).params;
-                    let listed = [
-                        &params.policies_to_sync,
-                        &params.resources_to_sync,
-                        &params.objects_to_sync,
-                    ];
-                    let listed = listed.into_iter().flatten();
-                    // What is in the core group the stock agent may delete.
-                    let custom = listed.filter(|resource| !resource.group.is_empty());
-                    let custom = custom.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
+                    let custom = params.listed();
+                    let custom = custom.filter(|(group, resource)| !is_agents_own(group, resource));
                     wanted.entry(work.cluster).or_default().extend(custom);
                 }
             }

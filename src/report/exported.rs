@@ -19,7 +19,7 @@ use apimachinery::Field;
 pub(super) const RBAC_WORK: &str = "gateway-rbac";
 
 /// The reason that an agent may give for a conflict, and how an API server begins to speak of one
-/// (docs/systems/ocm-work.md#conflicts).
+/// (docs/systems/ocm-work.md#server-side-apply).
 const CONFLICT: &str = "ApplyConflict";
 const CONFLICT_WORDS: &str = "Apply failed with ";
 

@@ -53,24 +53,16 @@ fn said(scratch: &Scratch, export: &str) -> String {
     text
 }
 
-/// The works of an export with the specs that are rendered now: what the agents say of them is what is looked at here, and
-/// another version rendered what they were given. Rights stay as they were where they are the matter, and in works of
-/// sets, which have other names for them.
+/// The works of an export with the specs that are rendered now. Rights stay as they were where they are the matter, and in
+/// works of sets, which have other names for them.
 fn up_to_date(export: &str, scratch: &Scratch) -> Value {
-    scratch.run(&["render", "hub", "-q", "-o", "rendered"]).exits(0);
     let limits = kube_yaml::Limits::default();
     let text = fs::read_to_string(path(export)).expect("an export");
     let mut list = kube_yaml::read_document(&text, &limits).expect("YAML");
-    for work in list["items"].as_array_mut().expect("works") {
-        let key = work["metadata"]["labels"]["kuadrant.io/manifestKey"].as_str();
-        if key.is_none() && ["works-stuck", "works-rs"].contains(&export) {
-            continue;
-        }
-        let cluster = work["metadata"]["namespace"].as_str().expect("a cluster");
-        let rendered = format!("rendered/{cluster}/{}.yaml", key.unwrap_or("gateway-rbac"));
-        let rendered = kube_yaml::read_document(&scratch.read(&rendered), &limits).expect("YAML");
-        work["spec"] = rendered["spec"].clone();
-    }
+    let keeps_rights = ["works-stuck", "works-rs"].contains(&export);
+    scratch.bring_up_to_date(&mut list, |work| {
+        !keeps_rights || work["metadata"]["labels"]["kuadrant.io/manifestKey"].is_string()
+    });
     list
 }
 

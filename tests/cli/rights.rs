@@ -1,6 +1,6 @@
 //! The right to delete outlives the object (README.md#rights-of-the-work-agents).
 
-use crate::scratch::{Run, Scratch, copy};
+use crate::scratch::{Run, Scratch, copy, fixtures};
 
 const KINDS: [&[&str]; 2] = [&[], &["--work-kind", "replica-set"]];
 const LIMITS: &str = "{\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"ratelimitpolicies\",\n                         \
@@ -356,4 +356,54 @@ fn diff_says_so_of_whatever_it_compares_with() {
     for base in ["rendered", "before"] {
         diff(base).exits(1).does_not_say("rbac/narrowed");
     }
+}
+
+/// The files of a set do not say which clusters it went to.
+#[test]
+fn sets_of_a_placement_that_no_gateway_names_any_more_may_have_gone_anywhere() {
+    let scratch = with_route();
+    render(&scratch, KINDS[1]).exits(0);
+    for file in ["hub/gateway.yaml", "hub/decisions.yaml"] {
+        scratch.edit(file, "placement: edge", "placement: core");
+    }
+    let class = scratch.read("hub/class.yaml");
+    without_routes(&scratch, "");
+    render(&scratch, KINDS[1])
+        .exits(3)
+        .says("the work agents of eu-1, us-1 would lose the right to delete httproutes.");
+    scratch.write("hub/class.yaml", &class);
+    render(&scratch, KINDS[1]).exits(0);
+    assert!(
+        !scratch
+            .tree("rendered")
+            .iter()
+            .any(|(_, text)| text.contains("name: edge\n"))
+    );
+}
+
+#[test]
+fn the_last_policy_of_a_kind_leaves_the_example_and_the_roles_stay_as_they_are() {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
+    let roles = || {
+        let tree = scratch.tree("fleet/rendered").into_iter();
+        tree.filter(|(path, _)| path.ends_with("gateway-rbac.yaml"))
+            .collect::<Vec<_>>()
+    };
+    let before = roles();
+    assert_eq!(before.len(), 3);
+    assert!(
+        before
+            .iter()
+            .all(|(_, text)| text.contains("- accesslogpolicies\n"))
+    );
+    scratch.remove("fleet/hub/platform/access-log.yaml");
+    scratch.run(&["render", "fleet"]).exits(0);
+    assert_eq!(roles(), before);
+    let works = scratch.tree("fleet/rendered");
+    assert!(
+        !works
+            .iter()
+            .any(|(_, text)| text.contains("kind: AccessLogPolicy"))
+    );
 }

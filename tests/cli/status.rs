@@ -567,7 +567,10 @@ fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
 fn real_export() -> Scratch {
     let scratch = Scratch::with_worked_example();
     let text = std::fs::read_to_string(fixtures().join("exported-works/worked-example.yaml"));
-    scratch.write("works.yaml", &text.expect("the fixture"));
+    let limits = kube_yaml::Limits::default();
+    let mut works = kube_yaml::read_document(&text.expect("the fixture"), &limits).expect("YAML");
+    scratch.bring_up_to_date(&mut works, |_| true);
+    scratch.write("works.yaml", &works.to_string());
     scratch
 }
 

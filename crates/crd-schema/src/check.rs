@@ -299,6 +299,7 @@ impl Walk<'_> {
         }
     }
 
+    // The API server says these of no field, and shows no value: `<nil>: Invalid value: "": ` stands in front there.
     // A structural schema's choices narrow values and name no fields, so none of them makes a field known:
     // docs/systems/kubernetes.md#structural-schemas.
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
@@ -307,7 +308,7 @@ impl Walk<'_> {
         }
         if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
             let message = format!(
-                "Invalid value: {:?} must validate at least one schema (anyOf)",
+                "Invalid value: \"\": {:?} must validate at least one schema (anyOf)",
                 path.dotted()
             );
             self.push_with_help(path, false, message, self.best_choice(&node.any_of, value, path));
@@ -325,7 +326,7 @@ impl Walk<'_> {
                     format!("Found {fitting} valid alternatives")
                 };
                 let message = format!(
-                    "Invalid value: {:?} must validate one and only one schema (oneOf). {found}",
+                    "Invalid value: \"\": {:?} must validate one and only one schema (oneOf). {found}",
                     path.dotted()
                 );
                 let help = (fitting == 0)
@@ -338,7 +339,7 @@ impl Walk<'_> {
             && self.accepts(not, value)
         {
             let message = format!(
-                "Invalid value: {:?} must not validate the schema (not)",
+                "Invalid value: \"\": {:?} must not validate the schema (not)",
                 path.dotted()
             );
             self.push(path, false, message);

@@ -80,20 +80,30 @@ impl Schema {
         self.validate_defaulted(&self.defaulted(value))
     }
 
+    /// As [`Schema::validate`], with the values below `status`, also where status is a subresource: for objects whose
+    /// status no controller writes.
+    #[must_use]
+    pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
+        self.violations(&self.defaulted(value), |_| true)
+    }
+
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
     #[must_use]
     pub fn validate_defaulted(&self, value: &Value) -> Vec<Violation> {
-        let counts = |violation: &Violation| {
+        self.violations(value, |violation| {
             !self.status_is_separate
                 || matches!(violation.kind, ViolationKind::UnknownField { .. })
                 || !is_below_status(&violation.pointer)
-        };
+        })
+    }
+
+    fn violations(&self, value: &Value, counts: impl Fn(&Violation) -> bool) -> Vec<Violation> {
         let mut violations = check::check(&self.root, &metadata::NODE, value);
-        violations.retain(counts);
+        violations.retain(&counts);
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
             evaluate::check_rules(&self.root, value, &mut violations);
-            violations.retain(counts);
+            violations.retain(&counts);
         }
         violations
     }

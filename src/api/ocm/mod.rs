@@ -1,56 +1,51 @@
 //! What an API server would refuse of OCM's cluster kinds.
 //!
-//! Owns: their schemas, and the rules of OCM's webhooks, which are asked where the schema has nothing to say. Flows in: dynamic objects. Flows out: findings for what was refused.
+//! Owns: which kinds those are, what of their schemas counts, and the rules of OCM's webhooks, which are asked where the
+//! schema has nothing to say. Flows in: dynamic objects. Flows out: findings for what was refused.
 //! Must not know: what the scheduler makes of it.
 
-mod schema;
 mod webhooks;
 
 use std::sync::LazyLock;
 
-use crd_schema::Schema;
+use crd_schema::{Crd, Violation, ViolationKind};
 pub(crate) use ocm_placement::GROUP;
 
 pub(crate) use webhooks::refusals;
 
-use super::violation;
+use super::{catalog, violation};
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// A kind with its one served version.
-struct Kind {
-    name: &'static str,
-    version: &'static str,
-    schema: Schema,
-}
+/// What placement is worked out from. Each has one version that is served.
+const KINDS: [&str; 6] = [
+    "AddOnPlacementScore",
+    "ManagedCluster",
+    "ManagedClusterSet",
+    "ManagedClusterSetBinding",
+    "Placement",
+    "PlacementDecision",
+];
 
-static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let facts = schema::kinds().into_iter();
-    facts
-        .map(|(name, version, facts)| Kind {
-            name,
-            version,
-            // Status counts: there is no controller to write it, so the scheduler reads what is given.
-            schema: Schema::of_resource(&facts, false).0,
-        })
-        .collect()
+static DEFINITIONS: LazyLock<Vec<Crd>> = LazyLock::new(|| {
+    let entries = KINDS.iter().filter_map(|kind| catalog::find(GROUP, kind));
+    entries.filter_map(|entry| entry.definition()).collect()
 });
 
 /// Checks an object of one of the six kinds as an API server would with strict field validation, but for what every
-/// object's metadata must be: that is checked for all kinds alike, in `hub`. Objects of
-/// other kinds have no findings.
+/// object's metadata must be: that is checked for all kinds alike, in `hub`. Objects of other kinds have no findings.
 ///
 /// Every finding is `object/schema` or `object/unknown-field`, an error, at the offending field.
 #[must_use]
 pub(crate) fn validate(object: &Object) -> Vec<Finding> {
-    if object.api_version.group != GROUP {
-        return Vec::new();
-    }
-    let Some(kind) = KINDS.iter().find(|kind| kind.name == object.kind) else {
+    let definition = DEFINITIONS.iter().find(|definition| {
+        (&definition.group, &definition.kind) == (&object.api_version.group, &object.kind)
+    });
+    let Some(served) = definition.and_then(|definition| definition.versions.first()) else {
         return Vec::new();
     };
-    if object.api_version.version != kind.version {
-        let served = format!("{GROUP}/{}", kind.version);
+    if object.api_version.version != served.name {
+        let served = format!("{GROUP}/{}", served.name);
         let message = format!(
             "{} is served as {served}, not {}",
             object.kind, object.api_version
@@ -60,8 +55,36 @@ pub(crate) fn validate(object: &Object) -> Vec<Finding> {
                 .help(format!("write `apiVersion: {served}`")),
         ];
     }
-    violation::findings(&kind.schema.validate(&object.value), object)
+    // Status counts: there is no controller to write it, so the scheduler reads what is given.
+    let mut violations = served
+        .schema
+        .as_ref()
+        .map(|schema| schema.validate_with_status(&object.value))
+        .unwrap_or_default();
+    violations.retain(|violation| !is_a_reason_left_out(violation));
+    violation::findings(&violations, object)
+}
+
+/// The CRD wants a reason in every decision, which nobody reads, and people who write decisions leave out.
+fn is_a_reason_left_out(violation: &Violation) -> bool {
+    violation.kind == ViolationKind::Required
+        && violation.pointer.starts_with("/status/decisions/")
+        && violation.pointer.ends_with("/reason")
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalog_has_every_kind_in_the_one_version_that_is_served() {
+        let served = |definition: &Crd| definition.served_versions().count();
+        assert_eq!(
+            DEFINITIONS.iter().map(served).collect::<Vec<_>>(),
+            [1; KINDS.len()]
+        );
+        let has_schema =
+            |definition: &Crd| definition.versions.iter().all(|version| version.schema.is_some());
+        assert!(DEFINITIONS.iter().all(has_schema));
+    }
+}

@@ -48,18 +48,21 @@ impl<'x> AppliedWork<'x> {
     /// The applied resources that are in no work of the cluster: `has` says which are.
     pub(super) fn remains(&self, has: impl Fn([&str; 4]) -> bool) -> Vec<ManifestProblem> {
         let remains = self.resources.iter().filter(|resource| !has(**resource));
-        let problems = remains.map(|[group, resource, namespace, name]| {
-            let dot = if group.is_empty() { "" } else { "." };
-            ManifestProblem {
-                kind: format!("{resource}{dot}{group}"),
-                namespace: (*namespace).to_owned(),
-                name: (*name).to_owned(),
-                reason: String::new(),
-                message: "its agent applied it, and no work has it any more".to_owned(),
-            }
+        let problems = remains.map(|[group, resource, namespace, name]| ManifestProblem {
+            kind: called(group, resource),
+            namespace: (*namespace).to_owned(),
+            name: (*name).to_owned(),
+            reason: String::new(),
+            message: "its agent applied it, and no work has it any more".to_owned(),
         });
         problems.collect()
     }
+}
+
+/// A resource as `kubectl` spells it.
+fn called(group: &str, resource: &str) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    format!("{resource}{dot}{group}")
 }
 
 /// Group and plural of resources.
@@ -109,7 +112,7 @@ impl<'x> Rights<'x> {
         let lacking: Vec<String> = wanted
             .iter()
             .filter(|resource| !allows(resource))
-            .map(|(group, resource)| format!("{resource}.{group}"))
+            .map(|(group, resource)| called(group, resource))
             .collect();
         let names: Vec<&str> = lacking.iter().map(String::as_str).collect();
         (!lacking.is_empty()).then(|| {

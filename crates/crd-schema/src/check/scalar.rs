@@ -64,7 +64,7 @@ impl Walk<'_> {
         let float = number.as_f64().unwrap_or(f64::NAN);
         if let Some((range, kind, format)) = range.filter(|(range, ..)| !range.contains(&float)) {
             let message = format!(
-                "Invalid value: {number}: Checked value must be of type {kind} with format {format} in {}",
+                "Invalid value: \"\": Checked value must be of type {kind} with format {format} in {}",
                 path.dotted()
             );
             let help = format!(
