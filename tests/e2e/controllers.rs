@@ -18,7 +18,8 @@ const AGENT_NAMESPACE: &str = "open-cluster-management-agent";
 /// The same for the controllers on the hub.
 const HUB_NAMESPACE: &str = "open-cluster-management-hub";
 
-/// The rights of a work agent, as a klusterlet gives them to its ServiceAccount (docs/systems/ocm-work.md#the-agents-rights).
+/// The rights of a work agent, as a klusterlet gives them to its ServiceAccount
+/// (docs/systems/ocm-work.md#the-agents-rights).
 /// Kubernetes' role `admin` is the sum of three others; a bare API server has nobody who adds them up, so all three are
 /// bound. The role that is the sum of `aggregate-to-work` is left out on purpose, as older agents have none: the rights
 /// under test are then those of `gateway-rbac` and its binding.
@@ -36,7 +37,8 @@ fn rights() -> String {
         {"apiGroups": ["rbac.authorization.k8s.io"],
          "resources": ["clusterrolebindings", "rolebindings", "clusterroles", "roles"],
          "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"]},
-        {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles", "roles"], "verbs": ["escalate", "bind"]},
+        {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles", "roles"],
+         "verbs": ["escalate", "bind"]},
     ]);
     let mut objects = vec![
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": AGENT_NAMESPACE}}),
@@ -113,7 +115,8 @@ pub(crate) fn start_manager(
     programs.start("hub-work-manager", &needs.work, &arguments)
 }
 
-/// What all three take (openshift/library-go pkg/controller/controllercmd/cmd.go@1eca098341bc696d1290da9c55a9dc91072b32c7).
+/// What all three take
+/// (openshift/library-go pkg/controller/controllercmd/cmd.go@1eca098341bc696d1290da9c55a9dc91072b32c7).
 /// Each serves its health, by default on one and the same port; whom it asks about its own callers is a ConfigMap that
 /// only an API server with a CA for clients fills, so nobody is asked.
 fn common(directory: &Path, name: &str, kubeconfig: &Path, namespace: &str) -> Result<Vec<String>, String> {

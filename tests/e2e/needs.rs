@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where the files of `SPOKEWRIGHT_CRDS` stand that are looked through: both channels of Gateway API have the same names.
+/// The folders of `SPOKEWRIGHT_CRDS` that are looked through: both channels of Gateway API have the same names.
 const FOLDERS: [&str; 3] = ["gateway-api/standard", "kuadrant", "ocm"];
 
 /// What the spokes and the hub serve: what is shipped.

@@ -1,7 +1,8 @@
 //! Programs of others while they run.
 //!
 //! Owns: starting, watching and stopping them, their logs, free ports. Flows in: a path and arguments. Flows out: an
-//! answer that was waited for, or a text that says who failed and what it logged last. Must not know: what a program is.
+//! answer that was waited for, or a text that says who failed and what it logged last. Must not know: what a program
+//! is for.
 
 use std::fs::{self, File};
 use std::io;

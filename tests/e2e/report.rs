@@ -52,7 +52,8 @@ pub(crate) fn run<W>(
     let word = if failed.is_some() { "FAILED" } else { "ok" };
     writeln!(
         out,
-        "\ntest result: {word}. {passed} passed; {} failed; {ignored} ignored; 0 measured; 0 filtered out; finished in {:.2}s\n",
+        "\ntest result: {word}. {passed} passed; {} failed; {ignored} ignored; 0 measured; 0 filtered out; \
+         finished in {:.2}s\n",
         usize::from(failed.is_some()),
         start.elapsed().as_secs_f32()
     )?;

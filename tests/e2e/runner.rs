@@ -34,8 +34,8 @@ const PROGRAMS: [&str; 5] = ["kube-apiserver", "etcd", "kubectl", "work", "place
 struct Stage(TempDir);
 
 impl Stage {
-    /// Each program does what its script says, and writes its arguments to `said/` first. The rest is a program that runs
-    /// until it is stopped.
+    /// Each program writes its arguments to `said/`, then does what its script says. One without runs until it is
+    /// stopped.
     fn new(scripts: &[(&str, &str)]) -> Self {
         let stage = Self(tempfile::tempdir().expect("a directory"));
         for folder in ["bin", "said", "crds/ocm", "run"] {
