@@ -27,13 +27,6 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", whole_line(text));
 }
 
-/// An empty line on stderr.
-pub(crate) fn blank(speech: Speech) {
-    if speech.is_calm() {
-        line("");
-    }
-}
-
 /// Why a command ended, and the status for it.
 pub(crate) fn error(error: &anyhow::Error) -> Status {
     line(&format!("error: {error:#}"));

@@ -67,7 +67,7 @@ pub(crate) fn watch(
                 break changes;
             }
         };
-        show::blank(speech);
+        show::note("", speech);
         show::calm(&format!("{}; {doing} again", changed(&changes)), speech);
     }
 }
