@@ -89,15 +89,21 @@ fn everything(scratch: &Scratch, name: &str) {
                 vec!["render", "hub", "--check"],
                 vec!["render", "hub"],
                 vec!["placement", "hub", "--why", "eu-1"],
-                vec!["diff", "hub", "--base", "base"],
+                vec!["diff", "hub", "--base-tree", "base"],
             ] {
                 lines.push(([command, vec![more, "--message-format", format]].concat(), false));
             }
         }
     }
     for form in ["human", "semantic", "markdown", "json", "sarif", "github"] {
-        lines.push((vec!["diff", "hub", "--base", "base", "--format", form], false));
-        lines.push((vec!["diff", "hub", "--base", "other", "--format", form], false));
+        lines.push((
+            vec!["diff", "hub", "--base-tree", "base", "--format", form],
+            false,
+        ));
+        lines.push((
+            vec!["diff", "hub", "--base-dir", "other", "--format", form],
+            false,
+        ));
     }
     for output in ["text", "json", "yaml"] {
         for command in [
@@ -123,6 +129,8 @@ fn everything(scratch: &Scratch, name: &str) {
         vec!["explain", "hub", name],
         vec!["policies", "hub", "--cluster", name],
         vec!["diff", "hub", "--base", name],
+        vec!["diff", "hub", "--base-dir", name],
+        vec!["diff", "hub", "--base-tree", name],
         vec!["diff", "hub", "--without", name],
         vec!["status", "hub", "--works", name],
         vec!["schema", name],
@@ -136,8 +144,15 @@ fn everything(scratch: &Scratch, name: &str) {
     }
 }
 
+/// A text between quotes in which all but ASCII is an escape: YAML takes no controls as they are.
 fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("JSON")
+    let json = serde_json::to_string(text).expect("JSON");
+    json.chars()
+        .map(|character| match character {
+            '\u{7f}'..='\u{ffff}' => format!("\\u{:04x}", u32::from(character)),
+            other => other.to_string(),
+        })
+        .collect()
 }
 
 /// A hub that renders, in which every name of a file, every key and every text that may be anything is hostile.
@@ -211,7 +226,10 @@ fn refused(hostile: &str) -> Scratch {
 #[test]
 fn no_text_of_the_input_begins_a_line_steers_a_terminal_or_hides_in_any_form_of_any_command() {
     for hostile in together() {
-        everything(&accepted(&hostile), &format!("x{hostile}"));
+        let scratch = accepted(&hostile);
+        scratch.run(&["diff", "hub", "--base-dir", "other"]).exits(1);
+        scratch.run(&["diff", "hub", "--base-tree", "base"]).exits(1);
+        everything(&scratch, &format!("x{hostile}"));
     }
 }
 
