@@ -1,6 +1,7 @@
 //! Progress: a line on a terminal while long work is done, and nothing anywhere else.
 //!
-//! Work takes as long as the test wants: one of the inputs is a pipe, which the program reads until it is closed.
+//! Work takes as long as the test wants: one of the inputs is a pipe of the shell, which the program reads until it is
+//! closed. It is closed when somebody has written into the named pipe that stands before it.
 
 use std::fs;
 use std::io::{Read, Write as _};
@@ -12,13 +13,19 @@ use crate::scratch::Scratch;
 
 /// Far beyond what any line takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-const ARGUMENTS: [&str; 3] = ["check", "hub", "slow"];
+const ARGUMENTS: [&str; 3] = ["check", "hub", "/dev/fd/3"];
 
 fn with_a_slow_input() -> Scratch {
     let scratch = Scratch::with_worked_example();
     let made = Command::new("mkfifo").arg(scratch.path("slow")).status();
     assert!(made.expect("mkfifo").success());
     scratch
+}
+
+/// The program, for a shell.
+fn with_the_pipe(arguments: &[&str]) -> String {
+    let program = env!("CARGO_BIN_EXE_spokewright");
+    format!("cat slow | {program} {} 3<&0", arguments.join(" "))
 }
 
 /// Opens the pipe, which the program waits for, and closes it.
@@ -46,11 +53,7 @@ fn listen(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 
 /// The program on a terminal of 80 columns, which `script` makes; nothing where there is no `script`.
 fn on_a_terminal(scratch: &Scratch, variables: &[(&str, &str)], arguments: &[&str]) -> Option<Child> {
-    let command = format!(
-        "stty cols 80 rows 24; {} {}",
-        env!("CARGO_BIN_EXE_spokewright"),
-        arguments.join(" ")
-    );
+    let command = format!("stty cols 80 rows 24; {}", with_the_pipe(arguments));
     let child = Command::new("script")
         .args(["-qefc", &command, "/dev/null"])
         .current_dir(scratch.path(""))
@@ -146,9 +149,13 @@ fn nobody_is_shown_progress_who_cannot_use_it() {
 #[test]
 fn a_pipe_gets_no_control_characters() {
     let scratch = with_a_slow_input();
-    let child = scratch
-        .command(&ARGUMENTS)
+    let child = Command::new("sh")
+        .args(["-c", &with_the_pipe(&ARGUMENTS)])
+        .current_dir(scratch.path(""))
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("TERM", "xterm")
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
