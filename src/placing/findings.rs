@@ -36,7 +36,7 @@ pub(super) fn invalid_field(hub: &Hub, field: &InvalidField) -> Finding {
     let identity = object_of(hub, &field.at).identity();
     let message = format!("{identity}: {field}");
     Finding::new(Code::OBJECT_SCHEMA, place_of(hub, &field.at), message)
-        .help("correct the field: OCM's API server would refuse it")
+        .help("correct the field: a hub refuses it, or takes it and cannot schedule the Placement")
 }
 
 /// The finding of a problem.

@@ -164,7 +164,7 @@ fn a_version_that_is_not_served_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
-    fn what_the_schema_lets_pass_the_scheduler_can_read(
+    fn a_placement_is_evaluated_exactly_when_nothing_is_said_of_what_it_holds(
         field in proptest::sample::select(vec![
             "numberOfClusters", "clusterSets", "predicates", "tolerations", "prioritizerPolicy", "decisionStrategy", "spreadPolicy",
         ]),
@@ -180,8 +180,9 @@ proptest! {
         let mut findings = Findings::new();
         let inventory = inventory(&hub, &mut findings);
         let refused = crate::api::ocm::validate(object).len();
-        prop_assert_eq!(findings.iter().count(), refused, "the scheduler refuses nothing more");
-        prop_assert_eq!(inventory.placements().count(), usize::from(refused == 0));
+        let said = findings.iter().count();
+        prop_assert!(said == refused || refused == 0, "what the schema refuses is refused once");
+        prop_assert_eq!(inventory.placements().count(), usize::from(said == 0));
     }
 }
 
