@@ -310,14 +310,21 @@ fn empty_files(
     findings: &Findings,
 ) -> Vec<Finding> {
     let full: HashSet<SourceId> = documents.iter().map(|document| document.id.source).collect();
-    let is_wrong = |id: SourceId| {
-        let mut places = findings.iter().map(|finding| &finding.place);
-        places.any(|place| matches!(place, Place::Text { source, .. } if *source == id))
-    };
+    // Of a file that could not be read nobody knows what it holds.
+    let (mut wrong, mut unread) = (HashSet::new(), HashSet::new());
+    for finding in findings {
+        match &finding.place {
+            Place::Text { source, .. } => _ = wrong.insert(*source),
+            Place::Path(path) => _ = unread.insert(path.as_str()),
+            _ => {}
+        }
+    }
     let files = (0_u32..).zip(sources.files()).skip(first);
     let files = files.filter(|(_, file)| file.shown != source::STDIN);
-    let empty =
-        files.filter(|(number, _)| !full.contains(&SourceId(*number)) && !is_wrong(SourceId(*number)));
+    let empty = files.filter(|(number, file)| {
+        let id = SourceId(*number);
+        !full.contains(&id) && !wrong.contains(&id) && !unread.contains(file.shown.as_str())
+    });
     let finding = |(_, file): (u32, &source::SourceFile)| {
         Finding::new(
             Code::OBJECT_EMPTY_FILE,

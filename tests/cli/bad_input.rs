@@ -502,6 +502,7 @@ fn a_device_or_pipe_that_input_names_ends_the_run_at_once() {
             .says(&format!(
                 "error[input/unreadable]: cannot read `{path}`: it is no file"
             ))
+            .does_not_say("object/empty-file")
             .says("= help: name a file or a directory, or pipe it: `COMMAND | spokewright check -`");
     };
     no_file(scratch.run(&["render", "pipe"]), "pipe");
