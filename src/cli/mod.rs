@@ -25,6 +25,7 @@ mod speech;
 mod status;
 mod status_command;
 mod watch;
+mod works_option;
 
 use std::panic::UnwindSafe;
 use std::path::PathBuf;

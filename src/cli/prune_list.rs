@@ -4,18 +4,19 @@
 //! for `kubectl delete -f -` on stdout, an exit status. Must not know: whose a work is, or what may go.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::{self, Analysis, PruneOptions};
+use spokewright::pipeline::{Analysis, PruneOptions};
 use spokewright::report::PruneList;
 
-use super::options::{ReadOptions, WorkKindOption, empty_result, read_stdin};
+use super::options::{ReadOptions, WorkKindOption, empty_result};
 use super::reporting::kept;
 use super::show;
 use super::status::Status;
+use super::works_option::WorksOption;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -35,9 +36,8 @@ pub(crate) struct PruneListCommand {
     #[command(flatten)]
     options: ReadOptions,
 
-    /// Exported works and sets of the hub: a file, a directory, or `-` for standard input
-    #[arg(long, value_name = "PATH", help_heading = "Input")]
-    works: Option<PathBuf>,
+    #[command(flatten)]
+    works: WorksOption,
 
     /// No other input renders into this hub: all that MGC or spokewright made there is ours
     #[arg(long, requires = "works", help_heading = "Input")]
@@ -57,28 +57,15 @@ pub(crate) struct PruneListCommand {
 
 impl PruneListCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let works = self.works.as_deref();
-        let works_on_stdin = works == Some(Path::new("-"));
-        if works_on_stdin && self.options.reads_stdin() {
-            show::line("error: standard input can be read only once");
-            show::line("help: name a file for the input or for `--works`");
-            return Ok(Status::Usage);
-        }
         let mut request = self.options.request()?;
         request.output.clone_from(&self.output);
         request.work_kind = self.work_kind.work_kind(self.options.is_narrowed())?;
-        request
-            .skip
-            .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
-        let stdin = works_on_stdin.then(read_stdin).transpose()?;
+        self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request)?);
-        let exported = works.map(|path| {
-            let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), &mut findings);
-            kept(exported)
-        });
+        let exported = self.works.read(&mut loaded, &mut findings)?;
         let options = PruneOptions {
-            exported: exported.as_ref().map(|exported| &exported.objects),
+            exported: exported.as_ref().map(|(_, exported)| &exported.objects),
             is_sole: self.sole,
             empty: empty_result(self.allow_empty),
         };
@@ -105,7 +92,7 @@ impl PruneListCommand {
     fn say(&self, list: &PruneList) {
         let speech = self.options.speech;
         if list.remove.is_empty() {
-            let what = if self.works.is_some() {
+            let what = if self.works.path().is_some() {
                 "the hub"
             } else {
                 "the rendered tree"

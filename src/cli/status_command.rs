@@ -4,22 +4,23 @@
 //! exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status comes about.
 
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use spokewright::diagnostic::{Findings, Locate as _, nearest};
-use spokewright::pipeline::{self, Analysis, Loaded, Request};
+use spokewright::pipeline::{Analysis, Loaded};
 use spokewright::render::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
 use spokewright::report::{ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
 use spokewright::{Hub, Object};
 
 use super::named::of_kind;
 use super::next;
-use super::options::{ReadOptions, read_stdin};
+use super::options::ReadOptions;
 use super::reporting::{ReportFormat, Reporting, finish, kept};
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
+use super::works_option::WorksOption;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -47,9 +48,8 @@ pub(crate) struct StatusCommand {
     #[command(flatten)]
     reporting: Reporting,
 
-    /// Exported ManifestWorks to aggregate: a file, a directory, or `-` for standard input
-    #[arg(long, value_name = "PATH", help_heading = "Input")]
-    works: Option<PathBuf>,
+    #[command(flatten)]
+    works: WorksOption,
 
     /// Exit with 4 unless every object of the kind has this condition, as in `gateway=Programmed`; may be repeated
     #[arg(long, value_name = "KIND=CONDITION", value_parser = requirement, help_heading = "Output")]
@@ -82,21 +82,13 @@ fn requirement(text: &str) -> Result<(String, String), String> {
 
 impl StatusCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let works = self.works.as_deref();
-        let works_on_stdin = works == Some(Path::new("-"));
-        if works_on_stdin && self.options.reads_stdin() {
-            show::line("error: standard input can be read only once");
-            show::line("help: name a file for the input or for `--works`");
-            return Ok(Status::Usage);
-        }
         let mut request = self.options.request()?;
-        request
-            .skip
-            .extend(works.filter(|_| !works_on_stdin).map(Path::to_owned));
+        self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
-        let outcome = match works {
-            Some(path) => self.aggregated(&request, path, works_on_stdin, &mut findings)?,
-            None => self.predicted(&request, &mut findings)?,
+        let mut loaded = kept(self.options.load(&request)?);
+        let outcome = match self.works.read(&mut loaded, &mut findings)? {
+            Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
+            None => self.predicted(loaded, &mut findings),
         };
         let unmet = match outcome.unmet {
             Ok(unmet) => unmet,
@@ -127,8 +119,7 @@ impl StatusCommand {
         })
     }
 
-    fn predicted(&self, request: &Request, findings: &mut Findings) -> anyhow::Result<Outcome> {
-        let loaded = kept(self.options.load(request)?);
+    fn predicted(&self, loaded: ManuallyDrop<Loaded>, findings: &mut Findings) -> Outcome {
         let analysis = kept(Analysis::new(&loaded, findings));
         let spokes = kept(analysis.spokes());
         let view = kept(analysis.policies(&spokes, findings));
@@ -144,35 +135,32 @@ impl StatusCommand {
             self.reporting
                 .write(&report, |report| status_text(report, width()))
         };
-        Ok(Outcome {
+        Outcome {
             loaded,
             data,
             unmet,
             is_empty,
-        })
+        }
     }
 
     fn aggregated(
         &self,
-        request: &Request,
+        loaded: ManuallyDrop<Loaded>,
         path: &Path,
-        on_stdin: bool,
+        exported: &Hub,
         findings: &mut Findings,
-    ) -> anyhow::Result<Outcome> {
-        let stdin = on_stdin.then(read_stdin).transpose()?;
-        let mut loaded = kept(self.options.load(request)?);
-        let exported = pipeline::load_works(&mut loaded, path, stdin.as_deref(), findings);
+    ) -> Outcome {
         let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
         if none && findings.has_errors() {
             // That every work is missing would be a lie: nobody could read them.
-            return Ok(Outcome {
+            return Outcome {
                 loaded,
                 data: String::new(),
                 unmet: Ok(Vec::new()),
                 is_empty: false,
-            });
+            };
         }
-        self.say_what_was_skipped(&exported, &loaded, path);
+        self.say_what_was_skipped(exported, &loaded, path);
         let aggregated = Analysis::new(&loaded, findings).aggregate(&exported.objects, findings);
         let report = StatusReport::aggregated(&aggregated);
         let data = self
@@ -184,12 +172,12 @@ impl StatusCommand {
             Vec::new()
         };
         let unmet = self.unmet(&loaded, &aggregated.objects);
-        Ok(Outcome {
+        Outcome {
             loaded,
             data,
             unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
             is_empty: false,
-        })
+        }
     }
 
     /// The objects that lack a condition which is required of their kind.
