@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
-    Ages, Attachments, EffectivePolicies, Fates, KeptAway, Options, PolicyId, Profiles, outcomes,
+    Ages, Attachments, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget, PolicyId, Profiles, outcomes,
     report_nonconforming_kinds,
 };
 use crate::progress::Stage;
@@ -213,11 +213,12 @@ pub(super) fn evaluate<'a>(
             .gateway(Node::Gateway(gateway))
             .map(|gateway| !clusters.get(gateway).is_empty())
     };
-    let hub = EffectivePolicies::of(attachments, |gateway| {
+    let budget = PathBudget::default();
+    let mut hub = EffectivePolicies::of(attachments, &budget, |gateway| {
         cluster.is_none() && placed(gateway) != Some(true)
     });
     steps.advance(1);
-    let spokes: Vec<SpokeView<'a>> = spokes
+    let mut spokes: Vec<SpokeView<'a>> = spokes
         .par_iter()
         .map(|spoke| {
             // What is wrong with what is there was said where it was read.
@@ -226,7 +227,7 @@ pub(super) fn evaluate<'a>(
             let attachments = teaching.options(|options| {
                 Attachments::new(sources, &spoke.copied, grants, &on_clusters(options), &mut said)
             });
-            let effective = EffectivePolicies::new(&attachments);
+            let effective = EffectivePolicies::new(&attachments, &budget);
             steps.advance(1);
             SpokeView {
                 clusters: &spoke.clusters,
@@ -235,6 +236,11 @@ pub(super) fn evaluate<'a>(
             }
         })
         .collect();
+    if budget.is_exceeded() {
+        findings.push(too_many_paths());
+        hub.clear();
+        spokes.iter_mut().for_each(|spoke| spoke.effective.clear());
+    }
     let mut fates = Fates::default();
     // A class of ours whose parameters cannot be used places nothing.
     let is_foreign = |gateway: GatewayId| {
@@ -269,6 +275,13 @@ pub(super) fn evaluate<'a>(
         routes,
         cluster,
     }
+}
+
+fn too_many_paths() -> Finding {
+    let message = format!("policies hold on more than {MOST_PATHS} paths, so what holds where is not said");
+    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+        .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
+        .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")
 }
 
 /// Where each policy is kept from, before anything is shipped.

@@ -27,6 +27,7 @@ mod conformance;
 mod kinds;
 mod local_wins;
 mod reading;
+mod selecting;
 mod targets;
 
 mod attachment;
@@ -82,6 +83,7 @@ pub(crate) use merge::merge;
 pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
+pub(crate) use paths::{MOST_PATHS, PathBudget};
 pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;

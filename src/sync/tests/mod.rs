@@ -112,7 +112,7 @@ impl Received<'_> {
         let mut views = Vec::new();
         for spoke in &spokes {
             let attachments = self.evaluated(spoke);
-            let effective = EffectivePolicies::new(&attachments);
+            let effective = EffectivePolicies::new(&attachments, &crate::policy::PathBudget::default());
             fates.add(&spoke.clusters, &attachments, &effective, |_| true);
             views.push(SpokeView {
                 clusters: &spoke.clusters,
@@ -135,7 +135,7 @@ impl Received<'_> {
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
-            hub_effective: EffectivePolicies::of(self.attachments, |_| false),
+            hub_effective: EffectivePolicies::of(self.attachments, &crate::policy::PathBudget::default(), |_| false),
             spokes: views,
             fates,
             clusters: self.clusters,
@@ -162,7 +162,7 @@ fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
             .filter_map(|locator| locator.rsplit(['/', ':']).next());
         names.skip(1).eq(path.iter().copied())
     });
-    found?.spec.clone()
+    found?.result.spec.clone()
 }
 
 /// `status/reason: message` of the last condition of a RateLimitPolicy.
