@@ -18,6 +18,8 @@ mod suppressed;
 mod finding;
 
 mod broken;
+mod within;
+
 mod findings;
 mod nearest;
 
