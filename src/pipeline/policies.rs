@@ -17,7 +17,7 @@ use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
-    Ages, Attachments, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget, PolicyId, Profiles, outcomes,
+    Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget, PolicyId, Profiles, outcomes,
     report_nonconforming_kinds,
 };
 use crate::progress::Stage;
@@ -293,16 +293,30 @@ fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<Po
         ..
     } = decided.attached;
     let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
+    let mut names: HashMap<&str, Arc<str>> = HashMap::new();
+    let mut by_node: HashMap<Node, ClusterSet> = HashMap::new();
+    let mut set = |clusters: BTreeSet<&'a str>| -> ClusterSet {
+        let asked = clusters
+            .into_iter()
+            .filter(|cluster| decided.cluster.is_none_or(|asked| asked == *cluster));
+        let name = |cluster| Arc::clone(names.entry(cluster).or_insert_with(|| Arc::from(cluster)));
+        Arc::new(asked.map(name).collect())
+    };
     for withheld in withheld {
         let on = match withheld.cluster {
-            Some(cluster) => BTreeSet::from([cluster]),
-            None => routes.clusters_of(attachments, kinds, decided.clusters, withheld.node),
+            Some(cluster) => set(BTreeSet::from([cluster])),
+            None => match by_node.get(&withheld.node) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let on = set(routes.clusters_of(attachments, kinds, decided.clusters, withheld.node));
+                    by_node.insert(withheld.node, Arc::clone(&on));
+                    on
+                }
+            },
         };
-        let asked = |cluster: &&str| decided.cluster.is_none_or(|asked| asked == *cluster);
-        for cluster in on.into_iter().filter(asked) {
-            let kept = by_policy.entry(withheld.policy).or_default();
+        if !on.is_empty() {
             let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
-            kept.entry(cluster).or_default().push(winner);
+            by_policy.entry(withheld.policy).or_default().add(&on, winner);
         }
     }
     by_policy

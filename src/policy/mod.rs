@@ -72,7 +72,7 @@ pub(crate) use conformance::report_nonconforming_kinds;
 pub(crate) use declared_target::{Declared, Target};
 pub(crate) use effective::{Effective, PathEffective};
 pub(crate) use effective_policies::EffectivePolicies;
-pub(crate) use fates::{Everywhere, Fates, KeptAway, Tally};
+pub(crate) use fates::{ClusterSet, Everywhere, Fates, KeptAway, Tally};
 pub(crate) use findings::{no_path, outcomes};
 pub(crate) use ids::{AuthoredId, KindId, PolicyId};
 pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};

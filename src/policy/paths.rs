@@ -42,6 +42,14 @@ impl Default for PathBudget {
 }
 
 impl PathBudget {
+    #[cfg(test)]
+    pub(crate) fn of(paths: usize) -> Self {
+        Self {
+            left: AtomicUsize::new(paths),
+            ..Self::default()
+        }
+    }
+
     /// Whether there were more: then no result of this run is whole.
     pub(crate) fn is_exceeded(&self) -> bool {
         self.is_exceeded.load(Ordering::Relaxed)

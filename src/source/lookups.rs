@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::diagnostic::{DocumentId, SourceId};
 
 /// Texts of so many bytes are kept in mind at once; a larger one by itself.
-const MOST_BYTES: usize = 8 << 20;
+pub(super) const MOST_BYTES: usize = 8 << 20;
 
 /// What was found out so far.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ pub(super) struct Lines {
 const BLOCK: usize = 1024;
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let newlines = text.match_indices('\n').map(|(at, _)| at).collect();
         let mut before = 0_usize;
         let mut characters = Vec::with_capacity(text.len() / BLOCK + 1);

@@ -79,6 +79,11 @@ impl Sources {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn lookups(&self) -> &Lookups {
+        &self.lookups
+    }
+
     /// Adds directories that are Helm charts.
     pub(super) fn add_charts(&mut self, charts: impl IntoIterator<Item = String>) {
         self.charts.extend(charts);

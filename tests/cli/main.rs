@@ -6,6 +6,7 @@ mod bad_input;
 mod broken_rules;
 mod catalog;
 mod codes;
+mod costs;
 mod deterministic;
 mod diff;
 mod diff_effective;

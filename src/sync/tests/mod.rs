@@ -130,8 +130,9 @@ impl Received<'_> {
             on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
             let locator = self.attachments.locator(withheld.policy);
             let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
-            let kept = on.into_iter().map(|cluster| (cluster, vec![winner]));
-            fates.keep_away(&locator, kept.collect());
+            let mut kept = crate::policy::KeptAway::default();
+            kept.add(&std::sync::Arc::new(on.into_iter().map(Into::into).collect()), winner);
+            fates.keep_away(&locator, kept);
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
