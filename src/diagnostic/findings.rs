@@ -139,9 +139,8 @@ impl Findings {
         let (rules, mut others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut self.found)
             .into_iter()
             .partition(|finding| finding.is_rule);
-        let is_unknown = |other: &&Finding| {
-            other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error
-        };
+        let is_unknown =
+            |other: &&Finding| other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error;
         let object = |place: &Place| {
             let (document, item) = place.object()?;
             Some((document, item.map(str::to_owned)))
@@ -166,7 +165,9 @@ impl Findings {
             if object(&rule.place).is_some_and(|object| with_unknown.contains(&object)) {
                 continue;
             }
-            let told = tells.least(&rule.place).and_then(|first| others.get(first).cloned());
+            let told = tells
+                .least(&rule.place)
+                .and_then(|first| others.get(first).cloned());
             let Some(told) = told else {
                 if is_telling(&rule) {
                     tells.add(&rule.place, others.len());

@@ -17,8 +17,8 @@ use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
-    Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget, PolicyId, Profiles, outcomes,
-    report_nonconforming_kinds,
+    Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget,
+    PolicyId, Profiles, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};

@@ -266,7 +266,9 @@ impl<'e> Explainer<'e, '_> {
         let mut by_classes: HashMap<(usize, Vec<*const String>), usize> = HashMap::new();
         let mut by_clusters: HashMap<(usize, Vec<String>), usize> = HashMap::new();
         for on in paths {
-            let Some(of) = results.get(on.result) else { continue };
+            let Some(of) = results.get(on.result) else {
+                continue;
+            };
             let classes = on.classes.iter().map(|clusters| clusters.as_ptr()).collect();
             let position = match by_classes.get(&(on.result, classes)) {
                 Some(position) => *position,

@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::policy_view::{PolicyView, Seen};
 use crate::diagnostic::API_VERSION;
 use crate::policy::{
-    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, PolicyId, Rule, StatusShape, Tally, accepted, ancestors, effect_of, flatten, nowhere,
+    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome,
+    PolicyId, Rule, StatusShape, Tally, accepted, ancestors, effect_of, flatten, nowhere,
 };
 use crate::topology::{GatewayId, Level, Node};
 
@@ -423,9 +424,7 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
         for (kind, path) in seen.effective.iter() {
             let result = results
                 .entry((kind, Arc::as_ptr(&path.effective)))
-                .or_insert_with(|| {
-                    shared.result(EffectiveResult::new(attachments, kind, &path.effective))
-                });
+                .or_insert_with(|| shared.result(EffectiveResult::new(attachments, kind, &path.effective)));
             let result = Arc::clone(result);
             let profile = &attachments.kinds.get(kind).profile;
             let locators = attachments.topology.path_locators(&path.path);

@@ -155,7 +155,9 @@ fn read_inputs(
     let mut aliases = AliasBudget::default();
     for mut read in read {
         for id in std::mem::take(&mut read.with_aliases) {
-            aliases.read(id, &mut read, &limits);
+            if !aliases.read(id, &mut read, &limits) {
+                sources.note_unread(id.source);
+            }
         }
         read.documents.sort_by_key(|document| document.id);
         sources.push(read.file);
@@ -191,14 +193,15 @@ struct AliasBudget {
 }
 
 impl AliasBudget {
-    fn read(&mut self, id: DocumentId, read: &mut FileRead, limits: &kube_yaml::Limits) {
+    /// Reads a document of a file; whether it could afford to.
+    fn read(&mut self, id: DocumentId, read: &mut FileRead, limits: &kube_yaml::Limits) -> bool {
         if let Some((_, more)) = &mut self.beyond {
             *more = more.saturating_add(1);
-            return;
+            return false;
         }
         let index = usize::try_from(id.index).unwrap_or(usize::MAX);
         let Some(range) = read.file.documents.get(index).copied() else {
-            return;
+            return true;
         };
         let text = Arc::clone(&read.file.text);
         let chunk = kube_yaml::Chunk {
@@ -231,6 +234,7 @@ impl AliasBudget {
             }
             value => read.take(id, &chunk, value, &Secrecy::new(&text)),
         }
+        self.beyond.is_none()
     }
 
     fn finding(self) -> Option<Finding> {

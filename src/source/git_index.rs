@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use gix::index::entry::{Flags, Mode, Stage};
 use gix::ObjectId;
+use gix::index::entry::{Flags, Mode, Stage};
 
 use super::git::{GitError, Opened, open};
 use super::objects::{Entry, Objects, whole};

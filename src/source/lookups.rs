@@ -122,10 +122,7 @@ impl Lines {
             before = before.saturating_add(begun(block));
         }
         characters.push(before);
-        Self {
-            newlines,
-            characters,
-        }
+        Self { newlines, characters }
     }
 
     /// How many lines end before the byte `at`.

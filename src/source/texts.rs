@@ -4,6 +4,7 @@
 //! inside a text that a field holds. Flows in: texts from `documents`; places to look up. Flows out: [`Span`]s. Must
 //! not know: what a document means.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Room;
@@ -55,6 +56,8 @@ impl DocumentRange {
 pub struct Sources {
     files: Vec<SourceFile>,
     charts: Vec<String>,
+    /// Files of which a part was not read.
+    unread: BTreeSet<SourceId>,
     lookups: Lookups,
 }
 
@@ -62,6 +65,16 @@ impl Sources {
     /// Adds a file; its number is how many there were.
     pub(super) fn push(&mut self, file: SourceFile) {
         self.files.push(file);
+    }
+
+    /// Notes that nobody knows what a part of a file holds.
+    pub(super) fn note_unread(&mut self, source: SourceId) {
+        self.unread.insert(source);
+    }
+
+    /// Whether nobody knows what a part of a file holds.
+    pub(crate) fn is_unread(&self, source: SourceId) -> bool {
+        self.unread.contains(&source)
     }
 
     /// The same texts, with `prefix` before every path that is shown to people: `HEAD:` says which version of a
@@ -75,6 +88,7 @@ impl Sources {
         Self {
             files: self.files.iter().map(rename).collect(),
             charts: self.charts.clone(),
+            unread: self.unread.clone(),
             lookups: Lookups::default(),
         }
     }

@@ -65,7 +65,11 @@ pub(crate) fn report_shadowed(
     for ((loser, winner), shadow) in &shadows {
         if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
             let listeners = names.of(&shadow.listeners);
-            findings.push(finding((of_loser, *loser), (of_winner, *winner), (shadow, listeners)));
+            findings.push(finding(
+                (of_loser, *loser),
+                (of_winner, *winner),
+                (shadow, listeners),
+            ));
         }
     }
 }

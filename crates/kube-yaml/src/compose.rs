@@ -37,10 +37,7 @@ pub(super) fn compose<'t, R: Record>(
     composer.finish()
 }
 
-fn take_all<'t, R: Record>(
-    composer: &mut Composer<'t, '_, R>,
-    events: &mut impl Events<'t>,
-) -> Outcome<()> {
+fn take_all<'t, R: Record>(composer: &mut Composer<'t, '_, R>, events: &mut impl Events<'t>) -> Outcome<()> {
     loop {
         match events.next()? {
             Event::DocumentEnd => return Ok(()),

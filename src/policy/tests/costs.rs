@@ -9,7 +9,12 @@ use super::super::{EffectivePolicies, PathBudget};
 
 /// The small hub with more routes on its two listeners, and a policy on the Gateway.
 fn with_routes(routes: usize) -> String {
-    let mut text = small_with_params() + &limit("p", "kind: Gateway, name: gw", "limits: {l: {rates: [{limit: 5, window: 1s}]}}");
+    let mut text = small_with_params()
+        + &limit(
+            "p",
+            "kind: Gateway, name: gw",
+            "limits: {l: {rates: [{limit: 5, window: 1s}]}}",
+        );
     for route in 0..routes {
         let _ = write!(
             text,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::super::testing::{SMALL, Seen, hub, limit};
 use super::super::fates::Fate;
+use super::super::testing::{SMALL, Seen, hub, limit};
 use super::super::{ClusterSet, Fates, KeptAway, Outcome, Rule, Tally};
 use crate::hub::Hub;
 
@@ -186,7 +186,10 @@ fn a_policy_that_is_kept_from_a_thousand_clusters_has_one_fate_on_them() {
     let of = |policy: &str| -> Vec<(usize, Vec<usize>)> {
         let fates = &fates.of(policy).unwrap().fates;
         let rules = |fate: &Fate<'_>| fate.total().by.values().map(|by| by.rules.len()).collect();
-        fates.iter().map(|fate| (fate.clusters.len(), rules(fate))).collect()
+        fates
+            .iter()
+            .map(|fate| (fate.clusters.len(), rules(fate)))
+            .collect()
     };
     assert_eq!(of("a"), [(1000, vec![1])]);
     assert_eq!(of("b"), [(998, vec![1]), (2, vec![2]), (1, vec![1])]);

@@ -39,7 +39,11 @@ fn a_document_is_read_again_once_however_many_findings_are_in_it() {
             assert_eq!(span.map(|span| span.line), Some(line));
         }
     }
-    assert_eq!(sources.lookups().made(), 3, "two documents, and the lines of one file");
+    assert_eq!(
+        sources.lookups().made(),
+        3,
+        "two documents, and the lines of one file"
+    );
     for field in 0..500 {
         let span = sources.locate(&Place::Embedded {
             document: document(2),
@@ -67,7 +71,11 @@ fn lines_and_columns_are_what_counting_says() {
             let before = &text[..at];
             assert_eq!(lines.before(at), before.matches('\n').count(), "{at}");
             let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-            assert_eq!(lines.column(text, at), text[start..at].chars().count() + 1, "{at}");
+            assert_eq!(
+                lines.column(text, at),
+                text[start..at].chars().count() + 1,
+                "{at}"
+            );
         }
     }
 }

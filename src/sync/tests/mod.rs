@@ -131,12 +131,19 @@ impl Received<'_> {
             let locator = self.attachments.locator(withheld.policy);
             let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
             let mut kept = crate::policy::KeptAway::default();
-            kept.add(&std::sync::Arc::new(on.into_iter().map(Into::into).collect()), winner);
+            kept.add(
+                &std::sync::Arc::new(on.into_iter().map(Into::into).collect()),
+                winner,
+            );
             fates.keep_away(&locator, kept);
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
-            hub_effective: EffectivePolicies::of(self.attachments, &crate::policy::PathBudget::default(), |_| false),
+            hub_effective: EffectivePolicies::of(
+                self.attachments,
+                &crate::policy::PathBudget::default(),
+                |_| false,
+            ),
             spokes: views,
             fates,
             clusters: self.clusters,
