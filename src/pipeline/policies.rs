@@ -239,7 +239,9 @@ pub(super) fn evaluate<'a>(
     if budget.is_exceeded() {
         findings.push(too_many_paths());
         hub.clear();
-        spokes.iter_mut().for_each(|spoke| spoke.effective.clear());
+        for spoke in &mut spokes {
+            spoke.effective.clear();
+        }
     }
     let mut fates = Fates::default();
     // A class of ours whose parameters cannot be used places nothing.

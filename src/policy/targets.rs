@@ -70,7 +70,7 @@ impl<'a> Resolver<'_, 'a> {
                     }
                     for name in selected.iter() {
                         let mut one = target.clone();
-                        one.name = (*name).to_owned();
+                        (*name).clone_into(&mut one.name);
                         one.selector = None;
                         one.target = self.one(policy, profile, &one);
                         resolved.push(one);

@@ -179,6 +179,9 @@ pub struct GitTree {
     listed: RefCell<HashMap<ObjectId, Rc<Vec<Entry>>>>,
 }
 
+/// A tree, and its entries.
+type Listed = (ObjectId, Rc<Vec<Entry>>);
+
 /// Whether a revision is told by way of another, as `HEAD~1`: no server knows such a name.
 fn is_relative(revision: &str) -> bool {
     revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
@@ -217,7 +220,7 @@ impl GitTree {
     }
 
     /// The tree at a directory, with its entries; `None` where there is no directory.
-    fn directory(&self, directory: &str) -> Result<Option<(ObjectId, Rc<Vec<Entry>>)>, TreeError> {
+    fn directory(&self, directory: &str) -> Result<Option<Listed>, TreeError> {
         let mut id = self.tree;
         let mut entries = self.entries(id)?;
         for name in directory.split('/').filter(|name| !name.is_empty()) {
