@@ -75,7 +75,7 @@ impl Place {
     }
 
     /// The document and the pointer in it; `None` for what has no document.
-    pub(super) fn field(&self) -> Option<(DocumentId, &str)> {
+    pub(crate) fn field(&self) -> Option<(DocumentId, &str)> {
         match self {
             Self::Field {
                 document, pointer, ..

@@ -9,7 +9,7 @@ use super::{DocumentId, Place};
 
 /// Something about findings, by every value that they stand in.
 #[derive(Debug)]
-pub(super) struct Within<T> {
+pub(crate) struct Within<T> {
     by_value: HashMap<DocumentId, HashMap<String, T>>,
 }
 
@@ -23,7 +23,7 @@ impl<T> Default for Within<T> {
 
 impl<T: Copy + Ord> Within<T> {
     /// Notes `least` of a place, unless less is noted already.
-    pub(super) fn add(&mut self, place: &Place, least: T) {
+    pub(crate) fn add(&mut self, place: &Place, least: T) {
         let Some((document, pointer)) = place.field() else {
             return;
         };
@@ -41,7 +41,7 @@ impl<T: Copy + Ord> Within<T> {
     }
 
     /// The least that was noted of a place [within](Place::is_within) this one.
-    pub(super) fn least(&self, place: &Place) -> Option<T> {
+    pub(crate) fn least(&self, place: &Place) -> Option<T> {
         let (document, pointer) = place.field()?;
         self.by_value.get(&document)?.get(pointer).copied()
     }
