@@ -55,6 +55,13 @@ impl Default for Work {
 }
 
 impl Work {
+    /// For what strangers wrote, where these definitions say what is to be done: they bring along something, too.
+    #[must_use]
+    pub fn of_definitions<'v>(definitions: impl Iterator<Item = &'v Value>) -> Self {
+        let bytes = definitions.map(bytes).fold(0, u64::saturating_add);
+        Self::with_limit(bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(STOCK))
+    }
+
     /// For what this program brings along itself.
     #[must_use]
     pub fn unlimited() -> Self {

@@ -54,6 +54,16 @@ pub fn evaluate(
     functions: &dyn Functions,
     allowance: &mut Allowance<'_>,
 ) -> Evaluated {
+    evaluate_and_tell(expression, variables, functions, allowance).0
+}
+
+/// As [`evaluate`], with the bytes that are held in the end.
+pub(crate) fn evaluate_and_tell(
+    expression: &IdedExpr,
+    variables: &[(&str, &Value)],
+    functions: &dyn Functions,
+    allowance: &mut Allowance<'_>,
+) -> (Evaluated, usize) {
     let variables = variables.iter().map(|(name, value)| (*name, Ok((*value).clone())));
     let mut evaluation = Evaluation {
         meter: Meter::new(allowance),
@@ -62,10 +72,8 @@ pub fn evaluate(
         texts: HashMap::new(),
     };
     let value = evaluation.value(expression);
-    Evaluated {
-        value,
-        cost: evaluation.meter.cost(),
-    }
+    let cost = evaluation.meter.cost();
+    (Evaluated { value, cost }, evaluation.meter.held())
 }
 
 type Answer = Result<Value, Failure>;

@@ -39,6 +39,8 @@ mod parse;
 mod prices;
 mod sizes;
 
+#[cfg(test)]
+mod tests;
 
 pub use engine::call;
 pub use evaluate::{Evaluated, Functions, evaluate};
