@@ -21,7 +21,8 @@ use kube_cel::cel::{ExecutionError, IdedExpr, Value};
 use crate::access::{self, key_of, none, optional, some};
 use crate::equality::{compare, contains, equal};
 use crate::library::{self, Call, TYPES, no_overload};
-use crate::meter::{Failure, Meter};
+use crate::meter::{Failure, Meter, Stop};
+use crate::parse::{Expression, on_a_large_stack};
 use crate::prices::{self, price};
 use crate::sizes::{ENTRY, ITEM, TEXT};
 
@@ -29,7 +30,7 @@ use crate::sizes::{ENTRY, ITEM, TEXT};
 const GATHERED: &str = "@result";
 
 /// Functions that whoever asks adds, or puts in the place of others.
-pub trait Functions {
+pub trait Functions: Sync {
     /// The value of a call; `None` where it is none of these functions. A result larger than what was there before is paid
     /// for first.
     fn call(&self, call: Call<'_>, meter: &mut Meter<'_, '_>) -> Option<Result<Value, Failure>>;
@@ -49,7 +50,7 @@ pub struct Evaluated {
 
 /// Evaluates an expression; `variables` are what its names stand for.
 pub fn evaluate(
-    expression: &IdedExpr,
+    expression: &Expression,
     variables: &[(&str, &Value)],
     functions: &dyn Functions,
     allowance: &mut Allowance<'_>,
@@ -59,6 +60,22 @@ pub fn evaluate(
 
 /// As [`evaluate`], with the bytes that are held in the end.
 pub(crate) fn evaluate_and_tell(
+    expression: &Expression,
+    variables: &[(&str, &Value)],
+    functions: &dyn Functions,
+    allowance: &mut Allowance<'_>,
+) -> (Evaluated, usize) {
+    if !expression.is_deep() {
+        return here(expression.root(), variables, functions, allowance);
+    }
+    let elsewhere = on_a_large_stack(|| here(expression.root(), variables, functions, allowance));
+    elsewhere.unwrap_or_else(|| {
+        let value = Err(Stop::Memory.into());
+        (Evaluated { value, cost: 0 }, 0)
+    })
+}
+
+fn here(
     expression: &IdedExpr,
     variables: &[(&str, &Value)],
     functions: &dyn Functions,
@@ -183,7 +200,7 @@ impl<'e> Evaluation<'e, '_, '_> {
             is_made_once = is_made_once && is_constant(&entry.key) && is_constant(&entry.value);
             let key = self.value(&entry.key)?;
             let value = self.value(&entry.value)?;
-            let key = key_of(&key).ok_or(ExecutionError::UnsupportedKeyType(key))?;
+            let key = key_of(&key).ok_or(ExecutionError::NoSuchOverload)?;
             self.meter.hold(2 * ENTRY)?;
             match optional(&value) {
                 Some(inside) if entry.optional => entries.extend(inside.cloned().map(|value| (key, value))),
@@ -354,7 +371,7 @@ impl<'e> Evaluation<'e, '_, '_> {
                 Arc::make_mut(&mut left).extend(right.iter().cloned());
                 Ok(Value::List(left))
             }
-            (left, right) => Ok((left + right)?),
+            (left, right) => Ok(library::plain(left + right)?),
         }
     }
 
@@ -423,10 +440,10 @@ impl<'e> Evaluation<'e, '_, '_> {
             (operators::IN, [element, Value::Map(map)]) => {
                 Value::Bool(key_of(element).is_some_and(|key| map.get(&key).is_some()))
             }
-            (operators::SUBSTRACT, [a, b]) => (a.clone() - b.clone())?,
-            (operators::MULTIPLY, [a, b]) => (a.clone() * b.clone())?,
-            (operators::DIVIDE, [a, b]) => (a.clone() / b.clone())?,
-            (operators::MODULO, [a, b]) => (a.clone() % b.clone())?,
+            (operators::SUBSTRACT, [a, b]) => library::plain(a.clone() - b.clone())?,
+            (operators::MULTIPLY, [a, b]) => library::plain(a.clone() * b.clone())?,
+            (operators::DIVIDE, [a, b]) => library::plain(a.clone() / b.clone())?,
+            (operators::MODULO, [a, b]) => library::plain(a.clone() % b.clone())?,
             (operators::LOGICAL_NOT, [Value::Bool(flag)]) => Value::Bool(!flag),
             (operators::NEGATE, [of]) => match of {
                 Value::Int(int) => {

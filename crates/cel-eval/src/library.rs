@@ -13,6 +13,9 @@ use crate::engine;
 use crate::meter::{Failure, Meter};
 use crate::sizes::{ITEM, TEXT, deep};
 
+/// Characters of what a function says of its arguments.
+const MESSAGE_MAX: usize = 400;
+
 /// The names of types that an expression may compare `type(x)` with.
 pub const TYPES: [&str; 9] = [
     "bool",
@@ -174,11 +177,78 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
         }
         _ => {}
     }
-    let args: Vec<&Value> = call.args.iter().collect();
-    let value = engine::call(call.name, call.target, &args)?;
+    let value = match (call.name, operands) {
+        // Of what is none of a conversion's types, the crate would say all that it holds.
+        ("string" | "double" | "int" | "uint" | "bytes", [Value::List(_) | Value::Map(_)]) => return no_overload(),
+        ("format", [format, Value::List(items)]) => {
+            let items = items.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+            engine::call(call.name, Some(format), &[&Value::List(Arc::new(items))])
+        }
+        _ => engine::call(call.name, call.target, &call.args.iter().collect::<Vec<_>>()),
+    };
+    let value = value.map_err(said)?;
     let bytes = deep(&value, meter)?;
     meter.hold(bytes)?;
     Ok(value)
+}
+
+/// A list or a map as the text that a format makes of it, its entries in the order of their keys: the crate has that of a
+/// hash map.
+fn shown(value: &Value) -> Result<Value, ExecutionError> {
+    match value {
+        Value::List(_) | Value::Map(_) => text_of(value).map(Value::from),
+        other => Ok(other.clone()),
+    }
+}
+
+fn text_of(value: &Value) -> Result<String, ExecutionError> {
+    let part = |value: &Value| match value {
+        Value::String(text) => Ok(format!("\"{text}\"")),
+        other => text_of(other),
+    };
+    Ok(match value {
+        Value::List(items) => {
+            let items: Result<Vec<_>, _> = items.iter().map(part).collect();
+            format!("[{}]", items?.join(", "))
+        }
+        Value::Map(map) => {
+            let mut entries: Vec<_> = map.map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            let entry = |(key, value): (_, &Value)| Ok(format!("{}:{}", part(&Value::from(key))?, part(value)?));
+            let entries: Result<Vec<_>, ExecutionError> = entries.into_iter().map(entry).collect();
+            format!("{{{}}}", entries?.join(", "))
+        }
+        other => {
+            let only = Value::List(Arc::new(vec![other.clone()]));
+            match engine::call("format", Some(&Value::from("%s")), &[&only])? {
+                Value::String(text) => text.to_string(),
+                _ => return Err(ExecutionError::NoSuchOverload),
+            }
+        }
+    })
+}
+
+/// An error without the values that it is about: they may be large, and a hash map has no order.
+fn said(error: ExecutionError) -> ExecutionError {
+    match error {
+        ExecutionError::FunctionError { function, message } => ExecutionError::FunctionError {
+            function,
+            message: message.chars().take(MESSAGE_MAX).collect(),
+        },
+        ExecutionError::UndeclaredReference(_)
+        | ExecutionError::NoSuchKey(_)
+        | ExecutionError::IndexOutOfBounds(_)
+        | ExecutionError::MissingArgumentOrTarget => error,
+        _ => ExecutionError::NoSuchOverload,
+    }
+}
+
+/// What an operator comes to; where types do not fit, without the values.
+pub(crate) fn plain(result: Result<Value, ExecutionError>) -> Result<Value, ExecutionError> {
+    result.map_err(|error| match error {
+        ExecutionError::UnsupportedBinaryOperator(..) => ExecutionError::NoSuchOverload,
+        other => other,
+    })
 }
 
 /// The digits that a format asks for: `%.20f`.

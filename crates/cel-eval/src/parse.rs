@@ -1,7 +1,7 @@
 //! Reading expressions that a stranger wrote.
 //!
-//! Owns: what is too long or too deep to be read, and the stack that the parser gets. Flows in: text. Flows out: an
-//! expression that any thread's stack can go through, or why not. Must not know: what an expression means.
+//! Owns: [`Expression`]; what is too long or too deep to be one, and the stack that a deep one needs. Flows in: text. Flows
+//! out: an expression, or why not. Must not know: what an expression means.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -20,8 +20,50 @@ const SIGNS_OF_A_SMALL_ONE: usize = 100;
 const BRACKETS_MAX: usize = 100;
 /// Parts inside parts: cel-go's limit of recursion.
 const DEPTH_MAX: usize = 250;
-/// The stack of the parser, which recurses for each part.
+/// What any thread's stack goes through.
+const DEPTH_OF_A_SMALL_ONE: usize = 40;
+/// The stack of whatever recurses for each part.
 const STACK: usize = 64 << 20;
+
+/// An expression that has been read.
+#[derive(Debug)]
+pub struct Expression {
+    root: IdedExpr,
+    is_deep: bool,
+}
+
+impl Expression {
+    /// An expression made of what [`parse`] has read.
+    #[must_use]
+    pub fn new(root: IdedExpr) -> Self {
+        let is_deep = is_deeper(&root, DEPTH_OF_A_SMALL_ONE);
+        Self { root, is_deep }
+    }
+
+    /// Its parts.
+    #[must_use]
+    pub const fn root(&self) -> &IdedExpr {
+        &self.root
+    }
+
+    /// Its parts, to make another one of them.
+    #[must_use]
+    pub fn into_root(self) -> IdedExpr {
+        self.root
+    }
+
+    pub(crate) const fn is_deep(&self) -> bool {
+        self.is_deep
+    }
+}
+
+/// Does something on a stack that is large enough for any expression; `None` where there is no such thread.
+pub(crate) fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        thread.spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
 
 /// Why an expression is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,20 +78,16 @@ pub enum Unparsed {
 ///
 /// # Errors
 /// It is none, or too much for us.
-pub fn parse(text: &str) -> Result<IdedExpr, Unparsed> {
+pub fn parse(text: &str) -> Result<Expression, Unparsed> {
     let signs = measure(text)?;
     if signs <= SIGNS_OF_A_SMALL_ONE {
         return parsed(text);
     }
     let failed = || Unparsed::TooMuch("the expression cannot be parsed".to_owned());
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK);
-        let handle = thread.spawn_scoped(scope, || parsed(text)).map_err(|_| failed())?;
-        handle.join().map_err(|_| failed())?
-    })
+    on_a_large_stack(|| parsed(text)).ok_or_else(failed)?
 }
 
-fn parsed(text: &str) -> Result<IdedExpr, Unparsed> {
+fn parsed(text: &str) -> Result<Expression, Unparsed> {
     // Kubernetes' and OCM's environments have CEL's optional types:
     // kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/environment/base.go@v1.34.1
     let parser = Parser::new().max_recursion_depth(250).enable_optional_syntax(true);
@@ -61,7 +99,7 @@ fn parsed(text: &str) -> Result<IdedExpr, Unparsed> {
             "expression recursion limit exceeded: {DEPTH_MAX}"
         )));
     }
-    Ok(expression)
+    Ok(Expression::new(expression))
 }
 
 /// The operators, commas and brackets of an expression that is neither too long nor too deep to be parsed.

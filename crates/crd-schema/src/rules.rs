@@ -44,9 +44,8 @@ mod with_engine {
     use std::sync::{Arc, OnceLock};
 
     use apimachinery::{Allowance, Work};
-    use cel_eval::{Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
+    use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
     use kube_cel::cel::objects::OptionalValue;
-    use kube_cel::cel::parser::Expression;
     use kube_cel::cel::{ExecutionError, Value as Cel};
     use serde_json::Value;
 
@@ -318,7 +317,7 @@ mod with_engine {
                     })
                 });
                 Ok(Program {
-                    is_transition: rule.references().has_variable(OLD_SELF),
+                    is_transition: rule.root().references().has_variable(OLD_SELF),
                     rule,
                     message: message.transpose()?,
                 })

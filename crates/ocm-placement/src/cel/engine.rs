@@ -6,8 +6,8 @@
 use std::thread;
 
 use apimachinery::{Allowance, Work};
-use cel_eval::{Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
-use kube_cel::cel::{IdedExpr, Value};
+use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
+use kube_cel::cel::Value;
 
 use super::error::CompileError;
 use super::library::{self, Library, Scores};
@@ -51,7 +51,7 @@ impl Expressions {
 /// An expression that is ready to run.
 #[derive(Debug)]
 struct Compiled {
-    expression: IdedExpr,
+    expression: Expression,
     /// Whether it asks for add-on scores.
     scores: bool,
 }
@@ -77,11 +77,11 @@ fn compile(source: &str) -> Result<Compiled, String> {
     let parsed = parse(source).map_err(|error| match error {
         Unparsed::Wrong(message) | Unparsed::TooMuch(message) => message,
     })?;
-    let expression = expand::expand(parsed)?;
+    let expression = expand::expand(parsed.into_root())?;
     check::check(&expression)?;
     Ok(Compiled {
         scores: library::asks_for_scores(&expression),
-        expression,
+        expression: Expression::new(expression),
     })
 }
 
