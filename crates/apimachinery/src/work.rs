@@ -26,6 +26,8 @@ const PORTION: u64 = 4_096;
 /// Steps for each state of a pattern that is compiled. Their memory counts here, too: a state has about 100 bytes, and
 /// what is compiled stays until the run ends.
 const STEPS_PER_STATE: u64 = 16;
+/// Steps for a byte of a copy: `{}` takes twenty times its text.
+const STEPS_PER_COPIED_BYTE: u64 = 8;
 /// States of a pattern that a character of a text may meet in one step.
 const STATES_PER_STEP: u64 = 64;
 
@@ -104,9 +106,11 @@ impl Work {
     /// # Errors
     /// There is no work left.
     pub fn spend(&self, steps: u64) -> Result<(), Spent> {
-        let before = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
-            Some(spent.saturating_add(steps))
-        });
+        let before = self
+            .spent
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
+                Some(spent.saturating_add(steps))
+            });
         let spent = before.unwrap_or(u64::MAX).saturating_add(steps);
         if spent > self.limit { Err(Spent) } else { Ok(()) }
     }
@@ -158,6 +162,14 @@ impl<'w> Allowance<'w> {
         let taken = missing.div_ceil(PORTION).saturating_mul(PORTION);
         self.left = taken.saturating_sub(missing);
         self.work.spend(taken)
+    }
+
+    /// Pays for a copy of a value, which is held as long as the object is checked.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub fn copy(&mut self, value: &Value) -> Result<(), Spent> {
+        self.spend(bytes(value).saturating_mul(STEPS_PER_COPIED_BYTE))
     }
 
     /// Pays for looking for a pattern in `text`.

@@ -21,6 +21,8 @@ use crate::violation::{Path, Violation, ViolationKind};
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
+/// Steps that it takes to say what is wrong: in a trial it is said to nobody, as often as there are choices.
+const STEPS_PER_VIOLATION: u64 = 16;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
 
@@ -146,7 +148,9 @@ impl Walk<'_, '_> {
         message: String,
         help: Option<String>,
     ) {
-        if self.violations.len() < self.limit {
+        if self.violations.len() < self.limit
+            && self.allowance.borrow_mut().spend(STEPS_PER_VIOLATION).is_ok()
+        {
             self.violations.push(Violation {
                 kind,
                 pointer: at.pointer,
@@ -160,7 +164,10 @@ impl Walk<'_, '_> {
 
     /// Pays for looking at one value by one level of the schema.
     fn can_go_on(&self, node: &Node) -> bool {
-        let listed = node.required.len().saturating_add(node.allowed.as_ref().map_or(0, Vec::len));
+        let listed = node
+            .required
+            .len()
+            .saturating_add(node.allowed.as_ref().map_or(0, Vec::len));
         let steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
         self.allowance.borrow_mut().spend(steps).is_ok()
     }

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use apimachinery::{Allowance, Work};
+use apimachinery::{Allowance, Spent, Work};
 use serde_json::Value;
 
 #[cfg(feature = "cel")]
@@ -95,8 +95,10 @@ impl Schema {
     #[must_use]
     pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
         let mut allowance = work.allowance(value);
-        let value = self.defaulted(value);
-        self.violations(&value, &mut allowance, self.counted())
+        match self.defaulted_within(value, &mut allowance) {
+            Ok(value) => self.violations(&value, &mut allowance, self.counted()),
+            Err(Spent) => Vec::new(),
+        }
     }
 
     /// As [`Schema::validate`], with the values below `status`, also where status is a subresource: for objects whose
@@ -140,22 +142,34 @@ impl Schema {
     }
 
     /// Makes `value` what the API server would store: defaults filled in where their parent is present, nulls of
-    /// fields that are not nullable gone.
+    /// fields that are not nullable gone. Defaults that multiply beyond some megabytes are not filled in.
     pub fn default(&self, value: &mut Value) {
         let nulls = complete::contains_null(value);
-        complete::complete(&self.root, value, nulls);
+        let work = Work::default();
+        let mut allowance = work.allowance(value);
+        let _ = complete::complete(&self.root, value, nulls, &mut allowance);
     }
 
     /// As [`Schema::default`], on a copy only where that changes anything.
     #[must_use]
     pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
+        let work = Work::default();
+        let defaulted = self.defaulted_within(value, &mut work.allowance(value));
+        defaulted.unwrap_or(Cow::Borrowed(value))
+    }
+
+    fn defaulted_within<'a>(
+        &self,
+        value: &'a Value,
+        allowance: &mut Allowance<'_>,
+    ) -> Result<Cow<'a, Value>, Spent> {
         let nulls = complete::contains_null(value);
         if !self.root.defaults_below && !nulls {
-            return Cow::Borrowed(value);
+            return Ok(Cow::Borrowed(value));
         }
         let mut copy = value.clone();
-        complete::complete(&self.root, &mut copy, nulls);
-        Cow::Owned(copy)
+        complete::complete(&self.root, &mut copy, nulls, allowance)?;
+        Ok(Cow::Owned(copy))
     }
 
     /// Drops every field that the schema does not have, as an API server without strict field validation does, and
