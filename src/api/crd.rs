@@ -74,7 +74,7 @@ pub(crate) fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 pub(crate) fn too_much_work(object: &Object) -> Finding {
     let message = "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run spends on \
                    them: no object is checked against them";
-    Finding::new(Code::OBJECT_SCHEMA, object.place("/spec/versions"), message)
+    Finding::new(Code::OBJECT_UNCHECKED, object.place("/spec/versions"), message)
         .help("leave out the CustomResourceDefinition whose rules loop over long lists or whose patterns count to hundreds")
 }
 

@@ -44,12 +44,18 @@ fn grown(text: &str) -> String {
 
 /// Renders the worked example with this file, which must be refused with these words.
 #[track_caller]
-fn refused(file: &str, says: &str) -> Run {
+fn refused(file: &str, code: &str, says: &str) -> Run {
     let scratch = Scratch::with_worked_example();
     scratch.write("hub/bombs.yaml", file);
+    // Rendering uses them.
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\": [",
+        "\"policiesToSync\": [{\"group\": \"example.com\", \"version\": \"v1\", \"resource\": \"bombs\"}, ",
+    );
     let run = scratch.run(&["render", "hub", "-o", "rendered"]);
     run.exits(3)
-        .says("error[object/schema]")
+        .says(&format!("error[{code}]"))
         .says("--> hub/bombs.yaml:")
         .says(says)
         .says("nothing was written");
@@ -66,6 +72,7 @@ fn a_rule_that_grows_a_text() {
     );
     refused(
         &file,
+        "object/schema",
         "no further validation rules will be run due to more memory than a rule gets here",
     );
 }
@@ -80,6 +87,7 @@ fn a_rule_of_nested_loops() {
     );
     refused(
         &file,
+        "object/schema",
         "no further validation rules will be run due to call cost exceeds limit for rule: self.a.all",
     );
 }
@@ -94,6 +102,7 @@ fn rules_that_each_cost_what_a_call_may() {
     );
     refused(
         &file,
+        "object/schema",
         "validation failed due to running out of cost budget, no further validation rules will be run",
     );
 }
@@ -114,6 +123,7 @@ fn definitions_whose_work_multiplies_refuse_the_run_and_say_nothing_of_objects()
     );
     let run = refused(
         &file,
+        "object/unchecked",
         "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run spends on them: no \
          object is checked against them",
     );
@@ -140,22 +150,23 @@ fn patterns_that_count() {
         json!([{"rule": "true"}]),
         &[Value::Object(object.collect())],
     );
-    refused(&file, "take more work than a run spends on them");
+    refused(
+        &file,
+        "object/unchecked",
+        "take more work than a run spends on them",
+    );
 }
 
 #[test]
 fn a_chain_of_fields_that_is_deeper_than_any_stack() {
     for chain in [".a", "[0]", ".?a", "+1"] {
         let rule = format!("self{} == 1", chain.repeat(3_900 / chain.len()));
-        let file = bombs(list_and_text(), json!([{"rule": rule}]), &[json!({"s": "a"})]);
-        let scratch = Scratch::with_worked_example();
-        scratch.write("hub/bombs.yaml", &file);
-        let run = scratch.run(&["check", "hub"]);
-        assert!(
-            run.stdout.contains("recursion limit exceeded: 250"),
-            "{}{}",
-            run.stdout,
-            run.stderr
+        let rules = json!([{"rule": rule, "message": "deep"}]);
+        let file = bombs(list_and_text(), rules, &[json!({"s": "a"})]);
+        refused(
+            &file,
+            "object/schema",
+            "expression recursion limit exceeded: 250 evaluating rule: deep",
         );
     }
 }

@@ -22,7 +22,7 @@ use crate::violation::{Path, Violation, ViolationKind};
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
 /// Steps that it takes to say what is wrong: in a trial it is said to nobody, as often as there are choices.
-const STEPS_PER_VIOLATION: u64 = 16;
+const STEPS_PER_VIOLATION: u64 = 64;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
 

@@ -144,6 +144,8 @@ mod with_engine {
     struct Refusal {
         message: String,
         unsupported: bool,
+        /// Why it is too much for us: then nobody knows what it would refuse.
+        too_much: Option<String>,
     }
 
     impl Rules {
@@ -326,10 +328,17 @@ mod with_engine {
 
         /// What the rule says of a value; nothing where it holds.
         ///
-        /// That the engine lacks a function or panics, or that the rule did not compile, which the schema's problems say
-        /// once, says nothing about the object.
+        /// That the engine lacks a function or panics, or that the rule does not compile, which the schema's problems say
+        /// once, says nothing about the object. One that is too much for us refuses it.
         fn complaint(&self, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
-            let program = self.program(spending.allowance.work()).as_ref().ok()?;
+            let program = match self.program(spending.allowance.work()) {
+                Ok(program) => program,
+                Err(refusal) => {
+                    let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
+                    let why = refusal.too_much.as_ref()?;
+                    return Some(Complaint::Failed(format!("{why} evaluating rule: {rule}")));
+                }
+            };
             if program.is_transition && !self.optional_old_self {
                 return None;
             }
@@ -438,6 +447,7 @@ mod with_engine {
             Self {
                 message,
                 unsupported: false,
+                too_much: None,
             }
         }
 
@@ -462,13 +472,15 @@ mod with_engine {
             return Err(Refusal {
                 message: "the run has no work left".to_owned(),
                 unsupported: true,
+                too_much: None,
             });
         }
         parse(text).map_err(|error| match error {
             Unparsed::Wrong(message) => Refusal::fault(message),
             Unparsed::TooMuch(message) => Refusal {
-                message,
                 unsupported: true,
+                too_much: Some(message.clone()),
+                message,
             },
         })
     }
