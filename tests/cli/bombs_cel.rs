@@ -9,6 +9,8 @@ use crate::scratch::{Run, Scratch};
 fn bombs(spec: Value, rules: Value, objects: &[Value]) -> String {
     let mut spec = spec;
     spec["x-kubernetes-validations"] = rules;
+    spec["properties"]["targetRefs"] = json!({"type": "array", "items": {
+        "type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "bombs.example.com"},
@@ -19,6 +21,9 @@ fn bombs(spec: Value, rules: Value, objects: &[Value]) -> String {
         },
     });
     let objects = objects.iter().enumerate().map(|(index, spec)| {
+        let mut spec = spec.clone();
+        spec["targetRefs"] =
+            json!([{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "prod-web"}]);
         json!({"apiVersion": "example.com/v1", "kind": "Bomb",
             "metadata": {"name": format!("b{index}"), "namespace": "gateways"}, "spec": spec})
     });
