@@ -19,7 +19,7 @@ enum Found {
 
 /// A part that must be there; from an optional value, an optional part.
 pub(crate) fn get(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
-    match optional(value) {
+    match optional(value).map(OptionalValue::value) {
         Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
         Some(None) => Ok(none()),
         None => match find(value, key)? {
@@ -31,7 +31,7 @@ pub(crate) fn get(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
 
 /// A part that may be there.
 pub(crate) fn get_optional(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
-    match optional(value) {
+    match optional(value).map(OptionalValue::value) {
         Some(None) => Ok(none()),
         Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
         None => Ok(optional_of(find(value, key)?)),
@@ -40,7 +40,7 @@ pub(crate) fn get_optional(value: &Value, key: &Value) -> Result<Value, Executio
 
 /// Whether a part is there.
 pub(crate) fn has(value: &Value, key: &Value) -> Result<bool, ExecutionError> {
-    match optional(value) {
+    match optional(value).map(OptionalValue::value) {
         Some(None) => Ok(false),
         Some(Some(inside)) => Ok(matches!(find(inside, key)?, Found::Here(_))),
         None => Ok(matches!(find(value, key)?, Found::Here(_))),
@@ -105,10 +105,10 @@ fn no_such_key(key: &Key) -> ExecutionError {
     }
 }
 
-/// What an optional value holds; `None` of any other value.
-pub(crate) fn optional(value: &Value) -> Option<Option<&Value>> {
+/// An optional value; `None` of any other one.
+pub(crate) fn optional(value: &Value) -> Option<&OptionalValue> {
     match value {
-        Value::Opaque(opaque) => opaque.downcast_ref::<OptionalValue>().map(OptionalValue::value),
+        Value::Opaque(opaque) => opaque.downcast_ref(),
         _ => None,
     }
 }

@@ -183,7 +183,9 @@ impl<'e> Evaluation<'e, '_, '_> {
         for (index, element) in list.elements.iter().enumerate() {
             let value = self.value(element)?;
             match optional(&value) {
-                Some(inside) if list.optional_indices.contains(&index) => items.extend(inside.cloned()),
+                Some(inside) if list.optional_indices.contains(&index) => {
+                    items.extend(inside.value().cloned())
+                }
                 _ => items.push(value),
             }
         }
@@ -207,7 +209,9 @@ impl<'e> Evaluation<'e, '_, '_> {
             let key = key_of(&key).ok_or(ExecutionError::NoSuchOverload)?;
             self.meter.hold(2 * ENTRY)?;
             match optional(&value) {
-                Some(inside) if entry.optional => entries.extend(inside.cloned().map(|value| (key, value))),
+                Some(inside) if entry.optional => {
+                    entries.extend(inside.value().cloned().map(|value| (key, value)))
+                }
                 _ => {
                     entries.insert(key, value);
                 }
@@ -335,7 +339,7 @@ impl<'e> Evaluation<'e, '_, '_> {
         let value = self.value(of)?;
         self.meter.charge(1)?;
         match optional(&value) {
-            Some(inside) => Ok(inside.cloned()),
+            Some(inside) => Ok(inside.value().cloned()),
             None => no_overload(),
         }
     }

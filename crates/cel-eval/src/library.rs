@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{ExecutionError, Value};
 
 use crate::access::{none, optional, some};
@@ -153,11 +154,13 @@ pub(crate) fn called(call: Call<'_>, meter: &mut Meter<'_, '_>) -> Result<Value,
         } else {
             some((*value).clone())
         }),
-        ("value", [of]) if optional(of).is_some() => match optional(of).flatten() {
+        ("value", [of]) if optional(of).is_some() => match optional(of).and_then(OptionalValue::value) {
             Some(value) => Ok(value.clone()),
             None => Err(ExecutionError::function_error("value", "optional.none() dereference").into()),
         },
-        ("hasValue", [of]) if optional(of).is_some() => Ok(Value::Bool(optional(of).flatten().is_some())),
+        ("hasValue", [of]) if optional(of).is_some() => {
+            Ok(Value::Bool(optional(of).is_some_and(|of| of.value().is_some())))
+        }
         _ => remaining(call, &operands, meter),
     }
 }
