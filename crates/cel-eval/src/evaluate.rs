@@ -184,7 +184,7 @@ impl<'e> Evaluation<'e, '_, '_> {
             let value = self.value(element)?;
             match optional(&value) {
                 Some(inside) if list.optional_indices.contains(&index) => {
-                    items.extend(inside.value().cloned())
+                    items.extend(inside.value().cloned());
                 }
                 _ => items.push(value),
             }
@@ -210,7 +210,7 @@ impl<'e> Evaluation<'e, '_, '_> {
             self.meter.hold(2 * ENTRY)?;
             match optional(&value) {
                 Some(inside) if entry.optional => {
-                    entries.extend(inside.value().cloned().map(|value| (key, value)))
+                    entries.extend(inside.value().cloned().map(|value| (key, value)));
                 }
                 _ => {
                     entries.insert(key, value);
