@@ -41,6 +41,7 @@ codes! {
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object names no namespace"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
+    OBJECT_UNCHECKED "object/unchecked" Error "Checking objects against the CustomResourceDefinitions of the input would take too much work"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
     OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind is one slip away from a known one: nothing would read the object"
     OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
@@ -151,12 +152,13 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 13] = [
+        const FIXED: [Code; 14] = [
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
             Code::OBJECT_NO_NAME,
             Code::OBJECT_NO_NAMESPACE,
+            Code::OBJECT_UNCHECKED,
             Code::OBJECT_UNKNOWN_KIND,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,

@@ -3,6 +3,7 @@
 //! Owns: both steps of an API server between decoding and validation. Flows in: a compiled schema and a copy
 //! of a value. Flows out: the same copy, changed. Must not know: what is valid.
 
+use apimachinery::{Allowance, Spent};
 use serde_json::Value;
 
 use crate::node::Node;
@@ -25,9 +26,17 @@ pub(crate) fn contains_null(value: &Value) -> bool {
 /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go@v1.34.1
 /// and prunenulls.go beside it.
 /// `nulls` says whether [`contains_null`]: without any, parts that have no defaults need no visit.
-pub(crate) fn complete(node: &Node, value: &mut Value, nulls: bool) {
+///
+/// # Errors
+/// There is no work left: defaults in lists that are defaults multiply.
+pub(crate) fn complete(
+    node: &Node,
+    value: &mut Value,
+    nulls: bool,
+    allowance: &mut Allowance<'_>,
+) -> Result<(), Spent> {
     if !nulls && !node.defaults_below {
-        return;
+        return Ok(());
     }
     match value {
         Value::Object(fields) => {
@@ -42,35 +51,49 @@ pub(crate) fn complete(node: &Node, value: &mut Value, nulls: bool) {
                         Some(present) => present.is_null() && !property.nullable,
                     };
                     if absent {
+                        allowance.copy(default)?;
                         fields.insert(name.clone(), default.clone());
                     }
                 }
             }
+            let mut result = Ok(());
             fields.retain(|name, field| {
                 let Some(schema) = node.child(name) else {
                     return true;
                 };
+                if result.is_err() {
+                    return true;
+                }
                 if field.is_null() && !schema.nullable {
                     match &schema.default {
-                        Some(default) => *field = default.clone(),
+                        Some(default) => {
+                            result = allowance.copy(default);
+                            if result.is_err() {
+                                return true;
+                            }
+                            *field = default.clone();
+                        }
                         None => return false,
                     }
                 }
-                complete(schema, field, nulls);
+                result = complete(schema, field, nulls, allowance);
                 true
             });
+            result
         }
         Value::Array(items) => {
             let Some(schema) = node.items.as_deref() else {
-                return;
+                return Ok(());
             };
             for item in items {
                 if let (true, false, Some(default)) = (item.is_null(), schema.nullable, &schema.default) {
+                    allowance.copy(default)?;
                     *item = default.clone();
                 }
-                complete(schema, item, nulls);
+                complete(schema, item, nulls, allowance)?;
             }
+            Ok(())
         }
-        _ => {}
+        _ => Ok(()),
     }
 }

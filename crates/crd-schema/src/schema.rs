@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 
+use apimachinery::{Allowance, Spent, Work};
 use serde_json::Value;
 
 #[cfg(feature = "cel")]
@@ -71,60 +72,104 @@ impl Schema {
     /// Compiles every pattern and rule, and says which cannot be used: those are not checked.
     #[must_use]
     pub fn verify(&self) -> Vec<SchemaProblem> {
-        compile::verify(&self.root, "")
+        self.verify_within(check::trusted())
+    }
+
+    /// As [`Schema::verify`], as far as a stock has work left.
+    #[must_use]
+    pub fn verify_within(&self, work: &Work) -> Vec<SchemaProblem> {
+        compile::verify(&self.root, "", work)
     }
 
     /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.
+    ///
+    /// For schemas that can be trusted: how long it takes is bound by their rules' costs alone.
     #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
         self.validate_defaulted(&self.defaulted(value))
+    }
+
+    /// As [`Schema::validate`], for a schema that a stranger wrote: as long as the stock has work left. Where it has none,
+    /// [`Work::is_spent`] says so, and what is returned is not all: whoever asked must refuse the value, or say nothing of
+    /// any.
+    #[must_use]
+    pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
+        let mut allowance = work.allowance(value);
+        match self.defaulted_within(value, &mut allowance) {
+            Ok(value) => self.violations(&value, &mut allowance, self.counted()),
+            Err(Spent) => Vec::new(),
+        }
     }
 
     /// As [`Schema::validate`], with the values below `status`, also where status is a subresource: for objects whose
     /// status no controller writes.
     #[must_use]
     pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
-        self.violations(&self.defaulted(value), |_| true)
+        let mut allowance = check::trusted().allowance_of(0);
+        self.violations(&self.defaulted(value), &mut allowance, |_| true)
     }
 
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
     #[must_use]
     pub fn validate_defaulted(&self, value: &Value) -> Vec<Violation> {
-        self.violations(value, |violation| {
-            !self.status_is_separate
-                || matches!(violation.kind, ViolationKind::UnknownField { .. })
-                || !is_below_status(&violation.pointer)
-        })
+        self.violations(value, &mut check::trusted().allowance_of(0), self.counted())
     }
 
-    fn violations(&self, value: &Value, counts: impl Fn(&Violation) -> bool) -> Vec<Violation> {
-        let mut violations = check::check(&self.root, &metadata::NODE, value);
+    /// What is said of a new value.
+    fn counted(&self) -> impl Fn(&Violation) -> bool {
+        let status_is_separate = self.status_is_separate;
+        move |violation| {
+            !status_is_separate
+                || matches!(violation.kind, ViolationKind::UnknownField { .. })
+                || !is_below_status(&violation.pointer)
+        }
+    }
+
+    fn violations(
+        &self,
+        value: &Value,
+        allowance: &mut Allowance<'_>,
+        counts: impl Fn(&Violation) -> bool,
+    ) -> Vec<Violation> {
+        let mut violations = check::check(&self.root, &metadata::NODE, value, allowance);
         violations.retain(&counts);
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
-            evaluate::check_rules(&self.root, value, &mut violations);
+            evaluate::check_rules(&self.root, value, allowance, &mut violations);
             violations.retain(&counts);
         }
         violations
     }
 
     /// Makes `value` what the API server would store: defaults filled in where their parent is present, nulls of
-    /// fields that are not nullable gone.
+    /// fields that are not nullable gone. Defaults that multiply beyond some megabytes are not filled in.
     pub fn default(&self, value: &mut Value) {
         let nulls = complete::contains_null(value);
-        complete::complete(&self.root, value, nulls);
+        let work = Work::default();
+        let mut allowance = work.allowance(value);
+        let _ = complete::complete(&self.root, value, nulls, &mut allowance);
     }
 
     /// As [`Schema::default`], on a copy only where that changes anything.
     #[must_use]
     pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
+        let work = Work::default();
+        let defaulted = self.defaulted_within(value, &mut work.allowance(value));
+        defaulted.unwrap_or(Cow::Borrowed(value))
+    }
+
+    fn defaulted_within<'a>(
+        &self,
+        value: &'a Value,
+        allowance: &mut Allowance<'_>,
+    ) -> Result<Cow<'a, Value>, Spent> {
         let nulls = complete::contains_null(value);
         if !self.root.defaults_below && !nulls {
-            return Cow::Borrowed(value);
+            return Ok(Cow::Borrowed(value));
         }
         let mut copy = value.clone();
-        complete::complete(&self.root, &mut copy, nulls);
-        Cow::Owned(copy)
+        complete::complete(&self.root, &mut copy, nulls, allowance)?;
+        Ok(Cow::Owned(copy))
     }
 
     /// Drops every field that the schema does not have, as an API server without strict field validation does, and

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{Schema, ViolationKind};
+use crate::{Schema, ViolationKind, Work};
 
 fn schema(schema: Value) -> Schema {
     let (schema, problems) = Schema::of_value(&schema);
@@ -705,7 +705,7 @@ fn a_broken_definition_says_its_field_as_an_api_server_does() {
     let said: Vec<String> = crd
         .problems
         .iter()
-        .chain(&crd.verify())
+        .chain(&crd.verify(&Work::default()))
         .map(ToString::to_string)
         .collect();
     assert_eq!(
@@ -720,4 +720,53 @@ fn a_broken_definition_says_its_field_as_an_api_server_does() {
         "{}",
         said[1]
     );
+}
+
+#[test]
+fn a_pattern_that_is_too_large_here_refuses_what_it_would_judge() {
+    let pattern = "[a-z]{1,1000}".repeat(200);
+    let of = schema(json!({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}));
+    let said = texts(&of, &json!({"a": "b"}));
+    assert_eq!(
+        said,
+        [
+            "a: Invalid value: \"b\": nobody knows here whether a in body matches its pattern: it is too large to be compiled \
+             here"
+        ]
+    );
+    let problems = of.verify();
+    assert_eq!(problems.len(), 1);
+    assert!(
+        problems[0].unsupported
+            && problems[0]
+                .message
+                .ends_with("it is too large to be compiled here")
+    );
+}
+
+#[test]
+fn a_strangers_schema_ends_where_its_work_is_spent() {
+    // Defaults in defaults, each of them a list.
+    let mut node = json!({"type": "string", "default": "text"});
+    for name in ["d", "c", "b", "a"] {
+        let items: Vec<Value> = vec![json!({}); 100];
+        node = json!({"type": "array", "default": items, "items": {"type": "object", "properties": {name: node}}});
+    }
+    let of = schema(json!({"type": "object", "properties": {"x": node}}));
+    let work = Work::with_limit(1_000_000);
+    let _ = of.validate_within(&json!({}), &work);
+    assert!(work.is_spent());
+
+    // Many choices for many items.
+    let choices: Vec<Value> = (0..2_000).map(|n| json!({"enum": [n]})).collect();
+    let of = schema(json!({"type": "array", "items": {"type": "integer", "anyOf": choices}}));
+    let work = Work::with_limit(200_000);
+    let _ = of.validate_within(&json!(vec![1_999; 5_000]), &work);
+    assert!(work.is_spent());
+
+    // What is cheap is never too much.
+    let work = Work::with_limit(0);
+    let of = schema(json!({"type": "object", "properties": {"x": {"type": "string", "maxLength": 3}}}));
+    assert_eq!(of.validate_within(&json!({"x": "abc"}), &work), vec![]);
+    assert!(!work.is_spent());
 }

@@ -22,7 +22,13 @@ fn every_schema_of_the_catalog_compiles_without_problems() {
     for entry in kinds() {
         let crd = entry.definition().expect("a definition");
         assert_eq!(crd.problems, vec![], "{} {}", entry.group, entry.kind);
-        assert_eq!(crd.verify(), vec![], "{} {}", entry.group, entry.kind);
+        assert_eq!(
+            crd.verify(&apimachinery::Work::unlimited()),
+            vec![],
+            "{} {}",
+            entry.group,
+            entry.kind
+        );
         for version in entry.served_versions() {
             assert!(entry.product(version).is_some());
             assert!(

@@ -35,7 +35,7 @@ fn a_malformed_crd_gives_findings_at_its_own_place_and_never_panics() {
     ] {
         let object = crd_value(spec);
         let (crd, mut findings) = read(&object);
-        findings.extend(crd.iter().flat_map(|crd| verify(crd, &object)));
+        findings.extend(crd.iter().flat_map(|crd| verify(crd, &object, &Work::default())));
         assert!(!findings.is_empty());
         for finding in findings {
             assert!(matches!(finding.place, Place::Field { .. }));
@@ -62,7 +62,7 @@ fn a_pattern_or_rule_that_does_not_compile_is_found_at_its_place_and_never_blame
     let (crd, findings) = read(&definition);
     assert_eq!(messages(&findings), Vec::<String>::new());
     let crd = crd.expect("a CRD");
-    let mut pointers: Vec<String> = verify(&crd, &definition)
+    let mut pointers: Vec<String> = verify(&crd, &definition, &Work::default())
         .into_iter()
         .filter_map(|finding| match finding.place {
             Place::Field { pointer, .. } => Some(pointer),
@@ -83,5 +83,8 @@ fn a_pattern_or_rule_that_does_not_compile_is_found_at_its_place_and_never_blame
         json!({"apiVersion": "example.com/v2", "kind": "Test", "metadata": {"name": "a"},
         "spec": {"a/b": "x"}}),
     );
-    assert_eq!(messages(&check(&crd, &test)), Vec::<String>::new());
+    assert_eq!(
+        messages(&check(&crd, &test, &Work::default())),
+        Vec::<String>::new()
+    );
 }
