@@ -178,7 +178,8 @@ impl Render {
             check: self.check,
             no_wait: true,
         };
-        let write = |options| output::write_observed(&loaded.output, layout, options, &loaded.progress);
+        let within = loaded.output_within.as_deref();
+        let write = |options| output::write_within(&loaded.output, within, layout, options, &loaded.progress);
         let result = match write(options) {
             Err(busy @ OutputError::Busy { .. }) if !self.no_wait => {
                 self.say(&format!("waiting: {busy}"));

@@ -20,6 +20,7 @@ mod lock;
 mod others;
 mod read;
 mod record;
+mod root;
 mod scan;
 mod storage;
 mod stream;
@@ -29,13 +30,14 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use atomic::{FileError, WrittenFiles, write_files};
+pub use atomic::{WrittenFiles, write_files};
 pub(crate) use directories::position;
 pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
 pub use read::{TreeFile, TreeFiles, is_tree, read_tree};
+pub(crate) use root::misplaced;
 pub use stream::stream;
 pub use tree::{FileKind, Tree, Turn};
-pub use write::{Change, ChangeKind, Options, Summary, write, write_observed};
+pub use write::{Change, ChangeKind, Options, Summary, write, write_within};
