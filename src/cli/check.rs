@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity, counted};
-use spokewright::pipeline;
+use spokewright::pipeline::{self, Request};
 
 use super::next;
 use super::options::ReadOptions;
@@ -50,7 +50,10 @@ impl Check {
     }
 
     fn once(&self) -> anyhow::Result<Status> {
-        let request = self.options.request()?;
+        let request = Request {
+            search_outputs: true,
+            ..self.options.request()?
+        };
         let loaded = kept(self.options.load(&request)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();

@@ -45,6 +45,7 @@ codes! {
     OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind is one slip away from a known one: nothing would read the object"
     OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
     OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
+    OUTPUT_ELSEWHERE "output/elsewhere" Warning "An output tree lies where the configuration says nothing of one"
     OUTPUT_FOREIGN "output/foreign" Error "A file that spokewright did not write stands where it would write"
     OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"
     OUTPUT_NOT_A_DIRECTORY "output/not-a-directory" Error "The output, or a directory in it, is something else"
@@ -162,7 +163,9 @@ impl Code {
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
         ];
-        !FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self)
+        // A warning about what this run has no part in.
+        let is_elsewhere = self == Code::OUTPUT_ELSEWHERE;
+        is_elsewhere || (!FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self))
     }
 
     /// Whether it says no more than that a value is none that its field takes.

@@ -58,7 +58,7 @@ pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
-pub(crate) use secrecy::Secrecy;
+pub(crate) use secrecy::{Secrecy, holds_secret};
 pub use severity::Severity;
 pub use summary::FindingCounts;
 pub use suppressed::{Suppressed, SuppressedBy};

@@ -30,29 +30,33 @@ impl<'t> Secrecy<'t> {
 
     /// The same of a document of this file, by whoever knows where it begins and ends.
     pub(crate) fn covers_document(&self, document: &str) -> bool {
-        let has_values = || {
-            let written = ["data", "stringData"];
-            // A key may be written with escapes.
-            written.iter().any(|key| entries(document, key).next().is_some())
-                || document.contains("\\u")
-                || document.contains("\\x")
-        };
-        if kinds(document).any(|kind| kind.is_none_or(|kind| kind.eq_ignore_ascii_case("Secret"))) {
+        if mentions(document) {
             // A Gateway may name kind Secret, too, and holds no data.
-            return has_values();
+            return has_values(document);
         }
         // Which kind an item of a list would have had, nobody knows.
         let is_known = top_kind(document).is_some_and(|kind| !kind.ends_with("List"));
-        !is_known && (has_values() || self.mentions())
+        // A line of a Secret that looks like a border leaves the rest without a kind.
+        !is_known && (has_values(document) || *self.mentions.get_or_init(|| mentions(self.text)))
     }
+}
 
-    /// Whether a Secret stands anywhere: a line of it that looks like a border leaves the rest without a kind.
-    fn mentions(&self) -> bool {
-        *self.mentions.get_or_init(|| {
-            let mut kinds = kinds(self.text);
-            kinds.any(|kind| kind.is_none_or(|kind| kind.eq_ignore_ascii_case("Secret")))
-        })
-    }
+/// Whether a value of an object is a text that holds a Secret with values, in whatever form objects are written.
+pub(crate) fn holds_secret(text: &str) -> bool {
+    mentions(text) && has_values(text)
+}
+
+/// Whether some kind in a text is, or may be, Secret.
+fn mentions(text: &str) -> bool {
+    kinds(text).any(|kind| kind.is_none_or(|kind| kind.eq_ignore_ascii_case("Secret")))
+}
+
+fn has_values(text: &str) -> bool {
+    let written = ["data", "stringData"];
+    // A key may be written with escapes.
+    written.iter().any(|key| entries(text, key).next().is_some())
+        || text.contains("\\u")
+        || text.contains("\\x")
 }
 
 /// The text between two lines of nothing but three dashes.
@@ -78,7 +82,8 @@ fn document(text: &str, at: usize) -> &str {
 
 /// What follows each entry of this key, in block or flow style.
 fn entries<'d>(document: &'d str, key: &'d str) -> impl Iterator<Item = (usize, &'d str)> {
-    let is_quote = |letter: char| letter == '"' || letter == '\'' || letter.is_whitespace();
+    // The backslash stands in JSON that is a text of JSON.
+    let is_quote = |letter: char| "\"'\\".contains(letter) || letter.is_whitespace();
     let is_word = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
     document.match_indices(key).filter_map(move |(position, found)| {
         let before = document.get(..position).unwrap_or_default();

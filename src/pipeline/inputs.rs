@@ -67,6 +67,8 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Files and directories that are no input although they may lie inside: exported works.
     pub skip: Vec<PathBuf>,
+    /// Whether output trees of which the configuration says nothing are reported wherever they lie below its directory.
+    pub search_outputs: bool,
     /// Who hears how far the run is.
     pub progress: Progress,
 }
@@ -410,16 +412,14 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         hub,
         spokes: Some(spokes),
         definitions: config.crds.iter().map(|path| under(&places.root, path)).collect(),
-        skip: [
-            output.to_owned(),
-            under(&places.root, &config.output),
-            PathBuf::from(DEFAULT_OUTPUT),
-        ]
-        .into_iter()
-        .chain(places.config_file)
-        .chain(request.skip.iter().cloned())
-        .collect(),
+        skip: [output.to_owned(), under(&places.root, &config.output)]
+            .into_iter()
+            .chain(places.config_file)
+            .chain(request.skip.iter().cloned())
+            .collect(),
         output_marker: Some(INVENTORY),
+        own_outputs: vec![output.to_owned(), under(&places.root, &config.output)],
+        outputs_beside: (request.search_outputs && request.stdin.is_none()).then_some(CONFIG_NAME),
         exclude: config.exclude.clone(),
         root: places.root,
         progress: request.progress.clone(),

@@ -27,8 +27,14 @@ pub struct Request {
     pub definitions: Vec<PathBuf>,
     /// Directories and files that are not input although they lie inside: the output directory.
     pub skip: Vec<PathBuf>,
-    /// A directory that holds a file of this name is output, never input, whatever it is called.
+    /// A directory that holds a file of this name is an output tree, never input, whatever it is called, unless the file
+    /// is empty. Every one that is not among `own_outputs` is reported: what is not read must not hide.
     pub output_marker: Option<&'static str>,
+    /// The directories that this run, or another of this configuration, writes.
+    pub own_outputs: Vec<PathBuf>,
+    /// Also report the output trees that stand beside the input, anywhere below `root` but below a directory that has a
+    /// configuration of its own: a file of this name.
+    pub outputs_beside: Option<&'static str>,
     /// Globs in `.gitignore` syntax, relative to `root`.
     pub exclude: Vec<String>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
@@ -38,10 +44,11 @@ pub struct Request {
 }
 
 impl Request {
-    /// The paths that somebody named.
+    /// The paths that somebody named, below which files are read.
     pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
         let inputs = self.hub.iter().chain(&self.spokes).chain(&self.definitions);
-        inputs.map(PathBuf::as_path)
+        let beside = self.outputs_beside.map(|_| &self.root);
+        inputs.chain(beside).map(PathBuf::as_path)
     }
 }
 
@@ -102,6 +109,7 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
         skipped_names: request.skip.iter().map(|path| without_dots(path)).collect(),
         spokes,
         definitions: request.definitions.iter().filter_map(real).collect(),
+        outputs: request.own_outputs.iter().filter_map(real).collect(),
         walked: Walked::default(),
         findings,
     };
@@ -111,6 +119,9 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
     walk.spokes();
     for path in &request.definitions {
         walk.input(path, &Room::Definitions);
+    }
+    if let Some(config) = request.outputs_beside {
+        walk.outputs_beside(config);
     }
     let Walked {
         mut files,
@@ -139,6 +150,8 @@ struct Walk<'a> {
     spokes: Option<PathBuf>,
     /// The real paths of [`Request::definitions`]: skipped while the hub is walked.
     definitions: Vec<PathBuf>,
+    /// The real paths of output trees of which nothing is to be said: [`Request::own_outputs`], and those reported.
+    outputs: BTreeSet<PathBuf>,
     walked: Walked,
     findings: &'a mut Findings,
 }
@@ -235,8 +248,7 @@ impl Walk<'_> {
             Err(error) => return self.unreadable(&here.shown, &error),
         };
         // Rendering an output tree again would feed back, wherever it lies; as an input somebody wants to read it.
-        let marker = self.request.output_marker;
-        if here.real != root && marker.is_some_and(|marker| find(&entries, marker).is_some()) {
+        if here.real != root && self.is_output(&here, &entries) {
             return;
         }
         if find(&entries, ".git").is_some() {
@@ -258,6 +270,64 @@ impl Walk<'_> {
             self.entry(&here, &name, entry, (root, room), pending);
         }
         self.walked.directories.insert(here.real);
+    }
+
+    /// Whether a directory is an output tree; one that nobody here writes is reported, once.
+    fn is_output(&mut self, here: &Directory, entries: &[(OsString, TreeEntry)]) -> bool {
+        let Some(marker) = self.request.output_marker else {
+            return false;
+        };
+        // An inventory that lists nothing makes nothing ours.
+        let is_output = find(entries, marker) == Some(TreeEntry::File)
+            && !matches!(self.tree.read(&here.real.join(marker)), Ok(text) if text.trim_ascii().is_empty());
+        if is_output && self.outputs.insert(here.real.clone()) {
+            self.findings.push(output_elsewhere(&here.shown, marker));
+        }
+        is_output
+    }
+
+    /// Reports the output trees below the root that no input holds. Git's own files, what is left out, and other
+    /// repositories are not looked into.
+    fn outputs_beside(&mut self, config: &str) {
+        let Some(Ok(Lead::To(root, TreeEntry::Directory))) = self
+            .tree
+            .locate(&self.request.root)
+            .map(|root| self.tree.resolve(&root))
+        else {
+            return;
+        };
+        let mut pending = vec![Directory {
+            shown: self.request.root.clone(),
+            way: root.clone(),
+            rules: self.rules_above(&root),
+            ways: Vec::new(),
+            real: root.clone(),
+        }];
+        while let Some(mut here) = pending.pop() {
+            // What cannot be listed is reported where it is input.
+            let entries = self.tree.list(&here.real).unwrap_or_default();
+            let has = |name: &str| find(&entries, name).is_some();
+            if here.real != root && (self.is_output(&here, &entries) || has(config) || has(".git")) {
+                continue;
+            }
+            if find(&entries, GITIGNORE) == Some(TreeEntry::File)
+                && let Ok(text) = self.tree.read(&here.real.join(GITIGNORE))
+            {
+                here.rules = here.rules.with(&here.way, &text);
+            }
+            for (name, entry) in &entries {
+                let (way, shown) = (here.way.join(name), here.shown.join(name));
+                if *entry == TreeEntry::Directory && !self.is_left_out(&here, &way, &shown, true) {
+                    pending.push(Directory {
+                        real: here.real.join(name),
+                        shown,
+                        way,
+                        rules: here.rules.clone(),
+                        ways: Vec::new(),
+                    });
+                }
+            }
+        }
     }
 
     fn entry(
@@ -486,6 +556,19 @@ fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
             tree.root().display()
         ))
         .help(tree.instead())
+}
+
+fn output_elsewhere(path: &Path, marker: &str) -> Finding {
+    let shown = show(&without_dots(path));
+    Finding::new(
+        Code::OUTPUT_ELSEWHERE,
+        Place::Path(shown.clone()),
+        format!("`{shown}` is an output tree that this configuration does not write; nothing in it is read"),
+    )
+    .note("whatever applies it to a cluster goes on doing so")
+    .help(format!(
+        "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
+    ))
 }
 
 fn link_refused(path: &Path) -> Finding {

@@ -32,7 +32,7 @@ fn is_raw(character: char) -> bool {
 }
 
 /// Whether the runner of GitHub Actions would obey this line, and we did not write it.
-fn is_forged(line: &str) -> bool {
+pub(crate) fn is_forged(line: &str) -> bool {
     let start = line.trim_start();
     // What `--message-format github` and `diff --format github` write: one line, with our code as its title.
     let ours = ["::error ", "::warning ", "::notice "];

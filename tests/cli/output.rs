@@ -271,6 +271,98 @@ fn the_namespaces_of_the_example_sort_before_what_lives_in_them() {
     assert_eq!(first.matches("kind: Namespace\n").count(), 3, "{first}");
 }
 
+/// Whoever moves the output leaves behind a tree that Argo CD or Flux goes on applying, and that no run looks at.
+#[test]
+fn a_tree_that_is_no_longer_the_output_is_reported_and_does_not_pass_where_the_output_is_pinned() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("spokewright.yaml", CONFIG);
+    scratch.run(&["render"]).exits(0);
+    scratch.run(&["check"]).does_not_say("output/elsewhere");
+    let work = scratch.tree("rendered").into_iter().map(|(path, _)| path);
+    let work = work
+        .filter(|path| path.ends_with("gateway-rbac.yaml"))
+        .next()
+        .expect("a work");
+    let mut text = scratch.read(&format!("rendered/{work}"));
+    text.push_str("# by hand\n");
+    scratch.write(&format!("rendered/{work}"), &text);
+    scratch.edit("spokewright.yaml", "output: rendered", "output: rendered2");
+    scratch.run(&["render"]).exits(0);
+    scratch.run(&["render", "--check"]).exits(0);
+    scratch
+        .run(&["render", "--check", "-o", "rendered"])
+        .exits(5)
+        .says(&work);
+    let run = scratch.run(&["check"]);
+    let found = "warning[output/elsewhere]: `rendered` is an output tree that this configuration does not write; nothing in it";
+    assert!(run.stdout.contains(found), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("= help: delete it, or list it under `exclude`"),
+        "{}",
+        run.stdout
+    );
+    scratch.run(&["check", "--deny", "warnings"]).exits(5);
+    scratch.write(
+        "spokewright.yaml",
+        &format!("{}exclude: [/rendered/]\n", scratch.read("spokewright.yaml")),
+    );
+    assert!(!scratch.run(&["check"]).stdout.contains("output/elsewhere"));
+}
+
+#[test]
+fn the_output_of_another_configuration_is_its_own_affair() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("spokewright.yaml", CONFIG);
+    for path in ["team/spokewright.yaml", "team/rendered/.spokewright-inventory"] {
+        scratch.write(path, CONFIG);
+    }
+    for path in [
+        ".cache/old/.spokewright-inventory",
+        "ignored/.spokewright-inventory",
+    ] {
+        scratch.write(path, "line\n");
+    }
+    scratch.write(".gitignore", "ignored\n");
+    assert!(!scratch.run(&["check"]).stdout.contains("output/elsewhere"));
+    scratch.remove("team/spokewright.yaml");
+    assert!(
+        scratch
+            .run(&["check"])
+            .stdout
+            .contains("`team/rendered` is an output tree")
+    );
+}
+
+#[test]
+fn an_inventory_that_lists_nothing_hides_nothing_and_any_other_is_reported() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("spokewright.yaml", CONFIG);
+    scratch.write("hub/more/class.yaml", &scratch.read("hub/gateway.yaml"));
+    let whole = scratch.run(&["check"]).stdout;
+    for nothing in ["", "\n\n"] {
+        scratch.write("hub/more/.spokewright-inventory", nothing);
+        assert_eq!(scratch.run(&["check"]).stdout, whole);
+    }
+    scratch.write("hub/more/.spokewright-inventory", "0 *limits.yaml\n");
+    assert!(whole.contains("object/duplicate"), "{whole}");
+    for command in [["check", "."], ["status", "."]] {
+        let run = scratch.run(&command);
+        let said = run.stdout + &run.stderr;
+        assert!(
+            said.contains("warning[output/elsewhere]: `hub/more` is an output tree"),
+            "{said}"
+        );
+        assert!(
+            said.contains("if it is input, delete its `.spokewright-inventory`"),
+            "{said}"
+        );
+    }
+}
+
+const CONFIG: &str =
+    "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\noutput: rendered\n";
+
 #[test]
 fn a_second_run_waits_for_the_first_and_says_so_or_fails_if_it_shall_not_wait() {
     let scratch = Scratch::with_worked_example();

@@ -366,36 +366,61 @@ impl<'t> Events<'t> for JsonParser<'t> {
     }
 }
 
-/// Where the objects of a stream of JSON objects stand.
-///
-/// # Errors
-/// The text is no such stream.
-pub(super) fn objects(text: &str) -> Outcome<Vec<Range<usize>>> {
+/// The objects at the start of a text, one after the other.
+#[derive(Debug)]
+pub(super) struct Objects {
+    /// Where they stand.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Why they do not reach to the end of the text.
+    pub(super) stopped: Option<Box<Error>>,
+}
+
+/// The objects of a stream of JSON values, up to the first thing that is none: [`ErrorKind::Syntax`] when it is not
+/// even JSON.
+pub(super) fn objects(text: &str) -> Objects {
     let mut parser = JsonParser::new(text);
     parser.one_of_many = true;
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     loop {
-        parser.skip_blanks();
-        if parser.pos >= text.len() {
-            return Ok(found);
+        match parser.object() {
+            Ok(None) => {
+                return Objects {
+                    ranges,
+                    stopped: None,
+                };
+            }
+            Ok(Some(range)) => ranges.push(range),
+            Err(error) => {
+                return Objects {
+                    ranges,
+                    stopped: Some(error),
+                };
+            }
         }
-        let start = parser.pos;
-        if parser.at(start) != b'{' {
-            let (message, help) = if parser.at(start) == b'[' {
-                (
-                    "a JSON array is no Kubernetes object",
-                    "write the objects one after the other, or as `items` of a `kind: List`",
-                )
-            } else {
-                (
-                    "only JSON objects can stand at the top of a JSON file",
-                    "start each object with `{`",
-                )
-            };
-            return Err(Error::new(ErrorKind::Stream, parser.here(), message, help));
+    }
+}
+
+impl JsonParser<'_> {
+    /// Where the next value stands, which must be an object; nothing at the end of the text.
+    fn object(&mut self) -> Outcome<Option<Range<usize>>> {
+        self.skip_blanks();
+        if self.pos >= self.bytes.len() {
+            return Ok(None);
         }
-        parser.expect = Expect::Value;
-        while parser.next()? != Event::DocumentEnd {}
-        found.push(start..parser.pos);
+        let start = self.here();
+        self.expect = Expect::Value;
+        while self.next()? != Event::DocumentEnd {}
+        let (message, help) = match self.at(start.start) {
+            b'{' => return Ok(Some(start.start..self.pos)),
+            b'[' => (
+                "a JSON array is no Kubernetes object",
+                "write the objects one after the other, or as `items` of a `kind: List`",
+            ),
+            _ => (
+                "only JSON objects can stand at the top of a JSON file",
+                "start each object with `{`",
+            ),
+        };
+        Err(Error::new(ErrorKind::Stream, start, message, help))
     }
 }

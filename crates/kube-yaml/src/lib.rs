@@ -38,6 +38,9 @@ mod fields;
 mod json;
 mod limits;
 mod number;
+#[cfg(any(test, feature = "oracle"))]
+#[doc(hidden)]
+pub mod oracle;
 mod parser;
 mod position;
 mod read;

@@ -4,6 +4,8 @@
 //! (docs/systems/kubernetes.md#documents-in-a-stream), and the choice between YAML and JSON. Flows in: text.
 //! Flows out: chunks of one document each. Must not know: what the documents say.
 
+use std::ops::Range;
+
 use super::error::{Error, ErrorKind, Outcome};
 use super::json;
 
@@ -19,7 +21,8 @@ pub enum Syntax {
 /// The text of one document, cut from a longer text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk<'t> {
-    /// The document, without its separator line. Never empty; it may still say nothing (comments, blank lines).
+    /// The document, without the separator above it unless that is the first line of the text or follows another
+    /// separator. Never empty; it may still say nothing (comments, blank lines).
     pub text: &'t str,
     /// Where it begins in the longer text, in bytes.
     pub offset: usize,
@@ -29,22 +32,15 @@ pub struct Chunk<'t> {
     pub syntax: Syntax,
 }
 
-/// The documents of a YAML file. A text that starts with `{` and is a stream of JSON objects is read as that,
-/// as Kubernetes' tools do; otherwise every line that starts with `---` separates, also inside block and quoted
-/// scalars.
+/// The documents of a YAML file. A text that starts with `{` is read as a stream of JSON objects as far as it is
+/// one, as Kubernetes' tools do; everywhere else each line that starts with `---` separates, also inside block and
+/// quoted scalars.
 ///
 /// # Errors
-/// [`ErrorKind::Stream`] for a separator with anything but a comment behind it.
+/// [`ErrorKind::Stream`] for a separator with anything but a comment behind it, and what makes a stream of JSON
+/// objects none: a value that is no object, a number that is too large, anything behind the second object.
 pub fn split(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
-    let without_mark = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if without_mark
-        .trim_start_matches([' ', '\t', '\r', '\n'])
-        .starts_with('{')
-        && let Ok(chunks) = json_chunks(text)
-    {
-        return Ok(chunks);
-    }
-    yaml_chunks(text).map_err(|error| error.settled(text))
+    stream_chunks(text).map_err(|error| error.settled(text))
 }
 
 /// The objects of a JSON file: any number of them, one after the other.
@@ -52,39 +48,67 @@ pub fn split(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
 /// # Errors
 /// [`ErrorKind::Syntax`] for a text that is no JSON, [`ErrorKind::Stream`] for values that are no objects.
 pub fn split_json(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
-    json_chunks(text).map_err(|error| error.settled(text))
+    let json::Objects { ranges, stopped } = json::objects(text);
+    match stopped {
+        Some(error) => Err(error.settled(text)),
+        None => Ok(json_chunks(text, ranges)),
+    }
 }
 
-fn json_chunks(text: &str) -> Outcome<Vec<Chunk<'_>>> {
-    let ranges = json::objects(text)?;
-    let mut chunks = Vec::with_capacity(ranges.len());
+/// A text changes from JSON to YAML at most once, in front of the first or of the second object
+/// (docs/systems/kubernetes.md#documents-in-a-stream).
+fn stream_chunks(text: &str) -> Outcome<Vec<Chunk<'_>>> {
+    if !text.trim_start().starts_with('{') {
+        return yaml_chunks(text, 0);
+    }
+    let json::Objects { ranges, stopped } = json::objects(text);
+    let Some(error) = stopped else {
+        return Ok(json_chunks(text, ranges));
+    };
+    if error.kind != ErrorKind::Syntax || ranges.len() > 1 {
+        return Err(error);
+    }
+    let rest = ranges.first().map_or(0, |first| {
+        let tail = text.get(first.end..).unwrap_or("");
+        let line_end = tail.find('\n').map_or(tail.len(), |found| found + 1);
+        let blanks = tail.len() - tail.trim_start().len();
+        first.end + blanks.min(line_end)
+    });
+    let mut chunks = json_chunks(text, ranges);
+    chunks.extend(yaml_chunks(text, rest)?);
+    Ok(chunks)
+}
+
+fn json_chunks(text: &str, ranges: Vec<Range<usize>>) -> Vec<Chunk<'_>> {
     let mut line = 1;
     let mut counted = 0;
-    for range in ranges {
-        line += newlines(text.get(counted..range.start).unwrap_or(""));
-        counted = range.start;
-        let offset = range.start;
-        let chunk = text.get(range).unwrap_or("");
-        chunks.push(Chunk {
-            text: chunk,
-            offset,
-            line,
-            syntax: Syntax::Json,
-        });
-    }
-    Ok(chunks)
+    ranges
+        .into_iter()
+        .map(|range| {
+            line += newlines(text.get(counted..range.start).unwrap_or(""));
+            counted = range.start;
+            Chunk {
+                offset: range.start,
+                line,
+                syntax: Syntax::Json,
+                text: text.get(range).unwrap_or(""),
+            }
+        })
+        .collect()
 }
 
 fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-fn yaml_chunks(text: &str) -> Outcome<Vec<Chunk<'_>>> {
+/// The documents from `start` on. A separator with nothing in front of it ends nothing and stays where it stands, as
+/// the first line of the document below it: its comment may end at a character that breaks lines in YAML alone, and a
+/// byte order mark below it does not begin the text.
+fn yaml_chunks(text: &str, start: usize) -> Outcome<Vec<Chunk<'_>>> {
     let mut chunks = Vec::new();
-    let mut start = 0;
-    let mut start_line = 1;
-    let mut at = 0;
-    let mut line = 1;
+    let mut line = 1 + newlines(text.get(..start).unwrap_or(""));
+    let (mut start, mut start_line) = (start, line);
+    let mut at = start;
     let mut push = |start: usize, end: usize, line: usize| {
         let chunk = text.get(start..end).unwrap_or("");
         if !chunk.is_empty() {
@@ -101,9 +125,11 @@ fn yaml_chunks(text: &str) -> Outcome<Vec<Chunk<'_>>> {
         let length = rest.find('\n').map_or(rest.len(), |found| found + 1);
         if let Some(tail) = rest.get(..length).and_then(|line| line.strip_prefix("---")) {
             check_separator(tail, at)?;
-            push(start, at, start_line);
-            start = at + length;
-            start_line = line + 1;
+            if start < at {
+                push(start, at, start_line);
+                start = at + length;
+                start_line = line + 1;
+            }
         }
         at += length;
         line += 1;
@@ -112,10 +138,10 @@ fn yaml_chunks(text: &str) -> Outcome<Vec<Chunk<'_>>> {
     Ok(chunks)
 }
 
-/// What follows `---` on its line, which starts at `at`: blanks, and a comment behind at least one of them.
+/// What follows `---` on its line, which starts at `at`: a comment, and blanks.
 fn check_separator(tail: &str, at: usize) -> Outcome<()> {
     let content = tail.trim();
-    if content.is_empty() || (content.starts_with('#') && !tail.starts_with('#')) {
+    if content.is_empty() || content.starts_with('#') {
         return Ok(());
     }
     Err(Error::new(
@@ -150,9 +176,74 @@ mod tests {
             texts("a: 1\n---\nb: 2\n--- # c\nc: 3\n---  \t\nd: 4"),
             ["a: 1\n", "b: 2\n", "c: 3\n", "d: 4"]
         );
-        assert_eq!(texts("---\na: 1\n---\n---\n"), ["a: 1\n"]);
+        assert_eq!(texts("a: 1\n---#c\nb: 2\n"), ["a: 1\n", "b: 2\n"]);
         assert_eq!(texts("a: 1\r\n---\r\nb: 2\r\n"), ["a: 1\r\n", "b: 2\r\n"]);
         assert_eq!(texts(""), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_separator_with_nothing_in_front_of_it_belongs_to_the_document_below() {
+        assert_eq!(texts("---\na: 1\n---\n---\n"), ["---\na: 1\n", "---\n"]);
+        assert_eq!(texts("---\n---\n---\na: 1\n"), ["---\n", "---\na: 1\n"]);
+        let value = |text: &str| crate::read_all(text, &crate::Limits::default());
+        for line_break in ["\r", "\u{85}", "\u{2028}", "\u{2029}"] {
+            let text = format!("--- # c{line_break}metadata: 1\nkind: 2\n");
+            assert_eq!(
+                value(&text),
+                Ok(vec![serde_json::json!({"metadata": 1, "kind": 2})])
+            );
+            let text = format!("a: 1\n{text}");
+            let below = value(&text).unwrap();
+            assert_eq!(below.get(1), Some(&serde_json::json!({"kind": 2})), "{text:?}");
+        }
+        assert_eq!(
+            value("a: 1\n---\n\u{feff}b: 2\nc: 3\n").map(|values| values.len()),
+            Ok(2)
+        );
+        assert!(value("---\n\u{feff}b: 2\nc: 3\n").is_err());
+        assert!(value("---#c\nb: 2\n").is_err());
+    }
+
+    #[test]
+    fn a_stream_of_json_becomes_yaml_in_front_of_its_second_object_at_most() {
+        let parts = |text: &str| -> Vec<(String, usize, Syntax)> {
+            let chunks = split(text).unwrap();
+            chunks
+                .iter()
+                .map(|chunk| (chunk.text.to_owned(), chunk.line, chunk.syntax))
+                .collect()
+        };
+        assert_eq!(
+            parts("{\"a\": 1} \n---\n{b: 2}\n"),
+            [
+                ("{\"a\": 1}".to_owned(), 1, Syntax::Json),
+                ("---\n{b: 2}\n".to_owned(), 2, Syntax::Yaml)
+            ]
+        );
+        assert_eq!(
+            parts("{\"a\": 1} b: 2"),
+            [
+                ("{\"a\": 1}".to_owned(), 1, Syntax::Json),
+                ("b: 2".to_owned(), 1, Syntax::Yaml)
+            ]
+        );
+        assert_eq!(
+            split("{} {}\n---\n{}\n").map_err(|error| error.kind),
+            Err(ErrorKind::Syntax)
+        );
+        // What is JSON stays JSON when a JSON reader refuses its value: no text comes of a number.
+        for text in ["{\"a\": 1e400}", "{\"a\": 1e400}\n---\nb: 1\n", "{} 1"] {
+            assert!(split(text).is_err(), "{text}");
+        }
+        assert_eq!(
+            crate::read_all("{\"a\": \"x\u{2028}y\"}\n---\nb: 1\n", &crate::Limits::default()),
+            Ok(vec![
+                serde_json::json!({"a": "x\u{2028}y"}),
+                serde_json::json!({"b": 1})
+            ])
+        );
+        // A byte order mark is no blank to them.
+        assert_eq!(parts("\u{feff}{}").first().map(|part| part.2), Some(Syntax::Yaml));
     }
 
     #[test]
@@ -170,15 +261,7 @@ mod tests {
 
     #[test]
     fn anything_else_behind_the_dashes_is_an_error() {
-        for line in [
-            "--- foo",
-            "--- !tag",
-            "---a: 1",
-            "--- |",
-            "--- {json}",
-            "----",
-            "---#c",
-        ] {
+        for line in ["--- foo", "--- !tag", "---a: 1", "--- |", "--- {json}", "----"] {
             let text = format!("a: 1\n{line}\nb: 2\n");
             let error = split(&text).unwrap_err();
             assert_eq!(

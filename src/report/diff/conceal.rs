@@ -1,11 +1,13 @@
 //! Hides the values of Secrets: what is kept says which keys there are and whether a value changed.
 //!
-//! Owns: where values of Secrets stand, and what stands in their place. Flows in: two versions of an object. Flows
+//! Owns: where values of Secrets stand, also in texts that hold a whole object, and what stands in their place. Flows in: two versions of an object. Flows
 //! out: both without values. Must not know: how they are compared or shown.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+
+use crate::diagnostic::holds_secret;
 
 /// Stands for a value.
 pub(super) const HIDDEN: &str = "(hidden)";
@@ -14,6 +16,9 @@ pub(super) const HIDDEN_CHANGED: &str = "(hidden, changed)";
 
 /// Where kubectl keeps a copy of the whole object, values included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// Other tools have annotations of their own for it, and some pack what they keep: in a Secret, no annotation of more
+/// bytes is shown.
+const FEW_WORDS: usize = 100;
 
 /// Both versions of an object without the values of any Secret in them, also of one that is inside a list or
 /// another object.
@@ -24,14 +29,15 @@ pub(super) fn conceal(old: Option<&Value>, new: Option<&Value>) -> (Option<Value
 }
 
 fn walk(mut old: Option<&mut Value>, mut new: Option<&mut Value>) {
+    let is_text_with_secret = |value: &Value| value.as_str().is_some_and(holds_secret);
+    if old.as_deref().is_some_and(is_text_with_secret) || new.as_deref().is_some_and(is_text_with_secret) {
+        return mask_value(old, new);
+    }
     if is_secret(old.as_deref()) || is_secret(new.as_deref()) {
-        for path in [
-            &["data"][..],
-            &["stringData"],
-            &["metadata", "annotations", LAST_APPLIED],
-        ] {
+        for path in [&["data"][..], &["stringData"]] {
             mask(at(old.as_deref_mut(), path), at(new.as_deref_mut(), path));
         }
+        mask_copies(old.as_deref_mut(), new.as_deref_mut());
     }
     match (old, new) {
         (Some(Value::Object(old)), Some(Value::Object(new))) => {
@@ -70,6 +76,23 @@ fn children(value: Option<&mut Value>) -> Box<dyn Iterator<Item = &mut Value> + 
 /// References name the kind too, but carry no data, so that nothing of them is hidden.
 fn is_secret(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("Secret")
+}
+
+/// Masks the annotations of a Secret that may hold a copy of it.
+fn mask_copies(mut old: Option<&mut Value>, mut new: Option<&mut Value>) {
+    let mut keys = BTreeSet::new();
+    for side in [old.as_deref(), new.as_deref()].into_iter().flatten() {
+        let annotations = side.pointer("/metadata/annotations").and_then(Value::as_object);
+        let copies = annotations.into_iter().flatten().filter(|(key, value)| {
+            let is_short = value.as_str().is_some_and(|text| text.len() <= FEW_WORDS);
+            *key == LAST_APPLIED || !is_short
+        });
+        keys.extend(copies.map(|(key, _)| key.clone()));
+    }
+    for key in keys {
+        let path = ["metadata", "annotations", &key];
+        mask_value(at(old.as_deref_mut(), &path), at(new.as_deref_mut(), &path));
+    }
 }
 
 fn at<'a>(value: Option<&'a mut Value>, path: &[&str]) -> Option<&'a mut Value> {
@@ -129,6 +152,35 @@ mod tests {
     fn a_reference_to_a_secret_stays_readable() {
         let reference = json!({"certificateRefs": [{"kind": "Secret", "name": "tls"}]});
         assert_eq!(conceal(None, Some(&reference)), (None, Some(reference)));
+    }
+
+    #[test]
+    fn a_copy_of_a_secret_inside_a_text_is_hidden_wherever_it_stands() {
+        const VALUE: &str = "aHVudGVyMg==";
+        let secret = json!({"kind": "Secret", "data": {"k": VALUE}}).to_string();
+        let work =
+            json!({"kind": "ManifestWork", "spec": {"workload": {"manifests": [json!({"copy": secret})]}}});
+        let packed = "H4sI".repeat(40) + VALUE;
+        for object in [
+            json!({"kind": "ManifestWork", "metadata": {"annotations": {LAST_APPLIED: work.to_string()}}}),
+            json!({"kind": "ConfigMap", "data": {"a.yaml": format!("kind: Secret\nstringData:\n  k: {VALUE}\n")}}),
+            json!({"kind": "Secret", "metadata": {"annotations": {"kapp.k14s.io/original": secret}}}),
+            json!({"kind": "Secret", "metadata": {"annotations": {"objectset.rio.cattle.io/applied": packed}}}),
+        ] {
+            let other = json!({"metadata": "a", "data": 1});
+            for (old, new) in [(&object, &other), (&other, &object), (&object, &object)] {
+                let kept = format!("{:?}", conceal(Some(old), Some(new)));
+                assert!(!kept.contains(VALUE), "{kept}");
+            }
+        }
+        // A text that is replaced by something else is no less a secret.
+        let (old, new) = conceal(Some(&json!({"a": secret})), Some(&json!({"a": {"b": 1}})));
+        assert_eq!(
+            (old, new),
+            (Some(json!({"a": HIDDEN})), Some(json!({"a": HIDDEN_CHANGED})))
+        );
+        let notes = json!({"kind": "Secret", "metadata": {"annotations": {"team": "shop"}}});
+        assert_eq!(conceal(None, Some(&notes)), (None, Some(notes)));
     }
 
     proptest! {

@@ -74,12 +74,23 @@ const CASES: &[Case] = &[
         rule: "what is excluded, our own output and what the request skips are not read",
         tree: &[
             ("hub/charts/a.yaml", OBJECT),
-            ("hub/old/.spokewright-inventory", File("")),
-            ("hub/old/eu-1/b.yaml", OBJECT),
             ("hub/rendered/c.yaml", OBJECT),
             ("hub/d.yaml", OBJECT),
         ],
         expected: &["Hub d.yaml"],
+    },
+    Case {
+        rule: "an output tree of somebody else is not read, which is said; without a line in its inventory it is none",
+        tree: &[
+            ("hub/old/.spokewright-inventory", File("0 *eu-1/b.yaml\n")),
+            ("hub/old/eu-1/b.yaml", OBJECT),
+            ("hub/empty/.spokewright-inventory", File("\n")),
+            ("hub/empty/c.yaml", OBJECT),
+        ],
+        expected: &[
+            "Hub empty/c.yaml",
+            "output/elsewhere: `hub/old` is an output tree that this configuration does not write; nothing in it is read",
+        ],
     },
     Case {
         rule: "each directory of the spokes is a cluster; files beside them belong to none",
