@@ -280,8 +280,13 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         findings.push(no_such_spokes(missing));
     }
     if !is_stream(request) && (purpose != Purpose::Compare || matches!(files, Files::Disk)) {
-        check_place(&output, output_within.as_deref(), document, &mut findings);
-        check_overlap(&output, &wanted, &configured_output, &mut findings);
+        match misplaced(&output, output_within.as_deref()) {
+            Some(fault) => {
+                let document = document.filter(|_| output_within.is_some());
+                findings.push(output_outside(&output, fault, document));
+            }
+            None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+        }
     }
     let clusters = request
         .clusters
@@ -518,29 +523,27 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output where none may stand (README.md#the-output): below a `.git`, or out of the repository whose configuration
-/// names it.
-fn check_place(output: &Path, within: Option<&Path>, document: Option<DocumentId>, findings: &mut Findings) {
-    let Some(fault) = misplaced(output, within) else {
-        return;
-    };
+/// An output where none may stand (README.md#the-output): below a `.git`, or outside of the repository whose configuration,
+/// the `document`, names it.
+fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
     let shown = output.display().to_string();
-    let place = match document.filter(|_| within.is_some()) {
+    let place = match document {
         Some(document) => Place::value(document, "/output"),
         None => Place::Path(shown.clone()),
     };
     let finding = |message| Finding::new(Code::OUTPUT_OUTSIDE, place, message);
-    findings.push(if fault == RootFault::Git {
-        finding(format!("the output `{shown}` lies in `.git`, where nothing is written"))
-            .help("name a directory of the work tree, such as `rendered`")
-    } else {
-        finding(format!("the output `{shown}` lies outside of the repository"))
-            .note("a file of the input does not say where else something is written")
-            .help(format!(
-                "name a directory of the repository; or remove `output` here, and say it on the command line: `-o {}`",
-                shell_path(&shown)
-            ))
-    });
+    if fault == RootFault::Git {
+        return finding(format!(
+            "the output `{shown}` lies in `.git`, where nothing is written"
+        ))
+        .help("name a directory of the work tree, such as `rendered`");
+    }
+    finding(format!("the output `{shown}` lies outside of the repository"))
+        .note("a file of the input does not say where else something is written")
+        .help(format!(
+            "name a directory of the repository; or remove `output` here, and say it on the command line: `-o {}`",
+            shell_path(&shown)
+        ))
 }
 
 /// An output that would be read again as input, or that would overwrite it (README.md#the-output).

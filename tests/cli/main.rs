@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod argocd;
 mod bad_input;
+mod beneath;
 mod broken_rules;
 mod catalog;
 mod codes;
