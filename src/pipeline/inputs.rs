@@ -539,7 +539,9 @@ fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>)
         .help("name a directory of the work tree, such as `rendered`");
     }
     finding(format!("the output `{shown}` lies outside of the repository"))
-        .note("a file of the input does not say where else something is written")
+        .note(format!(
+            "{CONFIG_NAME} names a directory of its repository, or, without one, of the directory that it stands in"
+        ))
         .help(format!(
             "name a directory of the repository; or remove `output` here, and say it on the command line: `-o {}`",
             shell_path(&shown)

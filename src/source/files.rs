@@ -41,12 +41,6 @@ impl Files<'_> {
         matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
-    /// Whether a file stands at `path`.
-    #[must_use]
-    pub fn is_file(self, path: &Path) -> bool {
-        matches!(self.lead(path), Some(Lead::To(_, TreeEntry::File)))
-    }
-
     /// Whether nothing stands at `path`. What lies outside of a tree is another matter.
     #[must_use]
     pub fn lacks(self, path: &Path) -> bool {

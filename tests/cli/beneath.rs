@@ -5,6 +5,8 @@ use std::os::unix::fs::symlink;
 
 use crate::scratch::{Run, Scratch};
 
+const HEAD: &str = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\n";
+
 const SECRET: &str = "hunter2-of-somebody-else";
 
 /// A hub in a repository, with a configuration, and something of somebody else beside it.
@@ -16,7 +18,10 @@ fn place(config: &str) -> Scratch {
     );
     fs::create_dir(scratch.path("repository/.git")).expect("a directory");
     scratch
-        .write("repository/spokewright.yaml", &format!("hub: [hub]\n{config}"))
+        .write(
+            "repository/spokewright.yaml",
+            &format!("{HEAD}hub: [hub]\n{config}"),
+        )
         .write("victim/file", SECRET);
     scratch
 }
@@ -98,7 +103,7 @@ fn an_output_outside_of_the_repository_is_said_on_the_command_line_or_not_at_all
             let text = format!("{}{}", run.stdout, run.stderr);
             assert!(text.contains("error[output/outside]"), "{output}: {text}");
             assert!(
-                text.contains("--> repository/spokewright.yaml:2:9"),
+                text.contains("--> repository/spokewright.yaml:4:9"),
                 "{output}: {text}"
             );
             assert!(
@@ -131,11 +136,14 @@ fn an_output_behind_a_link_inside_of_the_repository_is_one() {
 #[test]
 fn without_a_repository_the_directory_of_the_configuration_is_the_limit() {
     let scratch = Scratch::with_worked_example();
-    scratch.write("there/spokewright.yaml", "hub: [../hub]\noutput: ../rendered\n");
+    scratch.write(
+        "there/spokewright.yaml",
+        &format!("{HEAD}hub: [../hub]\noutput: ../rendered\n"),
+    );
     let run = scratch.run(&["render", "there"]);
     run.exits(5)
         .says("error[output/outside]")
-        .says("there/spokewright.yaml:2:9");
+        .says("there/spokewright.yaml:4:9");
     assert!(!scratch.exists("rendered"));
 }
 
@@ -153,7 +161,7 @@ fn nothing_is_written_below_a_git_directory_whoever_says_so() {
         link(&scratch, ".git", "repository/out");
         let run = scratch.run(&["render", "repository"]);
         run.exits(5).says("error[output/outside]").says("lies in `.git`");
-        run.says("repository/spokewright.yaml:2:9")
+        run.says("repository/spokewright.yaml:4:9")
             .says("such as `rendered`");
         let named = format!("repository/{output}");
         scratch
@@ -225,7 +233,7 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
     let scratch = place("");
     scratch.write(
         "repository/shared/common.yaml",
-        "hub: [hub]\noutput: from-a-link\n",
+        &format!("{HEAD}hub: [hub]\noutput: from-a-link\n"),
     );
     link(&scratch, "shared/common.yaml", "repository/spokewright.yaml");
     scratch.run(&["render", "repository", "-q"]).exits(0);
@@ -245,7 +253,7 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
         keeps_the_secret(&run);
     }
     // Whoever names a configuration may name any.
-    scratch.write("victim/config.yaml", "findings: {}\n");
+    scratch.write("victim/config.yaml", &format!("{HEAD}findings: {{}}\n"));
     scratch
         .run(&["check", "repository/hub", "--config", "victim/config.yaml", "-q"])
         .exits(0);
