@@ -307,7 +307,9 @@ impl Walk<'_> {
             // What cannot be listed is reported where it is input.
             let entries = self.tree.list(&here.real).unwrap_or_default();
             let has = |name: &str| find(&entries, name).is_some();
-            if here.real != root && (self.is_output(&here, &entries) || has(config) || has(".git")) {
+            // What somebody named as input is read, whatever it holds.
+            let is_input = here.real == root || self.walked.directories.contains(&here.real);
+            if !is_input && (self.is_output(&here, &entries) || has(config) || has(".git")) {
                 continue;
             }
             if find(&entries, GITIGNORE) == Some(TreeEntry::File)

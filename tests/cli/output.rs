@@ -332,6 +332,10 @@ fn the_output_of_another_configuration_is_its_own_affair() {
             .stdout
             .contains("`team/rendered` is an output tree")
     );
+    // What somebody named as input is read, whatever it holds.
+    scratch.remove("team/rendered/.spokewright-inventory");
+    scratch.write("hub/.spokewright-inventory", "line\n");
+    assert!(!scratch.run(&["check"]).stdout.contains("output/elsewhere"));
 }
 
 #[test]
