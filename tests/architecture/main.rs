@@ -124,14 +124,13 @@ fn files_are_opened_listed_and_changed_in_one_place() {
         if file == "src/beneath.rs" {
             continue;
         }
-        match places.iter().find(|place| **place == (&*file, &*what)) {
-            Some(place) => _ = met.insert(*place),
-            None => {
-                _ = wrong.insert(format!(
-                    "{file}:{} uses {what}, and not src/beneath.rs",
-                    used.line
-                ))
-            }
+        if let Some(place) = places.iter().find(|place| **place == (&*file, &*what)) {
+            met.insert(*place);
+        } else {
+            wrong.insert(format!(
+                "{file}:{} uses {what}, and not src/beneath.rs",
+                used.line
+            ));
         }
     }
     none(&wrong);
