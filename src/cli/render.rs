@@ -143,8 +143,13 @@ impl Render {
                 &findings,
                 &relative,
             );
-            std::fs::write(path, show::json(&report))
-                .with_context(|| format!("cannot write the report `{}`", path.display()))?;
+            let text = show::json(&report);
+            if is_open(path) {
+                std::fs::write(path, text)
+                    .with_context(|| format!("cannot write the report `{}`", path.display()))?;
+            } else if let Err(error) = output::write_named(path, &text) {
+                findings.extend(error.findings());
+            }
         }
         if findings.has_errors() {
             show::findings(&findings, sources, self.options.speech);
@@ -295,6 +300,11 @@ impl Render {
             ));
         }
     }
+}
+
+/// Whether a path names what the shell has opened (`/dev/stdout`, `/dev/fd/63`), or a device: there is no file to replace.
+fn is_open(path: &Path) -> bool {
+    path.starts_with("/dev") || path.starts_with("/proc")
 }
 
 /// `2 clusters; 1 Gateway; 3 policies: 1 AuthPolicy, 2 RateLimitPolicy; 4 works`, with the routes before the policies. Kinds

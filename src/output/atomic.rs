@@ -6,17 +6,17 @@
 //! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::apply::make_directory;
 use super::compare::{Compared, compare};
 use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
-use super::place::{Missing, Opened, open};
+use super::place::{Missing, Opened, misplaced, open};
 use super::root::Root;
 use super::storage::{Disk, replace};
 use super::tree::{directory_of, is_safe_path, name_of};
-use crate::beneath::Entry;
+use crate::beneath::{Directory, Entry};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +56,25 @@ pub fn write_files(root: &Path, texts: &BTreeMap<String, String>) -> Result<Writ
         }
     }
     Ok(done)
+}
+
+/// Writes one whole file that somebody named, in a directory that is there, whatever links lead to it. The file itself is no
+/// link, and in no `.git`.
+///
+/// # Errors
+/// When it cannot be written, or must not.
+pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+    let failed = |error| OutputError::io(Action::Write, path, error);
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
+    };
+    if let Some(fault) = misplaced(path, None) {
+        let path = path.to_path_buf();
+        return Err(OutputError::Root { path, fault });
+    }
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let directory = Directory::named(parent).map_err(failed)?;
+    write_file(&Root::new(directory, parent.to_path_buf()), name, text).map(drop)
 }
 
 /// Whether a file had to be written.

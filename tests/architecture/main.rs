@@ -84,7 +84,7 @@ fn files_are_opened_listed_and_changed_in_one_place() {
     let places = [
         // What a shell has opened already, and names by its descriptor.
         ("src/source/disk.rs", "std::fs::File::open"),
-        // The report, which the command line names.
+        // The report, where the shell has opened what is written to.
         ("src/cli/render.rs", "std::fs::write"),
     ];
     let only_look = ["canonicalize", "metadata", "symlink_metadata"];

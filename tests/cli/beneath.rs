@@ -229,6 +229,31 @@ fn decisions_are_written_through_no_link() {
 }
 
 #[test]
+fn a_report_is_written_over_no_link_and_into_no_git_directory() {
+    let scratch = place("");
+    fs::create_dir_all(scratch.path("repository/.git/hooks")).expect("directories");
+    link(&scratch, "../victim/file", "repository/report.json");
+    let report = |path: &str| scratch.run(&["render", "repository", "-q", "--report", path]);
+    report("repository/report.json")
+        .exits(5)
+        .says("error[output/symlink]")
+        .says("`rm repository/report.json`");
+    report("repository/.git/hooks/pre-commit")
+        .exits(5)
+        .says("error[output/outside]");
+    report("nowhere/report.json")
+        .exits(5)
+        .says("error[output/unwritable]");
+    assert_eq!(scratch.read("victim/file"), SECRET);
+    assert_eq!(scratch.tree("repository/.git").len(), 0);
+    assert!(!scratch.exists("repository/rendered"), "nothing was written");
+    report("repository/new.json").exits(0);
+    assert!(scratch.read("repository/new.json").starts_with('{'));
+    let piped = report("/dev/stdout");
+    assert!(piped.exits(0).stdout.starts_with('{'));
+}
+
+#[test]
 fn a_configuration_that_is_a_link_stays_in_the_repository() {
     let scratch = place("");
     scratch.write(
