@@ -127,7 +127,7 @@ impl Render {
             Vec::new()
         };
         // An output that cannot be read stops the writing below, which says so.
-        if let Ok(earlier) = Earlier::open(&loaded.output) {
+        if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
             let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), &mut findings);
         }
         loaded.finish(&mut findings);

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::directories::position;
 use super::error::OutputError;
 use super::inventory::{INVENTORY, Inventory, hash};
+use super::place::open_to_read;
 use super::read::{InFile, read_file};
 use super::root::Root;
 use super::tree::Tree;
@@ -20,12 +21,12 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Looks into a directory; one without an inventory holds nothing of ours.
+    /// Looks into a directory, which must lie `within` another; one without an inventory holds nothing of ours.
     ///
     /// # Errors
-    /// When the inventory cannot be read, or is damaged.
-    pub fn open(root: &Path) -> Result<Self, OutputError> {
-        let root = Root::to_read(root)?;
+    /// When the directory lies elsewhere, or the inventory cannot be read, or is damaged.
+    pub fn open(root: &Path, within: Option<&Path>) -> Result<Self, OutputError> {
+        let root = open_to_read(root, within)?;
         let inventory = match &root {
             Some(root) => Inventory::read(root, INVENTORY)?,
             None => None,

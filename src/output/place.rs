@@ -96,6 +96,18 @@ pub(super) fn open(path: &Path, within: Option<&Path>, missing: &Missing<'_>) ->
     Ok(Opened::There(Root::new(directory, path.to_path_buf()), made))
 }
 
+/// Opens an output that an earlier run wrote, to read it; `None` where nothing stands. What a command line names, with
+/// nothing that it must stay `within`, may be a link.
+pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<Root>, OutputError> {
+    if within.is_none() {
+        return Root::to_read(path);
+    }
+    Ok(match open(path, within, &Missing::Leave)? {
+        Opened::There(root, _) => Some(root),
+        Opened::Absent => None,
+    })
+}
+
 /// Makes a directory, unless another run was faster; whether it was made.
 fn make(storage: &dyn Storage, parent: &Directory, name: &str) -> io::Result<bool> {
     match storage.create_dir(parent, name) {

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 
 use super::error::{Action, Obstacle, Offender, OutputError};
 use super::inventory::{INVENTORY, Inventory, hash};
+use super::place::open_to_read;
 use super::record::Record;
-use super::root::{Directories, Root};
+use super::root::Directories;
 use super::tree::name_of;
 use crate::beneath::{Directory, Entry, Obstruction};
 
@@ -40,7 +41,7 @@ pub struct TreeFiles {
     pub others: Vec<TreeFile>,
 }
 
-/// The files that the inventory of `root` lists, as they are now. A listed file that is gone is left out, and so is
+/// The files that the inventory of `root`, which must lie `within` another directory, lists, as they are now. A listed file that is gone is left out, and so is
 /// everything that is not listed: it is not ours.
 ///
 /// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
@@ -48,12 +49,13 @@ pub struct TreeFiles {
 /// inventory makes no file ours.
 ///
 /// # Errors
-/// When the inventory or a file cannot be read, the inventory is damaged, or files have other bytes than it lists.
+/// When the directory lies elsewhere, the inventory or a file cannot be read, the inventory is damaged, or files have other bytes than it lists.
 pub fn read_tree(
     root: &Path,
+    within: Option<&Path>,
     is_expected: impl Fn(&str, &[u8]) -> bool + Sync,
 ) -> Result<TreeFiles, OutputError> {
-    let Some(root) = &Root::to_read(root)? else {
+    let Some(root) = &open_to_read(root, within)? else {
         return Ok(TreeFiles::default());
     };
     let record = Record::read(root)?;
