@@ -259,6 +259,10 @@ fn one_name(name: &str) -> io::Result<&Path> {
 
 /// Why a directory cannot be entered.
 fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
+    // By now another thread may have made it.
+    if error.kind() == io::ErrorKind::NotFound {
+        return Obstruction::Nothing;
+    }
     match one_name(name).and_then(|name| entry(from, name)) {
         Ok(None) => Obstruction::Nothing,
         Ok(Some(Entry::Link)) => Obstruction::Link,
