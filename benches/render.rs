@@ -234,7 +234,7 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
     if let Some(tree) = tree {
         let (loaded, rendered, _) = evaluate(new);
         let side = Side::of_plan(&rendered.plan);
-        let files = output::read_tree(tree, |path, bytes| side.expects(path, bytes))?;
+        let files = output::read_tree(tree, None, |path, bytes| side.expects(path, bytes))?;
         let old = Side::of_tree(&files, &side);
         let nothing = Sources::default();
         let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &nothing);

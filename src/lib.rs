@@ -1,7 +1,7 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module a stage; imports point upwards in this list only:
-//! [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub`, `placing`, `topology`, `policy`, `sync`,
+//! `beneath`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub`, `placing`, `topology`, `policy`, `sync`,
 //! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
 //! An embedder begins at [`pipeline`]; the modules without a link are private.
 
@@ -22,6 +22,7 @@
 )]
 
 mod api;
+mod beneath;
 pub mod diagnostic;
 mod hub;
 mod object;

@@ -113,7 +113,7 @@ fn a_rendering_tells_its_stages_in_order() {
             check,
             ..Options::default()
         };
-        output::write_observed(&root, &layout, options, &loaded.progress).unwrap()
+        output::write_within(&root, None, &layout, options, &loaded.progress).unwrap()
     };
     let summary = write(false);
     assert_eq!(recorder.done(Stage::Writing), [summary.written]);
@@ -171,7 +171,13 @@ fn a_run_that_fails_half_way_ends_its_stage() {
     let scratch = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(scratch.path().join("eu-1/gateway-rbac.yaml")).unwrap();
     let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
-    let written = output::write_observed(scratch.path(), &layout, Options::default(), &loaded.progress);
+    let written = output::write_within(
+        scratch.path(),
+        None,
+        &layout,
+        Options::default(),
+        &loaded.progress,
+    );
     assert!(written.is_err(), "a directory stands in the way");
     assert_eq!(recorder.stages().last(), Some(&Stage::Comparing));
 }

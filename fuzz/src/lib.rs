@@ -198,7 +198,7 @@ pub fn inventory(data: &[u8]) {
     fs::write(root.join("eu-1/work.yaml"), "a: 1\n").expect("a file");
     fs::write(scratch.path().join("outside"), "secret").expect("a file");
     fs::write(root.join(output::INVENTORY), data).expect("a file");
-    match output::read_tree(&root, |_, _| false) {
+    match output::read_tree(&root, None, |_, _| false) {
         Ok(files) => {
             for file in files.others {
                 assert_eq!(

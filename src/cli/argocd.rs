@@ -12,7 +12,7 @@ use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
 use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
 use spokewright::pipeline::{self, Analysis, Request};
-use spokewright::source::Sources;
+use spokewright::source::{Checkout, Files, Sources};
 
 use super::show;
 use super::status::Status;
@@ -96,11 +96,11 @@ impl Argocd {
 fn generate() -> anyhow::Result<Status> {
     let mut findings = Findings::new();
     let parameters = Parameters::read(&environment("ARGOCD_APP_PARAMETERS"), &mut findings);
-    let here = std::env::current_dir().context("cannot tell the current directory")?;
-    // Outside of Argo CD nobody says where the repository begins, and its files are the caller's own.
-    let boundary =
-        std::env::var_os("ARGOCD_APP_NAME").map(|_| boundary(&here, &environment("ARGOCD_APP_SOURCE_PATH")));
-    let loaded = pipeline::load(&parameters.request(boundary));
+    let request = parameters.request();
+    let loaded = match checkout()? {
+        Some(checkout) => pipeline::load_checkout(&request, &checkout),
+        None => pipeline::load(&request),
+    };
     // What a wrong parameter leads to would only hide it.
     let rendered = if findings.has_errors() {
         None
@@ -137,13 +137,31 @@ fn parameters() -> anyhow::Result<Status> {
         paths: vec![".".into()],
         ..Request::default()
     };
-    let config = pipeline::configuration(&request, &mut sources, &mut findings);
+    let checkout = checkout()?;
+    let files = checkout
+        .as_ref()
+        .map_or(Files::Disk, |checkout| Files::Tree(checkout));
+    let config = pipeline::configuration(&request, files, &mut sources, &mut findings);
     findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
         Status::Done => print(&show::json(&announcements(&config))),
         wrong => Ok(wrong),
     }
+}
+
+/// The checkout of the Application. Outside of Argo CD nobody says where the repository begins, and its files are the
+/// caller's own.
+fn checkout() -> anyhow::Result<Option<Checkout>> {
+    if std::env::var_os("ARGOCD_APP_NAME").is_none() {
+        return Ok(None);
+    }
+    let here = std::env::current_dir().context("cannot tell the current directory")?;
+    let root = boundary(&here, &environment("ARGOCD_APP_SOURCE_PATH"));
+    let checkout = Checkout::open(&root);
+    checkout
+        .map(Some)
+        .with_context(|| format!("cannot read the checkout `{}`", root.display()))
 }
 
 fn print(text: &str) -> anyhow::Result<Status> {

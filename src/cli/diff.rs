@@ -156,7 +156,7 @@ impl Diff {
         let new = self.evaluate(request)?;
         self.judge(&new)?;
         let side = Side::of_plan(&new.rendered.plan);
-        let files = match output::read_tree(path, |path, bytes| side.expects(path, bytes)) {
+        let files = match output::read_tree(path, None, |path, bytes| side.expects(path, bytes)) {
             Ok(files) => files,
             Err(error) => {
                 let mut findings = Findings::new();
@@ -175,7 +175,7 @@ impl Diff {
             Vec::new(),
             &BothSides::new(sources, sources.files().len(), &nothing),
         )?;
-        Ok(match Earlier::open(path) {
+        Ok(match Earlier::open(path, None) {
             Ok(earlier) => self.with_lost_rights(status, &new, &Before::Tree(earlier)),
             // It could be read a moment ago.
             Err(_) => status,

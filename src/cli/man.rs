@@ -3,13 +3,14 @@
 //! Owns: the form of a page. Flows in: the command line's definition. Flows out: roff, on stdout or as files. Must not
 //! know: what a command does.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
+use spokewright::output::write_files;
 
 use super::status::Status;
 
@@ -38,8 +39,9 @@ impl Man {
                 .write_all(&page(&command)?)
                 .context("cannot write to stdout")?,
             Some(directory) => {
-                fs::create_dir_all(&directory)
-                    .and_then(|()| write_pages(&command, &directory))
+                let mut pages = BTreeMap::new();
+                collect_pages(&command, &mut pages)?;
+                write_files(&directory, &pages)
                     .with_context(|| format!("cannot write manual pages into `{}`", directory.display()))?;
             }
         }
@@ -47,12 +49,13 @@ impl Man {
     }
 }
 
-fn write_pages(command: &Command, directory: &Path) -> io::Result<()> {
+fn collect_pages(command: &Command, pages: &mut BTreeMap<String, String>) -> io::Result<()> {
     for sub in command.get_subcommands() {
-        write_pages(sub, directory)?;
+        collect_pages(sub, pages)?;
     }
-    let path = directory.join(Page::new(command.clone()).get_filename());
-    fs::write(path, page(command)?)
+    let text = String::from_utf8(page(command)?).map_err(io::Error::other)?;
+    pages.insert(Page::new(command.clone()).get_filename(), text);
+    Ok(())
 }
 
 /// One page. The usage is the one of `--help`, and what stands below the options there, examples above all, keeps its

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
-use spokewright::output::write_files;
+use spokewright::output::{OutputError, write_files};
 use spokewright::pipeline::{self, Loaded};
 use spokewright::progress::Stage;
 use spokewright::render::PLACEMENT_LABEL_POINTER;
@@ -76,7 +76,10 @@ impl Placement {
             next::without_placements(&loaded, self.options.speech);
         }
         if let (Some(directory), Status::Done) = (&self.write, status) {
-            let done = write_files(decision_files(directory, &evaluation.decision_objects()))?;
+            let done = match write_files(directory, &decision_files(&evaluation.decision_objects())) {
+                Ok(done) => done,
+                Err(error) => return Ok(self.refused(&error, &loaded)),
+            };
             if !self.options.speech.quiet {
                 show::line(&format!(
                     "{} written, {} unchanged in `{}`",
@@ -87,6 +90,14 @@ impl Placement {
             }
         }
         Ok(status)
+    }
+
+    /// Says why nothing, or not everything, was written.
+    fn refused(&self, error: &OutputError, loaded: &Loaded) -> Status {
+        let mut findings = Findings::new();
+        findings.extend(error.findings());
+        show::findings(&findings, &loaded.sources, self.options.speech);
+        Status::of(&findings)
     }
 
     fn explain(
@@ -133,7 +144,7 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
         };
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let placement = text(PLACEMENT_LABEL_POINTER);
-        let target = decision_file(directory, namespace, placement);
+        let target = directory.join(decision_file(namespace, placement));
         let found = loaded
             .hub
             .objects

@@ -127,7 +127,7 @@ impl Render {
             Vec::new()
         };
         // An output that cannot be read stops the writing below, which says so.
-        if let Ok(earlier) = Earlier::open(&loaded.output) {
+        if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
             let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), &mut findings);
         }
         loaded.finish(&mut findings);
@@ -143,8 +143,13 @@ impl Render {
                 &findings,
                 &relative,
             );
-            std::fs::write(path, show::json(&report))
-                .with_context(|| format!("cannot write the report `{}`", path.display()))?;
+            let text = show::json(&report);
+            if is_open(path) {
+                std::fs::write(path, text)
+                    .with_context(|| format!("cannot write the report `{}`", path.display()))?;
+            } else if let Err(error) = output::write_named(path, &text) {
+                findings.extend(error.findings());
+            }
         }
         if findings.has_errors() {
             show::findings(&findings, sources, self.options.speech);
@@ -178,7 +183,8 @@ impl Render {
             check: self.check,
             no_wait: true,
         };
-        let write = |options| output::write_observed(&loaded.output, layout, options, &loaded.progress);
+        let within = loaded.output_within.as_deref();
+        let write = |options| output::write_within(&loaded.output, within, layout, options, &loaded.progress);
         let result = match write(options) {
             Err(busy @ OutputError::Busy { .. }) if !self.no_wait => {
                 self.say(&format!("waiting: {busy}"));
@@ -294,6 +300,11 @@ impl Render {
             ));
         }
     }
+}
+
+/// Whether a path names what the shell has opened (`/dev/stdout`, `/dev/fd/63`), or a device: there is no file to replace.
+fn is_open(path: &Path) -> bool {
+    path.starts_with("/dev") || path.starts_with("/proc")
 }
 
 /// `2 clusters; 1 Gateway; 3 policies: 1 AuthPolicy, 2 RateLimitPolicy; 4 works`, with the routes before the policies. Kinds

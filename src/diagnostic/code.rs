@@ -51,6 +51,7 @@ codes! {
     OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"
     OUTPUT_NOT_A_DIRECTORY "output/not-a-directory" Error "The output, or a directory in it, is something else"
     OUTPUT_NOT_A_FILE "output/not-a-file" Error "Something else stands where a file would be written"
+    OUTPUT_OUTSIDE "output/outside" Error "The output lies outside of the repository, or in `.git`"
     OUTPUT_OVERLAPS_INPUT "output/overlaps-input" Error "The output directory holds the input or is one of its directories"
     OUTPUT_SYMLINK "output/symlink" Error "The output, or something in it, is a symbolic link"
     OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"

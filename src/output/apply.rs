@@ -4,19 +4,18 @@
 //! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: whose a file is; the scan says so.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::directories::Directory;
 use super::error::{Action, OutputError};
 use super::inventory::{Hash, INVENTORY, PLAN, write_line};
+use super::root::Root;
 use super::scan::{FILES_PER_TASK, Scan, State};
 use super::storage::{Storage, replace};
-use super::tree::{Tree, prefixes};
+use super::tree::{Tree, directory_of, name_of, prefixes};
+use crate::beneath::{Directory as Open, Obstruction};
 use crate::progress::{Progress, Stage};
 
 /// How much of a plan is collected before it is written.
@@ -25,7 +24,7 @@ const CHUNK: usize = 64 * 1024;
 /// Makes the disk what the scan found wanting. The caller has made sure that nothing stands in the way.
 pub(super) fn apply(
     storage: &dyn Storage,
-    root: &Path,
+    root: &Root,
     tree: &dyn Tree,
     scan: &Scan,
     progress: &Progress,
@@ -43,49 +42,20 @@ pub(super) fn apply(
     if !scan.older_plan.is_empty() {
         write_plan(storage, root, tree, scan, &scan.kept)?;
     }
-    let inventory = root.join(INVENTORY);
     storage
-        .rename(&root.join(PLAN), &inventory)
-        .map_err(|error| OutputError::io(Action::Write, &inventory, error))
-}
-
-/// Makes the root and what is missing on the way to it, and gives what was made, the outermost first.
-pub(super) fn create_root<'r>(storage: &dyn Storage, root: &'r Path) -> Result<Vec<&'r Path>, OutputError> {
-    let mut missing = Vec::new();
-    let mut path = Some(root);
-    while let Some(directory) = path.filter(|path| !path.as_os_str().is_empty() && !path.exists()) {
-        missing.push(directory);
-        path = directory.parent();
-    }
-    missing.reverse();
-    missing
-        .iter()
-        .try_for_each(|directory| create_dir(storage, directory))?;
-    Ok(missing)
-}
-
-/// Makes a directory, unless another thread (or run) was faster.
-fn create_dir(storage: &dyn Storage, path: &Path) -> Result<(), OutputError> {
-    storage.create_dir(path).or_else(|error| {
-        let is_there = error.kind() == io::ErrorKind::AlreadyExists
-            && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
-        if is_there {
-            Ok(())
-        } else {
-            Err(OutputError::io(Action::Write, path, error))
-        }
-    })
+        .rename(&root.directory, PLAN, INVENTORY)
+        .map_err(|error| root.error(Action::Write, INVENTORY, error))
 }
 
 /// Writes the plan, and waits until it is on the medium: whatever comes after must find it there.
 fn write_plan(
     storage: &dyn Storage,
-    root: &Path,
+    root: &Root,
     tree: &dyn Tree,
     scan: &Scan,
     also: &[(String, Hash)],
 ) -> Result<(), OutputError> {
-    replace(storage, root, PLAN, |file| {
+    replace(storage, root, &root.directory, PLAN, |file| {
         let mut lines = Vec::with_capacity(CHUNK.saturating_mul(2));
         let mut also = also.iter().map(|(path, hash)| (path.as_str(), hash)).peekable();
         for (index, wanted) in scan.hashes.iter().enumerate() {
@@ -107,7 +77,7 @@ fn write_plan(
     })?;
     // The rename too, where the platform can say so. One that cannot loses nothing but the guarantee after a
     // power failure.
-    if let Ok(directory) = File::open(root) {
+    if let Ok(directory) = root.directory.as_file() {
         let _ = storage.sync(&directory);
     }
     Ok(())
@@ -138,7 +108,7 @@ fn first(errors: Vec<OutputError>) -> Result<(), OutputError> {
 
 fn write_files(
     storage: &dyn Storage,
-    root: &Path,
+    root: &Root,
     tree: &dyn Tree,
     scan: &Scan,
     progress: &Progress,
@@ -160,9 +130,15 @@ fn write_files(
             if indices.is_empty() {
                 return Vec::new();
             }
-            if let Some(error) = failures.run(|| create_directory(storage, root, directory)) {
-                return vec![error];
-            }
+            let mut made = None;
+            let make = || {
+                made = Some(make_directory(storage, root, &directory.path)?);
+                Ok(())
+            };
+            let failure = failures.run(make);
+            let Some(open) = &made else {
+                return failure.into_iter().collect();
+            };
             indices
                 .par_chunks(FILES_PER_TASK)
                 .filter_map(|indices| {
@@ -171,7 +147,7 @@ fn write_files(
                         failures.run(|| {
                             content.clear();
                             tree.content(index, &mut content);
-                            replace(storage, root, &tree.path(index), |file| {
+                            replace(storage, root, open, &tree.path(index), |file| {
                                 storage.write(file, &content)
                             })
                         })
@@ -185,43 +161,64 @@ fn write_files(
     first(errors)
 }
 
-fn create_directory(storage: &dyn Storage, root: &Path, directory: &Directory) -> Result<(), OutputError> {
-    if directory.exists {
-        return Ok(());
+/// Opens a directory of the output, and makes what is missing of it. A link that somebody put there since the scan is an
+/// error.
+pub(super) fn make_directory(
+    storage: &dyn Storage,
+    root: &Root,
+    directory: &str,
+) -> Result<Open, OutputError> {
+    match root.directory.enter(directory) {
+        Ok(open) => return Ok(open),
+        Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => {}
+        Err(blocked) => return Err(root.blocked(Action::Write, blocked)),
     }
-    prefixes(&directory.path).try_for_each(|prefix| {
-        let path = root.join(prefix);
-        // Not through a link that somebody put there since the scan.
-        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
-            Ok(())
-        } else {
-            create_dir(storage, &path)
+    let mut open = root
+        .directory
+        .enter("")
+        .map_err(|blocked| root.blocked(Action::Write, blocked))?;
+    for prefix in prefixes(directory) {
+        let name = name_of(prefix);
+        match storage.create_dir(&open, name) {
+            // Another thread (or run) was faster, or it was there.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(root.error(Action::Write, prefix, error));
+            }
+            _ => {}
         }
-    })
+        open = open.enter(name).map_err(|mut blocked| {
+            blocked.at = prefix;
+            root.blocked(Action::Write, blocked)
+        })?;
+    }
+    Ok(open)
 }
 
-fn delete(storage: &dyn Storage, root: &Path, paths: &[String]) -> Result<(), OutputError> {
+fn delete(storage: &dyn Storage, root: &Root, paths: &[String]) -> Result<(), OutputError> {
     let failures = Failures::default();
-    let remove = |path: &String| {
-        let path = root.join(path);
-        match storage.remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(OutputError::io(Action::Delete, &path, error))
-            }
-            _ => Ok(()),
-        }
+    let remove = |open: &Open, path: &str| match storage.remove_file(open, name_of(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(root.error(Action::Delete, path, error)),
+        _ => Ok(()),
     };
-    first(
-        paths
-            .par_iter()
-            .with_min_len(FILES_PER_TASK)
-            .filter_map(|path| failures.run(|| remove(path)))
-            .collect(),
-    )
+    let errors = paths
+        .par_chunks(FILES_PER_TASK)
+        .filter_map(|paths| {
+            let mut directories = root.directories();
+            paths.iter().find_map(|path| {
+                failures.run(|| match directories.of(path) {
+                    Ok(open) => remove(open, path),
+                    // What stands nowhere is deleted.
+                    Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => Ok(()),
+                    Err(blocked) => Err(root.blocked(Action::Delete, blocked)),
+                })
+            })
+        })
+        .collect();
+    first(errors)
 }
 
 /// Removes the directories that pruning emptied, innermost first. One that still holds something stays.
-fn remove_emptied(storage: &dyn Storage, root: &Path, scan: &Scan) -> Result<(), OutputError> {
+fn remove_emptied(storage: &dyn Storage, root: &Root, scan: &Scan) -> Result<(), OutputError> {
     let mut by_depth: BTreeMap<std::cmp::Reverse<usize>, Vec<&String>> = BTreeMap::new();
     for directory in &scan.perhaps_empty {
         by_depth
@@ -230,10 +227,13 @@ fn remove_emptied(storage: &dyn Storage, root: &Path, scan: &Scan) -> Result<(),
             .push(directory);
     }
     for directory in by_depth.into_values().flatten() {
-        let path = root.join(directory);
-        match storage.remove_dir(&path) {
+        // Behind what is no directory any more nothing of ours is left.
+        let Ok(around) = root.directory.enter(directory_of(directory)) else {
+            continue;
+        };
+        match storage.remove_dir(&around, name_of(directory)) {
             Err(error) if !is_still_in_use(&error) => {
-                return Err(OutputError::io(Action::Delete, &path, error));
+                return Err(root.error(Action::Delete, directory, error));
             }
             _ => {}
         }

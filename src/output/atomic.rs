@@ -1,18 +1,22 @@
-//! Single files, each written whole, atomically and only when it changes.
+//! Single files below a directory, each written whole, atomically and only when it changes.
 //!
-//! Owns: writing such a file. Flows in: paths and texts. Flows out: changed files, and how many. Must not know: what is
-//! in them.
+//! Owns: writing such files. Flows in: a directory, paths in it and texts. Flows out: changed files, and how many. Must not
+//! know: what is in them.
 //!
 //! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::Builder;
-
-use super::storage::TEMPORARY_PREFIX;
+use super::apply::make_directory;
+use super::compare::{Compared, compare};
+use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
+use super::place::{Missing, Opened, misplaced, open};
+use super::root::Root;
+use super::storage::{Disk, replace};
+use super::tree::{directory_of, is_safe_path, name_of};
+use crate::beneath::{Directory, Entry};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,46 +27,87 @@ pub struct WrittenFiles {
     pub unchanged: usize,
 }
 
-/// A file that cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write `{}`: {source}", path.display())]
-#[non_exhaustive]
-pub struct FileError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why.
-    pub source: std::io::Error,
-}
-
-/// Writes whole files, with the directories around them.
+/// Writes whole files, with the directories around them: below `root`, through no link and into no `.git`. The paths have
+/// `/` between components.
 ///
 /// # Errors
-/// The first file that the operating system refuses.
-pub fn write_files(texts: BTreeMap<PathBuf, String>) -> Result<WrittenFiles, FileError> {
+/// The first file that cannot be written, or must not.
+pub fn write_files(root: &Path, texts: &BTreeMap<String, String>) -> Result<WrittenFiles, OutputError> {
     let mut done = WrittenFiles::default();
+    if let Some(path) = texts.keys().find(|path| !is_safe_path(path)) {
+        return Err(OutputError::Tree {
+            path: path.clone(),
+            fault: TreeFault::Unsafe,
+        });
+    }
+    // A final `/` would make the system follow a link before anybody has looked at it.
+    let root = root.components().collect::<PathBuf>();
+    if texts.is_empty() {
+        return Ok(done);
+    }
+    let Opened::There(root, _) = open(&root, None, &Missing::Make(&Disk))? else {
+        return Ok(done);
+    };
     for (path, text) in texts {
-        if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+        if write_file(&root, path, text)? {
+            done.written = done.written.saturating_add(1);
+        } else {
             done.unchanged = done.unchanged.saturating_add(1);
-            continue;
         }
-        replace(&path, &text).map_err(|source| FileError { path, source })?;
-        done.written = done.written.saturating_add(1);
     }
     Ok(done)
 }
 
-/// A temporary file beside the target, then a rename: a reader sees the old text or the new one.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let directory = path.parent().unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(directory)?;
-    let mut builder = Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As any new file: readable for all, less the umask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+/// Writes one whole file that somebody named, in a directory that is there, whatever links lead to it. The file itself is no
+/// link, and in no `.git`.
+///
+/// # Errors
+/// When it cannot be written, or must not.
+pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+    let failed = |error| OutputError::io(Action::Write, path, error);
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
+    };
+    if let Some(fault) = misplaced(path, None) {
+        let path = path.to_path_buf();
+        return Err(OutputError::Root { path, fault });
     }
-    let mut file = builder.prefix(TEMPORARY_PREFIX).tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map(drop).map_err(|error| error.error)
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let directory = Directory::named(parent).map_err(failed)?;
+    write_file(&Root::new(directory, parent.to_path_buf()), name, text).map(drop)
+}
+
+/// Whether a file had to be written.
+fn write_file(root: &Root, path: &str, text: &str) -> Result<bool, OutputError> {
+    let name = name_of(path);
+    let directory = make_directory(&Disk, root, directory_of(path))?;
+    let obstacle = match directory.entry(name) {
+        Ok(None) => None,
+        Ok(Some(Entry::File)) => {
+            let compared = directory
+                .open(name)
+                .and_then(|file| compare(file, text.as_bytes(), &mut Vec::new()));
+            if matches!(compared, Ok(Compared::Same)) {
+                return Ok(false);
+            }
+            None
+        }
+        Ok(Some(Entry::Link)) => Some(Obstacle::Symlink),
+        Ok(Some(Entry::Directory)) => Some(Obstacle::Directory),
+        Ok(Some(Entry::Other)) => Some(Obstacle::NotAFile),
+        Err(error) => return Err(root.error(Action::Read, path, error)),
+    };
+    if let Some(obstacle) = obstacle {
+        return Err(OutputError::Refused {
+            root: root.path().to_path_buf(),
+            offenders: vec![Offender {
+                path: path.to_owned(),
+                obstacle,
+            }],
+        });
+    }
+    replace(&Disk, root, &directory, path, |file| {
+        file.write_all(text.as_bytes())
+    })
+    .map(|()| true)
 }

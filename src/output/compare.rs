@@ -1,11 +1,10 @@
 //! Comparing one file with wanted bytes.
 //!
-//! Owns: the one reading of a file, in no more memory than the wanted bytes need. Flows in: a path and the bytes.
+//! Owns: the one reading of a file, in no more memory than the wanted bytes need. Flows in: an open file and the bytes.
 //! Flows out: whether they are the same, else the hash of what is there. Must not know: whose the file is.
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
@@ -20,9 +19,8 @@ pub(super) enum Compared {
 
 /// Reads a file once. What is longer than wanted is hashed in pieces: a huge foreign file is no reason to run
 /// out of memory.
-pub(super) fn compare(path: &Path, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
+pub(super) fn compare(mut file: File, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
     const PIECE: usize = 64 * 1024;
-    let mut file = File::open(path)?;
     // One byte more than wanted tells a longer file from an equal one.
     let room = wanted
         .len()

@@ -3,30 +3,37 @@
 //! Owns: which files of the record those are, and their texts. Flows in: a directory, a [`Tree`]. Flows out: paths, texts.
 //! Must not know: what a file means, or whether anything is written.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::directories::position;
 use super::error::OutputError;
 use super::inventory::{INVENTORY, Inventory, hash};
-use super::read::read_file;
+use super::place::open_to_read;
+use super::read::{InFile, read_file};
+use super::root::Root;
 use super::tree::Tree;
 
 /// The files of the last complete run into a directory.
 #[derive(Debug)]
 pub struct Earlier {
-    root: PathBuf,
+    root: Option<Root>,
     inventory: Inventory,
 }
 
 impl Earlier {
-    /// Looks into a directory; one without an inventory holds nothing of ours.
+    /// Looks into a directory, which must lie `within` another; one without an inventory holds nothing of ours.
     ///
     /// # Errors
-    /// When the inventory cannot be read, or is damaged.
-    pub fn open(root: &Path) -> Result<Self, OutputError> {
+    /// When the directory lies elsewhere, or the inventory cannot be read, or is damaged.
+    pub fn open(root: &Path, within: Option<&Path>) -> Result<Self, OutputError> {
+        let root = open_to_read(root, within)?;
+        let inventory = match &root {
+            Some(root) => Inventory::read(root, INVENTORY)?,
+            None => None,
+        };
         Ok(Self {
-            root: root.to_path_buf(),
-            inventory: Inventory::read(&root.join(INVENTORY))?.unwrap_or_default(),
+            root,
+            inventory: inventory.unwrap_or_default(),
         })
     }
 
@@ -52,7 +59,9 @@ impl Earlier {
                 return Ok(None);
             }
         }
-        let found = read_file(&self.root, path, &mut buffer)?;
-        Ok(found.then(|| String::from_utf8_lossy(&buffer).into_owned()))
+        let Some(root) = &self.root else { return Ok(None) };
+        let found = read_file(&mut root.directories(), path, &mut buffer)?;
+        // What is no file of ours any more stops the writing, which says so.
+        Ok((found == InFile::Read).then(|| String::from_utf8_lossy(&buffer).into_owned()))
     }
 }

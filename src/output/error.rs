@@ -94,7 +94,7 @@ impl Offender {
             ),
             Obstacle::Symlink => (
                 Code::OUTPUT_SYMLINK,
-                format!("{path} is a symbolic link, and nothing is written through links"),
+                format!("{path} is a symbolic link, and nothing is read or written through links"),
                 format!("remove the link: `rm {word}`"),
             ),
             Obstacle::NameTooLong => (
@@ -118,8 +118,12 @@ impl Offender {
 pub enum RootFault {
     /// It, or a component on the way to it, is a file.
     NotADirectory,
-    /// It is a symbolic link.
+    /// It, or a component on the way to it, is a symbolic link where none may be.
     Symlink,
+    /// It would stand in `.git`.
+    Git,
+    /// It would leave the directory that it must stay in.
+    Outside,
 }
 
 /// Why an inventory or a plan cannot be trusted. Lines count from 1.
@@ -184,10 +188,12 @@ pub enum Action {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
-    /// The output is a file or a symbolic link.
+    /// The output is a file or a symbolic link, or stands where none may.
     #[error("the output {} {}", .path.display(), match .fault {
         RootFault::NotADirectory => "is not a directory",
         RootFault::Symlink => "is a symbolic link",
+        RootFault::Git => "lies in `.git`, where nothing is written",
+        RootFault::Outside => "lies outside of the repository",
     })]
     Root {
         /// The output, or the component of its path that is at fault.
@@ -277,7 +283,17 @@ impl OutputError {
                     ),
                     RootFault::Symlink => (
                         Code::OUTPUT_SYMLINK,
-                        format!("name the directory itself with -o, or remove the link: `rm {word}`"),
+                        format!("name the directory itself, or remove the link: `rm {word}`"),
+                    ),
+                    RootFault::Git => (
+                        Code::OUTPUT_OUTSIDE,
+                        "name a directory of the work tree, such as `rendered`".to_owned(),
+                    ),
+                    RootFault::Outside => (
+                        Code::OUTPUT_OUTSIDE,
+                        format!(
+                            "name a directory of the repository, or say it on the command line: `-o {word}`"
+                        ),
                     ),
                 };
                 vec![Finding::new(code, Place::Path(shown), self.to_string()).help(help)]
@@ -407,6 +423,14 @@ mod tests {
                 path: path.clone(),
                 fault: RootFault::Symlink,
             },
+            OutputError::Root {
+                path: path.clone(),
+                fault: RootFault::Git,
+            },
+            OutputError::Root {
+                path: path.clone(),
+                fault: RootFault::Outside,
+            },
             OutputError::Inventory {
                 path: path.clone(),
                 fault: InventoryFault::Conflict { line: 3 },
@@ -436,7 +460,7 @@ mod tests {
         )
         .collect::<Vec<_>>();
         let findings = errors.iter().flat_map(OutputError::findings).collect::<Vec<_>>();
-        assert_eq!(findings.len(), 9 + 6 + 9);
+        assert_eq!(findings.len(), 9 + 8 + 9);
         for finding in findings {
             assert!(finding.code.name().starts_with("output/"), "{finding:?}");
             assert_eq!(finding.code.exit_status(), 5, "{finding:?}");

@@ -1,6 +1,6 @@
 //! Whether one directory is, or lies in, another: an output inside the input would feed on itself.
 //!
-//! Owns: comparing real paths, also of directories that are not there yet. Flows in: two paths. Flows out: yes or no.
+//! Owns: real paths and comparing them, also of directories that are not there yet. Flows in: two paths. Flows out: yes or no.
 //! Must not know: which of them is output.
 
 use std::ffi::OsString;
@@ -16,7 +16,8 @@ pub(crate) fn same_or_inside(inner: &Path, outer: &Path) -> io::Result<bool> {
     Ok(resolved(inner)?.starts_with(resolved(outer)?))
 }
 
-fn resolved(path: &Path) -> io::Result<PathBuf> {
+/// Where a path leads, links followed as far as something stands.
+pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     let mut missing: Vec<OsString> = Vec::new();
     let mut existing = absolute.as_path();

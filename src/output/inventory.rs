@@ -8,14 +8,14 @@
 //! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
 //! path with several hashes.
 
-use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write};
-use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
 use super::error::{Action, InventoryFault, OutputError};
+use super::root::Root;
 use super::tree::is_safe_path;
+use crate::beneath::Entry as Found;
 
 /// What we wrote. Lists every file of ours but itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
@@ -52,23 +52,24 @@ struct Entry {
 }
 
 impl Inventory {
-    /// Reads an inventory or a plan; `None` when there is none. Never follows a symbolic link.
+    /// Reads an inventory or a plan in an output; `None` when there is none. Never follows a symbolic link.
     ///
     /// # Errors
     /// When the file cannot be read, is no regular file, or holds a line that is not
     /// `<64 hexadecimal digits>  <path inside the root>`.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, OutputError> {
+    pub(super) fn read(root: &Root, name: &str) -> Result<Option<Self>, OutputError> {
         let fault = |fault| OutputError::Inventory {
-            path: path.to_path_buf(),
+            path: root.shown(name),
             fault,
         };
-        match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_file() => {}
-            Ok(_) => return Err(fault(InventoryFault::NotAFile)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(OutputError::io(Action::Read, path, error)),
+        let failed = |error| root.error(Action::Read, name, error);
+        match root.directory.entry(name) {
+            Ok(Some(Found::File)) => {}
+            Ok(Some(_)) => return Err(fault(InventoryFault::NotAFile)),
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(failed(error)),
         }
-        let file = File::open(path).map_err(|error| OutputError::io(Action::Read, path, error))?;
+        let file = root.directory.open(name).map_err(failed)?;
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let mut inventory = Self {
             canonical: true,
@@ -82,7 +83,7 @@ impl Inventory {
                 .by_ref()
                 .take(LONGEST_LINE)
                 .read_until(b'\n', &mut line)
-                .map_err(|error| OutputError::io(Action::Read, path, error))?;
+                .map_err(failed)?;
             if taken == 0 {
                 break;
             }

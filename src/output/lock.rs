@@ -10,6 +10,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use super::error::OutputError;
+use super::root::Root;
 
 /// What a run does under the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub(super) enum Access {
 
 /// Takes the lock of a directory that exists, waiting for who has it; with `no_wait` that is an error. The directory may be
 /// gone by then: [`stands_at`] says.
-pub(super) fn lock(root: &Path, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
-    let Ok(directory) = File::open(root) else {
+pub(super) fn lock(root: &Root, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
+    let Ok(directory) = root.directory.as_file() else {
         // Whoever reads or writes it next says why.
         return Ok(None);
     };
@@ -36,7 +37,7 @@ pub(super) fn lock(root: &Path, access: Access, no_wait: bool) -> Result<Option<
         Err(TryLockError::Error(_)) => return Ok(None),
         Err(TryLockError::WouldBlock) if no_wait => {
             return Err(OutputError::Busy {
-                root: root.to_path_buf(),
+                root: root.path().to_path_buf(),
             });
         }
         Err(TryLockError::WouldBlock) => {

@@ -18,8 +18,10 @@ mod inside;
 mod inventory;
 mod lock;
 mod others;
+mod place;
 mod read;
 mod record;
+mod root;
 mod scan;
 mod storage;
 mod stream;
@@ -29,13 +31,14 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use atomic::{FileError, WrittenFiles, write_files};
+pub use atomic::{WrittenFiles, write_files, write_named};
 pub(crate) use directories::position;
 pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
+pub(crate) use place::misplaced;
 pub use read::{TreeFile, TreeFiles, is_tree, read_tree};
 pub use stream::stream;
 pub use tree::{FileKind, Tree, Turn};
-pub use write::{Change, ChangeKind, Options, Summary, write, write_observed};
+pub use write::{Change, ChangeKind, Options, Summary, write, write_within};

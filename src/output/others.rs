@@ -4,18 +4,17 @@
 //! hashes. Must not know: how parts are chosen.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use super::compare::{Compared, compare};
 use super::inventory::{Hash, Inventory, hash};
 use super::record::Record;
-use super::tree::Tree;
+use super::root::{Directories, Root};
+use super::tree::{Tree, name_of};
 
 /// What the record lists of parts that the tree does not speak for. After an interrupted run of such a part a path
 /// may be listed with several hashes: the one that its file has counts, or else the inventory's. A path that is
 /// gone from the disk stays on record, so that its own part still looks at its directory.
-pub(super) fn kept(root: &Path, tree: &dyn Tree, record: &Record) -> Vec<(String, Hash)> {
+pub(super) fn kept(root: Option<&Root>, tree: &dyn Tree, record: &Record) -> Vec<(String, Hash)> {
     let mut listed: BTreeMap<&str, Vec<&Hash>> = BTreeMap::new();
     for (path, hash) in record.lists().flat_map(Inventory::iter) {
         if !tree.owns(path) {
@@ -25,13 +24,13 @@ pub(super) fn kept(root: &Path, tree: &dyn Tree, record: &Record) -> Vec<(String
             }
         }
     }
+    let mut directories = root.map(Root::directories);
     let one = |(path, hashes): (&str, Vec<&Hash>)| {
         let first = **hashes.first()?;
         let is_known = hashes.len() == 1;
-        let found = if is_known {
-            None
-        } else {
-            hash_of_file(&root.join(path))
+        let found = match &mut directories {
+            Some(directories) if !is_known => hash_of_file(directories, path),
+            _ => None,
         };
         let found = found.filter(|found| hashes.contains(&found));
         Some((path.to_owned(), found.unwrap_or(first)))
@@ -40,11 +39,9 @@ pub(super) fn kept(root: &Path, tree: &dyn Tree, record: &Record) -> Vec<(String
 }
 
 /// The hash of a regular file that can be read.
-fn hash_of_file(path: &Path) -> Option<Hash> {
-    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        return None;
-    }
-    match compare(path, &[], &mut Vec::new()).ok()? {
+fn hash_of_file(directories: &mut Directories<'_>, path: &str) -> Option<Hash> {
+    let file = directories.of(path).ok()?.open(name_of(path)).ok()?;
+    match compare(file, &[], &mut Vec::new()).ok()? {
         Compared::Same => Some(hash(&[])),
         Compared::Different(found) => Some(found),
     }

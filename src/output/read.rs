@@ -4,15 +4,18 @@
 //! who says whether a file is as expected. Flows out: [`TreeFiles`], with the texts of those that are not. Must not
 //! know: what a file means.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use rayon::prelude::*;
 
 use super::error::{Action, Obstacle, Offender, OutputError};
 use super::inventory::{INVENTORY, Inventory, hash};
+use super::place::open_to_read;
 use super::record::Record;
+use super::root::Directories;
+use super::tree::name_of;
+use crate::beneath::{Directory, Entry, Obstruction};
 
 /// A file of an output tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub struct TreeFile {
 /// Whether a directory is an output tree: whether it has an inventory.
 #[must_use]
 pub fn is_tree(root: &Path) -> bool {
-    fs::symlink_metadata(root.join(INVENTORY)).is_ok_and(|metadata| metadata.is_file())
+    Directory::named(root).is_ok_and(|root| matches!(root.entry(INVENTORY), Ok(Some(Entry::File))))
 }
 
 /// The files of a tree that was read to be compared.
@@ -38,7 +41,7 @@ pub struct TreeFiles {
     pub others: Vec<TreeFile>,
 }
 
-/// The files that the inventory of `root` lists, as they are now. A listed file that is gone is left out, and so is
+/// The files that the inventory of `root`, which must lie `within` another directory, lists, as they are now. A listed file that is gone is left out, and so is
 /// everything that is not listed: it is not ours.
 ///
 /// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
@@ -46,11 +49,15 @@ pub struct TreeFiles {
 /// inventory makes no file ours.
 ///
 /// # Errors
-/// When the inventory or a file cannot be read, the inventory is damaged, or files have other bytes than it lists.
+/// When the directory lies elsewhere, the inventory or a file cannot be read, the inventory is damaged, or files have other bytes than it lists.
 pub fn read_tree(
     root: &Path,
+    within: Option<&Path>,
     is_expected: impl Fn(&str, &[u8]) -> bool + Sync,
 ) -> Result<TreeFiles, OutputError> {
+    let Some(root) = &open_to_read(root, within)? else {
+        return Ok(TreeFiles::default());
+    };
     let record = Record::read(root)?;
     let paths: Vec<&str> = record
         .inventory()
@@ -60,18 +67,23 @@ pub fn read_tree(
         .collect();
     let read: Result<Vec<Found>, OutputError> = paths
         .par_iter()
-        .map_init(Vec::new, |buffer, path| {
-            if !read_file(root, path, buffer)? {
-                return Ok(Found::Nothing);
-            }
-            Ok(if is_expected(path, buffer) {
-                Found::Expected
-            } else if record.is_ours(path, &hash(buffer)) {
-                Found::Other(String::from_utf8_lossy(buffer).into_owned())
-            } else {
-                Found::Edited
-            })
-        })
+        .map_init(
+            || (Vec::new(), root.directories()),
+            |(buffer, directories), path| {
+                match read_file(directories, path, buffer)? {
+                    InFile::Nothing => return Ok(Found::Nothing),
+                    InFile::Link(at) => return Ok(Found::Link(at)),
+                    InFile::Read => {}
+                }
+                Ok(if is_expected(path, buffer) {
+                    Found::Expected
+                } else if record.is_ours(path, &hash(buffer)) {
+                    Found::Other(String::from_utf8_lossy(buffer).into_owned())
+                } else {
+                    Found::Edited
+                })
+            },
+        )
         .collect();
     let mut files = TreeFiles::default();
     let mut offenders = Vec::new();
@@ -79,6 +91,10 @@ pub fn read_tree(
         let path = path.to_owned();
         match found {
             Found::Nothing => {}
+            Found::Link(path) => offenders.push(Offender {
+                path,
+                obstacle: Obstacle::Symlink,
+            }),
             Found::Expected => files.as_expected.push(path),
             Found::Other(text) => files.others.push(TreeFile { path, text }),
             Found::Edited => offenders.push(Offender {
@@ -87,11 +103,13 @@ pub fn read_tree(
             }),
         }
     }
+    offenders.sort_unstable();
+    offenders.dedup();
     if offenders.is_empty() {
         return Ok(files);
     }
     Err(OutputError::Refused {
-        root: root.to_path_buf(),
+        root: root.path().to_path_buf(),
         offenders,
     })
 }
@@ -99,23 +117,51 @@ pub fn read_tree(
 /// What stands where the inventory lists a file.
 enum Found {
     Nothing,
+    /// A link at this path: itself, or a directory on the way to it.
+    Link(String),
     Expected,
     Other(String),
     Edited,
 }
 
-/// Reads a file into `buffer`; whether there is one. Links are not followed: none of our files is one.
-pub(super) fn read_file(root: &Path, path: &str, buffer: &mut Vec<u8>) -> Result<bool, OutputError> {
-    let full = root.join(path);
-    let failed = |error| OutputError::io(Action::Read, &full, error);
-    match fs::symlink_metadata(&full) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+/// What reading a file came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum InFile {
+    /// It is in the buffer.
+    Read,
+    /// There is none.
+    Nothing,
+    /// A link stands at this path: none of our files is one, nor stands behind one.
+    Link(String),
+}
+
+/// Reads a file into `buffer`, through no link.
+pub(super) fn read_file(
+    directories: &mut Directories<'_>,
+    path: &str,
+    buffer: &mut Vec<u8>,
+) -> Result<InFile, OutputError> {
+    let root = directories.root();
+    let failed = |error| root.error(Action::Read, path, error);
+    let directory = match directories.of(path) {
+        Ok(directory) => directory,
+        Err(blocked) => {
+            return match blocked.by {
+                Obstruction::Nothing | Obstruction::NoDirectory => Ok(InFile::Nothing),
+                Obstruction::Link => Ok(InFile::Link(blocked.at.to_owned())),
+                Obstruction::Failure(error) => Err(failed(error)),
+            };
+        }
+    };
+    let name = name_of(path);
+    match directory.entry(name) {
+        Ok(Some(Entry::File)) => {}
+        Ok(Some(Entry::Link)) => return Ok(InFile::Link(path.to_owned())),
+        Ok(_) => return Ok(InFile::Nothing),
         Err(error) => return Err(failed(error)),
     }
     buffer.clear();
-    let read = File::open(&full).and_then(|mut file| file.read_to_end(buffer));
+    let read = directory.open(name).and_then(|mut file| file.read_to_end(buffer));
     read.map_err(failed)?;
-    Ok(true)
+    Ok(InFile::Read)
 }

@@ -3,10 +3,9 @@
 //! Owns: inventory and plan together: what is ours. Flows in: the output's directory. Flows out: [`Record`]. Must not
 //! know: what is wanted now.
 
-use std::path::Path;
-
 use super::error::OutputError;
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN};
+use super::root::Root;
 
 /// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
 #[derive(Debug, Default)]
@@ -20,10 +19,10 @@ impl Record {
     ///
     /// # Errors
     /// When one of them cannot be read or trusted.
-    pub(super) fn read(root: &Path) -> Result<Self, OutputError> {
+    pub(super) fn read(root: &Root) -> Result<Self, OutputError> {
         Ok(Self {
-            inventory: Inventory::read(&root.join(INVENTORY))?,
-            plan: Inventory::read(&root.join(PLAN))?,
+            inventory: Inventory::read(root, INVENTORY)?,
+            plan: Inventory::read(root, PLAN)?,
         })
     }
 

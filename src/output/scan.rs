@@ -9,9 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use rayon::prelude::*;
 
@@ -21,8 +19,10 @@ use super::error::{Obstacle, Offender};
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN, hash};
 use super::others::kept;
 use super::record::Record;
+use super::root::Root;
 use super::storage::{mark, mark_of};
 use super::tree::{Tree, directory_of, name_of, prefixes};
+use crate::beneath::{Directory as Open, Entry, Obstruction};
 use crate::progress::{Progress, Stage, Steps};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
@@ -97,11 +97,10 @@ impl Part {
     }
 }
 
-/// Compares. `root_exists` is false where nothing stands yet. Everything on disk that is in the way becomes an
+/// Compares. There is no `root` where nothing stands yet. Everything on disk that is in the way becomes an
 /// offender.
 pub(super) fn scan(
-    root: &Path,
-    root_exists: bool,
+    root: Option<&Root>,
     tree: &dyn Tree,
     record: &Record,
     directories: Directories,
@@ -114,7 +113,6 @@ pub(super) fn scan(
     let mut directories = directories.with_stale(stale_paths);
     let comparison = Comparison {
         root,
-        root_exists,
         tree,
         record,
         steps: &steps,
@@ -181,25 +179,15 @@ fn key(offender: &Offender) -> (&str, bool, &Obstacle) {
 /// What a directory turned out to be.
 enum Ground {
     Absent,
-    Real,
+    Real(Open),
     /// This component on the way is something else.
     Blocked(Offender),
-}
-
-/// What bears a name in a directory.
-#[derive(Clone, Copy)]
-enum Entry {
-    File,
-    Directory,
-    Symlink,
-    Other,
 }
 
 type Listing = HashMap<OsString, Entry>;
 
 struct Comparison<'a> {
-    root: &'a Path,
-    root_exists: bool,
+    root: Option<&'a Root>,
     tree: &'a dyn Tree,
     record: &'a Record,
     steps: &'a Steps<'a>,
@@ -208,13 +196,13 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn directory(&self, directory: &Directory) -> Part {
         let mut part = Part::default();
-        let mut listing = Listing::new();
+        let mut found = None;
         match self.ground(&directory.path) {
             Ground::Absent => {}
-            Ground::Real => {
+            Ground::Real(open) => {
                 part.exists = true;
-                match self.list(directory, &mut part.leftovers) {
-                    Ok(found) => listing = found,
+                match self.list(&open, &directory.path, &mut part.leftovers) {
+                    Ok(listing) => found = Some((open, listing)),
                     Err(error) => {
                         part.offend(&directory.path, Obstacle::Unreadable(error.to_string()));
                         return part;
@@ -236,7 +224,7 @@ impl Comparison<'_> {
             .wanted
             .par_chunks(FILES_PER_TASK)
             .map(|indices| {
-                let part = self.wanted(indices, &listing);
+                let part = self.wanted(indices, found.as_ref());
                 self.steps.advance(indices.len());
                 part
             })
@@ -245,58 +233,45 @@ impl Comparison<'_> {
             part.absorb(more);
         }
         for path in &directory.stale {
-            self.stale(path, &listing, &mut part);
+            if let Some((open, listing)) = &found {
+                self.stale(path, open, listing, &mut part);
+            }
         }
         part
     }
 
     /// Whether a directory is one, and so are all on the way to it: a link on the way would lead us elsewhere.
     fn ground(&self, directory: &str) -> Ground {
-        if !self.root_exists {
+        let Some(root) = self.root else {
             return Ground::Absent;
-        }
-        for prefix in prefixes(directory) {
-            let blocked = |obstacle| {
-                Ground::Blocked(Offender {
-                    path: prefix.to_owned(),
-                    obstacle,
-                })
-            };
-            match fs::symlink_metadata(self.root.join(prefix)) {
-                Ok(metadata) if metadata.is_dir() => {}
-                Ok(metadata) if metadata.is_symlink() => return blocked(Obstacle::Symlink),
-                Ok(_) => return blocked(Obstacle::NotADirectory),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ground::Absent,
-                Err(error) => return blocked(Obstacle::Unreadable(error.to_string())),
-            }
-        }
-        Ground::Real
+        };
+        let blocked = match root.directory.enter(directory) {
+            Ok(open) => return Ground::Real(open),
+            Err(blocked) => blocked,
+        };
+        let obstacle = match blocked.by {
+            Obstruction::Nothing => return Ground::Absent,
+            Obstruction::Link => Obstacle::Symlink,
+            Obstruction::NoDirectory => Obstacle::NotADirectory,
+            Obstruction::Failure(error) => Obstacle::Unreadable(error.to_string()),
+        };
+        Ground::Blocked(Offender {
+            path: blocked.at.to_owned(),
+            obstacle,
+        })
     }
 
-    fn list(&self, directory: &Directory, leftovers: &mut Vec<String>) -> io::Result<Listing> {
+    fn list(&self, open: &Open, directory: &str, leftovers: &mut Vec<String>) -> io::Result<Listing> {
         let mut listing = Listing::new();
         let mut marks: Option<BTreeSet<String>> = None;
-        for entry in fs::read_dir(self.root.join(&directory.path))? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            let kind = if kind.is_file() {
-                Entry::File
-            } else if kind.is_dir() {
-                Entry::Directory
-            } else if kind.is_symlink() {
-                Entry::Symlink
-            } else {
-                Entry::Other
-            };
-            let name = entry.file_name();
+        for entry in open.entries()? {
+            let (name, kind) = entry?;
             if let (Some(name), Entry::File) = (name.to_str(), kind)
                 && let Some(mark) = mark_of(name)
-                && marks
-                    .get_or_insert_with(|| self.marks(&directory.path))
-                    .contains(mark)
+                && marks.get_or_insert_with(|| self.marks(directory)).contains(mark)
             {
-                let separator = if directory.path.is_empty() { "" } else { "/" };
-                leftovers.push(format!("{}{separator}{name}", directory.path));
+                let separator = if directory.is_empty() { "" } else { "/" };
+                leftovers.push(format!("{directory}{separator}{name}"));
             }
             listing.insert(name, kind);
         }
@@ -319,7 +294,7 @@ impl Comparison<'_> {
             .collect()
     }
 
-    fn wanted(&self, indices: &[usize], listing: &Listing) -> Part {
+    fn wanted(&self, indices: &[usize], found: Option<&(Open, Listing)>) -> Part {
         let mut part = Part {
             files: Vec::with_capacity(indices.len()),
             ..Part::default()
@@ -334,12 +309,15 @@ impl Comparison<'_> {
             content.clear();
             self.tree.content(index, &mut content);
             let wanted = hash(&content);
-            let obstacle = match listing.get(OsStr::new(name_of(&path))) {
-                None => {
-                    part.files.push((index, wanted, State::Missing));
-                    continue;
-                }
-                Some(Entry::File) => match compare(&self.root.join(path.as_ref()), &content, &mut buffer) {
+            let there =
+                found.and_then(|(open, listing)| Some((open, listing.get(OsStr::new(name_of(&path)))?)));
+            let Some((open, entry)) = there else {
+                part.files.push((index, wanted, State::Missing));
+                continue;
+            };
+            let file = || open.open(name_of(&path));
+            let obstacle = match entry {
+                Entry::File => match file().and_then(|file| compare(file, &content, &mut buffer)) {
                     Ok(Compared::Same) => {
                         part.files.push((index, wanted, State::Same));
                         continue;
@@ -357,19 +335,20 @@ impl Comparison<'_> {
                     }
                     Err(error) => Obstacle::Unreadable(error.to_string()),
                 },
-                Some(Entry::Directory) => Obstacle::Directory,
-                Some(Entry::Symlink) => Obstacle::Symlink,
-                Some(Entry::Other) => Obstacle::NotAFile,
+                Entry::Directory => Obstacle::Directory,
+                Entry::Link => Obstacle::Symlink,
+                Entry::Other => Obstacle::NotAFile,
             };
             part.offend(&path, obstacle);
         }
         part
     }
 
-    fn stale(&self, path: &str, listing: &Listing, part: &mut Part) {
+    fn stale(&self, path: &str, open: &Open, listing: &Listing, part: &mut Part) {
+        let compared = |file| compare(file, &[], &mut Vec::new());
         match listing.get(OsStr::new(name_of(path))) {
             None => {}
-            Some(Entry::File) => match compare(&self.root.join(path), &[], &mut Vec::new()) {
+            Some(Entry::File) => match open.open(name_of(path)).and_then(compared) {
                 Ok(compared) => {
                     let found = match compared {
                         Compared::Same => hash(&[]),

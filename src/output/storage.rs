@@ -1,35 +1,37 @@
 //! The few ways in which we change a disk, behind a seam, so that tests can stop the run at every single one.
 //!
-//! Owns: [`Storage`], and replacing a file atomically with it. Flows in: paths, bytes. Flows out: changes of the disk.
+//! Owns: [`Storage`], and replacing a file atomically with it. Flows in: names in open
+//! directories, bytes. Flows out: changes of the disk.
 //! Must not know: what is wanted.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use super::error::{Action, OutputError};
 use super::inventory::hash;
-use super::tree::directory_of;
+use super::root::Root;
+use super::tree::name_of;
+use crate::beneath::Directory;
 
 /// How the names of all our temporary files begin.
 pub(crate) const TEMPORARY_PREFIX: &str = ".spokewright-tmp-";
 
-/// Everything that changes a disk. Reading needs no seam: it leaves nothing behind.
+/// Everything that changes a disk: names in directories that are open. Reading needs no seam: it leaves nothing behind.
 pub(super) trait Storage: Sync {
     /// Makes one directory.
-    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()>;
     /// Makes a new file; what already bears the name is an error.
-    fn create(&self, path: &Path) -> io::Result<File>;
+    fn create(&self, at: &Directory, name: &str) -> io::Result<File>;
     /// Writes all bytes.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
     /// Waits until the file's bytes are on the medium.
     fn sync(&self, file: &File) -> io::Result<()>;
     /// Replaces `to` by `from`, atomically.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()>;
     /// Removes a file or a link.
-    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()>;
     /// Removes an empty directory.
-    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()>;
 }
 
 /// The disk. Files and directories get the modes that every tool's get: 0666 and 0777 less the umask. Modes are
@@ -38,12 +40,12 @@ pub(super) trait Storage: Sync {
 pub(super) struct Disk;
 
 impl Storage for Disk {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir(path)
+    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        at.make(name)
     }
 
-    fn create(&self, path: &Path) -> io::Result<File> {
-        OpenOptions::new().write(true).create_new(true).open(path)
+    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
+        at.create(name)
     }
 
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
@@ -54,29 +56,23 @@ impl Storage for Disk {
         file.sync_all()
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
+        at.rename(from, to)
     }
 
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
+    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
+        at.remove_file(name)
     }
 
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        fs::remove_dir(path)
+    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        at.remove_directory(name)
     }
 }
 
-/// The temporary file of a path, in the same directory: the prefix, 16 digits that only this path has (the
+/// The name of the temporary file of a path, in the same directory: the prefix, 16 digits that only this path has (the
 /// name itself could be too long to get a prefix), and the process, so that two runs never share one.
 pub(super) fn temporary(path: &str) -> String {
-    let directory = directory_of(path);
-    let separator = if directory.is_empty() { "" } else { "/" };
-    format!(
-        "{directory}{separator}{TEMPORARY_PREFIX}{}-{}",
-        mark(path),
-        std::process::id()
-    )
+    format!("{TEMPORARY_PREFIX}{}-{}", mark(path), std::process::id())
 }
 
 /// The digits that stand for a path in the name of its temporary file.
@@ -95,25 +91,25 @@ pub(super) fn mark_of(name: &str) -> Option<&str> {
     is_ours.then_some(mark)
 }
 
-/// Writes one file so that its name holds either the old bytes or the new ones, never a part of them: a temporary
+/// Writes the file at a path, in the directory where it stands, so that its name holds either the old bytes or the new ones, never a part of them: a temporary
 /// file in the same directory, then a rename. What fails leaves no temporary file, what is killed leaves one.
 pub(super) fn replace(
     storage: &dyn Storage,
-    root: &Path,
+    root: &Root,
+    at: &Directory,
     path: &str,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    let target = root.join(path);
-    let unfinished = root.join(temporary(path));
-    let error = |cause| OutputError::io(Action::Write, &target, cause);
-    let mut file = storage.create(&unfinished).map_err(error)?;
+    let unfinished = temporary(path);
+    let error = |cause| root.error(Action::Write, path, cause);
+    let mut file = storage.create(at, &unfinished).map_err(error)?;
     let filled = fill(&mut file);
     drop(file);
     filled
-        .and_then(|()| storage.rename(&unfinished, &target))
+        .and_then(|()| storage.rename(at, &unfinished, name_of(path)))
         .map_err(|cause| {
             // The first error is the one to report; a temporary file that stays is removed by the next run.
-            let _ = storage.remove_file(&unfinished);
+            let _ = storage.remove_file(at, &unfinished);
             error(cause)
         })
 }
@@ -125,8 +121,7 @@ mod tests {
     #[test]
     fn only_names_that_we_make_are_taken_for_temporary_files() {
         let name = temporary("eu-1/a.yaml");
-        let name = name.strip_prefix("eu-1/").unwrap();
-        assert_eq!(mark_of(name), Some(mark("eu-1/a.yaml").as_str()));
+        assert_eq!(mark_of(&name), Some(mark("eu-1/a.yaml").as_str()));
         assert!(temporary("a.yaml").starts_with(TEMPORARY_PREFIX));
         for foreign in [
             ".spokewright-tmp-",

@@ -34,7 +34,7 @@ pub enum Turn {
 /// must be the same.
 ///
 /// Paths are relative, with `/` between components, and their components come from validated names: the engine
-/// checks once more that none is empty, `.`, `..` or begins with `.spokewright-`, and that no path is also a
+/// checks once more that none is empty, `.`, `..`, `.git` or begins with `.spokewright-`, and that no path is also a
 /// directory of another, and refuses the tree otherwise.
 pub trait Tree: Sync {
     /// How many files there are.
@@ -84,14 +84,26 @@ pub(super) fn prefixes(directory: &str) -> impl Iterator<Item = &str> {
         .filter_map(|end| directory.get(..end))
 }
 
-/// Whether a path stays inside the root on every platform and cannot be one of our own bookkeeping files.
+/// Where Git keeps what it runs and believes.
+const GIT: &str = ".git";
+
+/// Whether a name is that of Git's own directory, on any file system: some take `.GIT` for the same.
+pub(super) fn is_git_directory(name: &str) -> bool {
+    name.eq_ignore_ascii_case(GIT)
+}
+
+/// Whether a path stays inside the root on every platform, and is neither one of our own bookkeeping files nor one of
+/// Git's.
 ///
 /// This guards against both a tree that was built from an unchecked name and an inventory that somebody (or a
 /// broken merge) filled with `../` or absolute paths: neither may ever reach the file system.
 pub(super) fn is_safe_path(path: &str) -> bool {
     // Bytes, not characters: this runs for every wanted and every listed path.
     let is_safe_part = |part: &[u8]| {
-        !matches!(part, b"" | b"." | b"..") && !part.starts_with(b".spokewright-") && !part.contains(&0)
+        !matches!(part, b"" | b"." | b"..")
+            && !part.starts_with(b".spokewright-")
+            && !part.contains(&0)
+            && !part.eq_ignore_ascii_case(GIT.as_bytes())
     };
     if !path.as_bytes().split(|byte| *byte == b'/').all(is_safe_part) {
         return false;
@@ -124,6 +136,9 @@ mod tests {
             ".spokewright-inventory",
             ".spokewright-inventory.next",
             "a/.spokewright-tmp-1",
+            ".git",
+            ".git/hooks/pre-commit",
+            "a/.GIT/config",
         ] {
             assert!(!is_safe_path(path), "{path:?}");
         }

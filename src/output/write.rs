@@ -50,16 +50,16 @@
 //! tear a file, but one of them fails.
 
 use std::borrow::Cow;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::apply::{apply, create_root};
+use super::apply::apply;
 use super::directories::Directories;
-use super::error::{Action, Offender, OutputError, RootFault};
+use super::error::{Offender, OutputError};
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN};
 use super::lock::{Access, lock, stands_at};
+use super::place::{Missing, Opened, open};
 use super::record::Record;
+use super::root::Root;
 use super::scan::{Scan, State, scan};
 use super::storage::{Disk, Storage};
 use super::tree::Tree;
@@ -124,20 +124,22 @@ pub struct Summary {
 /// rules, or something stands in the way (all of it is named). Later: the operating system refuses to write or
 /// delete, such as on a full disk; every file is whole then, and a next run completes the work.
 pub fn write(root: &Path, tree: &dyn Tree, options: Options) -> Result<Summary, OutputError> {
-    write_observed(root, tree, options, &Progress::default())
+    write_within(root, None, tree, options, &Progress::default())
 }
 
-/// The same, and says how far it is.
+/// The same for a root that must stay within a directory, wherever links lead: what a file of the input names stays in its
+/// repository. Says how far it is.
 ///
 /// # Errors
-/// Those of [`write()`].
-pub fn write_observed(
+/// Those of [`write()`], and that the root leaves the directory.
+pub fn write_within(
     root: &Path,
+    within: Option<&Path>,
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
-    run(&Disk, root, tree, options, progress)
+    run(&Disk, root, within, tree, options, progress)
 }
 
 #[cfg(test)]
@@ -147,35 +149,40 @@ pub(super) fn write_with(
     tree: &dyn Tree,
     options: Options,
 ) -> Result<Summary, OutputError> {
-    run(storage, root, tree, options, &Progress::default())
+    run(storage, root, None, tree, options, &Progress::default())
 }
 
 fn run(
     storage: &dyn Storage,
-    root: &Path,
+    path: &Path,
+    within: Option<&Path>,
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     // A final `/` would make the system follow a link before anybody has looked at it.
-    let root = &root.components().collect::<PathBuf>();
-    let root_exists = look_at_root(root)?;
+    let path = &path.components().collect::<PathBuf>();
     if options.check {
-        let _lock = lock(root, Access::Read, options.no_wait)?;
-        return compare_or_write(storage, root, root_exists, tree, options, progress);
+        let Opened::There(root, _) = open(path, within, &Missing::Leave)? else {
+            return compare_or_write(storage, path, None, tree, options, progress);
+        };
+        let _lock = lock(&root, Access::Read, options.no_wait)?;
+        return compare_or_write(storage, path, Some(&root), tree, options, progress);
     }
-    let (made, _lock) = loop {
-        let made = create_root(storage, root)?;
-        let lock = lock(root, Access::Write, options.no_wait)?;
-        if lock.as_ref().is_none_or(|lock| stands_at(lock, root)) {
-            break (made, lock);
+    let (root, made, _lock) = loop {
+        let Opened::There(root, made) = open(path, within, &Missing::Make(storage))? else {
+            continue;
+        };
+        let lock = lock(&root, Access::Write, options.no_wait)?;
+        if lock.as_ref().is_none_or(|lock| stands_at(lock, path)) {
+            break (root, made, lock);
         }
     };
-    let result = compare_or_write(storage, root, true, tree, options, progress);
+    let result = compare_or_write(storage, path, Some(&root), tree, options, progress);
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
         // It was made for the lock. One that holds something stays.
-        for directory in made.iter().rev() {
-            let _ = storage.remove_dir(directory);
+        for made in made.iter().rev() {
+            made.undo(storage);
         }
     }
     result
@@ -184,71 +191,35 @@ fn run(
 /// The run under the lock.
 fn compare_or_write(
     storage: &dyn Storage,
-    root: &Path,
-    root_exists: bool,
+    path: &Path,
+    root: Option<&Root>,
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let (directories, record) = rayon::join(
         || Directories::of(tree),
-        || {
-            if root_exists {
-                Record::read(root)
-            } else {
-                Ok(Record::default())
-            }
-        },
+        || root.map_or_else(|| Ok(Record::default()), Record::read),
     );
     let (directories, record) = (directories?, record?);
-    let mut scan = scan(root, root_exists, tree, &record, directories, progress);
+    let mut scan = scan(root, tree, &record, directories, progress);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {
         return Err(OutputError::Refused {
-            root: root.to_path_buf(),
+            root: path.to_path_buf(),
             offenders: scan.offenders,
         });
     }
     let mut summary = summarise(tree, &record, &scan);
     if options.check {
         summary.offenders = scan.offenders;
-    } else if !summary.differing.is_empty() {
+    } else if let Some(root) = root
+        && !summary.differing.is_empty()
+    {
         apply(storage, root, tree, &scan, progress)?;
     }
     Ok(summary)
-}
-
-/// Whether the root exists. It is never followed when it is a link: what it leads to is not what was named.
-fn look_at_root(root: &Path) -> Result<bool, OutputError> {
-    let error = |fault| OutputError::Root {
-        path: root.to_path_buf(),
-        fault,
-    };
-    match fs::symlink_metadata(root) {
-        Ok(metadata) if metadata.is_dir() => Ok(true),
-        Ok(metadata) if metadata.is_symlink() => Err(error(RootFault::Symlink)),
-        Ok(_) => Err(error(RootFault::NotADirectory)),
-        Err(cause)
-            if matches!(
-                cause.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            let parent = root
-                .ancestors()
-                .skip(1)
-                .find(|parent| !parent.as_os_str().is_empty() && parent.exists());
-            match parent {
-                Some(parent) if !parent.is_dir() => Err(OutputError::Root {
-                    path: parent.to_path_buf(),
-                    fault: RootFault::NotADirectory,
-                }),
-                _ => Ok(false),
-            }
-        }
-        Err(cause) => Err(OutputError::io(Action::Read, root, cause)),
-    }
 }
 
 fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {

@@ -140,7 +140,7 @@ impl Parameters {
 
     /// The request of an Application in the current directory, as one stream.
     #[must_use]
-    pub fn request(&self, boundary: Option<PathBuf>) -> Request {
+    pub fn request(&self) -> Request {
         Request {
             paths: vec![PathBuf::from(".")],
             hub: self.hub.clone(),
@@ -152,7 +152,6 @@ impl Parameters {
             hub_objects: self.hub_objects,
             now: self.now,
             work_kind: self.work_kind,
-            boundary,
             output: Some(PathBuf::from("-")),
             ..Request::default()
         }

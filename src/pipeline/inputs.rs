@@ -13,14 +13,14 @@ use serde_json::Value;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{
-    Code, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, shell_path,
+    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, shell_path,
 };
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
-use crate::output::{INVENTORY, same_or_inside};
+use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
 use crate::progress::Progress;
 use crate::render::{Selection, Shard, WorkKind};
-use crate::source::{self, FileTree, Files, Sources, Watched};
+use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::{GroupKind, Identity};
 
 /// The configuration's name at the root of the input.
@@ -57,8 +57,6 @@ pub struct Request {
     pub hub_objects: Option<HubObjects>,
     /// `--work-kind`.
     pub work_kind: WorkKind,
-    /// The repository, outside of which nothing may be read.
-    pub boundary: Option<PathBuf>,
     /// What hub controllers other than the scheduler would add.
     pub placement_options: placement::Options,
     /// `--now`: the only clock.
@@ -82,6 +80,8 @@ pub struct Loaded {
     pub config: RenderConfig,
     /// The output directory.
     pub output: PathBuf,
+    /// The directory that the output must not leave, wherever links lead: where the configuration names it, its repository.
+    pub output_within: Option<PathBuf>,
     /// The texts.
     pub sources: Sources,
     /// The objects.
@@ -190,6 +190,8 @@ impl Loaded {
 /// Where things are.
 struct Whereabouts {
     config_file: Option<PathBuf>,
+    /// Whether the command line names that file; else it was found by its name.
+    named_config: bool,
     root: PathBuf,
     /// Whether `hub` of the configuration names the inputs, and not the command line.
     configured_inputs: bool,
@@ -211,7 +213,13 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
 /// output must not overlap the input, and what somebody named and the tree lacks is an error.
 #[must_use]
 pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
-    read(request, Files::Tree(tree), Purpose::Write)
+    read(request, Files::Tree(tree), Purpose::WriteStaged)
+}
+
+/// The same from a checkout: nothing outside of it is read.
+#[must_use]
+pub fn load_checkout(request: &Request, checkout: &Checkout) -> Loaded {
+    read(request, Files::Tree(checkout), Purpose::Write)
 }
 
 /// What the input is read for.
@@ -219,6 +227,8 @@ pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
 enum Purpose {
     /// To say or write what it renders to.
     Write,
+    /// The same of what stands in Git's index for the files on disk.
+    WriteStaged,
     /// To compare another input with it: what it lacks may be new in the other.
     Compare,
 }
@@ -227,7 +237,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let mut findings = Findings::new();
     let mut places = whereabouts(request, files);
     let staged = match files {
-        Files::Tree(tree) if purpose == Purpose::Write => Some(tree),
+        Files::Tree(tree) if purpose == Purpose::WriteStaged => Some(tree),
         _ => None,
     };
     if let Some(tree) = staged {
@@ -238,8 +248,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     }
     let mut sources = Sources::default();
     let configured = read_config(&places, files, &mut sources, &mut findings);
-    let has_config = configured.is_some();
-    let mut config = configured.unwrap_or_default();
+    let document = configured.as_ref().map(|(_, document)| *document);
+    let mut config = configured.map(|(config, _)| config).unwrap_or_default();
     config.placement_source = request.placement.unwrap_or(config.placement_source);
     config.placement_mode = request.mode.unwrap_or(config.placement_mode);
     config.secrets = request.secrets.unwrap_or(config.secrets);
@@ -247,17 +257,36 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let configured_output = under(&places.root, &config.output);
     let output = match &request.output {
         Some(output) if output.as_os_str() != "-" => output.clone(),
-        _ if has_config => configured_output.clone(),
+        _ if document.is_some() => configured_output.clone(),
         _ => PathBuf::from(DEFAULT_OUTPUT),
     };
+    let is_named = request
+        .output
+        .as_ref()
+        .is_some_and(|output| output.as_os_str() != "-");
+    let output_within = document
+        .filter(|_| !is_named)
+        .and_then(|_| source::repository_or(&places.root));
     let wanted = wanted(request, places, &config, &output);
+    // What a base lacks may be new on disk.
+    let there = if purpose == Purpose::Compare {
+        Files::Disk
+    } else {
+        files
+    };
     if let Some(tree) = staged {
         findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
-    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !Files::Disk.is_dir(path)) {
+    } else if let Some(missing) = request.spokes.as_deref().filter(|path| !there.is_dir(path)) {
         findings.push(no_such_spokes(missing));
     }
-    if purpose == Purpose::Write || matches!(files, Files::Disk) {
-        check_output(request, &output, &wanted, &configured_output, &mut findings);
+    if !is_stream(request) && (purpose != Purpose::Compare || matches!(files, Files::Disk)) {
+        match misplaced(&output, output_within.as_deref()) {
+            Some(fault) => {
+                let document = document.filter(|_| output_within.is_some());
+                findings.push(output_outside(&output, fault, document));
+            }
+            None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+        }
     }
     let clusters = request
         .clusters
@@ -287,6 +316,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         overrides: config.findings.clone(),
         config,
         output,
+        output_within,
         sources,
         hub,
         findings,
@@ -354,7 +384,8 @@ pub fn watched(request: &Request) -> Watched {
     let places = whereabouts(request, Files::Disk);
     let config_file = places.config_file.clone();
     let (mut sources, mut findings) = (Sources::default(), Findings::new());
-    let config = read_config(&places, Files::Disk, &mut sources, &mut findings).unwrap_or_default();
+    let config = read_config(&places, Files::Disk, &mut sources, &mut findings);
+    let config = config.map(|(config, _)| config).unwrap_or_default();
     // The output is skipped where it is, and where it would be without a configuration.
     let output = match &request.output {
         Some(output) if output.as_os_str() != "-" => output.clone(),
@@ -399,14 +430,19 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         outputs_beside: (request.search_outputs && request.stdin.is_none()).then_some(CONFIG_NAME),
         exclude: config.exclude.clone(),
         root: places.root,
-        boundary: request.boundary.clone(),
         progress: request.progress.clone(),
     }
 }
 
 /// Reads the configuration alone: what [`load`] would find, without the input.
-pub fn configuration(request: &Request, sources: &mut Sources, findings: &mut Findings) -> RenderConfig {
-    read_config(&whereabouts(request, Files::Disk), Files::Disk, sources, findings).unwrap_or_default()
+pub fn configuration(
+    request: &Request,
+    files: Files<'_>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> RenderConfig {
+    let config = read_config(&whereabouts(request, files), files, sources, findings);
+    config.map(|(config, _)| config).unwrap_or_default()
 }
 
 /// Reads exported objects: a file, a directory, or what came from standard input. Their texts join those of the input,
@@ -443,6 +479,7 @@ fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {
         let configured_inputs = request.stdin.is_none() && request.paths == [PathBuf::from(".")];
         return Whereabouts {
             config_file: Some(config.clone()),
+            named_config: true,
             root,
             configured_inputs,
         };
@@ -450,7 +487,7 @@ fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {
     let config_file = single
         .as_ref()
         .map(|root| root.join(CONFIG_NAME))
-        .filter(|path| files.is_file(path));
+        .filter(|path| files.has_name(path));
     let configured_inputs = config_file.is_some();
     let root = single.unwrap_or_else(|| match request.paths.as_slice() {
         [file] => file.parent().map_or_else(PathBuf::new, Path::to_owned),
@@ -458,6 +495,7 @@ fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {
     });
     Whereabouts {
         config_file,
+        named_config: false,
         root,
         configured_inputs,
     }
@@ -469,12 +507,16 @@ fn read_config(
     files: Files<'_>,
     sources: &mut Sources,
     findings: &mut Findings,
-) -> Option<RenderConfig> {
+) -> Option<(RenderConfig, DocumentId)> {
     let path = places.config_file.as_ref()?;
-    let (text, document) = files.read_text(path, sources, findings)?;
+    let (text, document) = if places.named_config {
+        files.read_text(path, sources, findings)?
+    } else {
+        files.read_found_text(path, sources, findings)?
+    };
     let (config, wrong) = config::read(&text, document);
     findings.extend(wrong);
-    Some(config)
+    Some((config, document))
 }
 
 fn is_stream(request: &Request) -> bool {
@@ -484,17 +526,33 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output that would be read again as input, or that would overwrite it (README.md#the-output).
-fn check_output(
-    request: &Request,
-    output: &Path,
-    wanted: &source::Request,
-    configured: &Path,
-    findings: &mut Findings,
-) {
-    if is_stream(request) {
-        return;
+/// An output where none may stand (README.md#the-output): below a `.git`, or outside of the repository whose configuration,
+/// the `document`, names it.
+fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
+    let shown = output.display().to_string();
+    let place = match document {
+        Some(document) => Place::value(document, "/output"),
+        None => Place::Path(shown.clone()),
+    };
+    let finding = |message| Finding::new(Code::OUTPUT_OUTSIDE, place, message);
+    if fault == RootFault::Git {
+        return finding(format!(
+            "the output `{shown}` lies in `.git`, where nothing is written"
+        ))
+        .help("name a directory of the work tree, such as `rendered`");
     }
+    finding(format!("the output `{shown}` lies outside of the repository"))
+        .note(format!(
+            "{CONFIG_NAME} names a directory of its repository, or, without one, of the directory that it stands in"
+        ))
+        .help(format!(
+            "name a directory of the repository; or remove `output` here, and say it on the command line: `-o {}`",
+            shell_path(&shown)
+        ))
+}
+
+/// An output that would be read again as input, or that would overwrite it (README.md#the-output).
+fn check_overlap(output: &Path, wanted: &source::Request, configured: &Path, findings: &mut Findings) {
     for input in &wanted.hub {
         let holds_input = same_or_inside(input, output).unwrap_or(false);
         let inside = same_or_inside(output, input).unwrap_or(false);

@@ -225,7 +225,7 @@ impl Analysis<'_> {
 fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<Vec<Object>, OutputError> {
     let layout = rendered.layout(loaded);
     let stay: HashSet<Cow<'_, str>> = (0..layout.len()).map(|index| layout.path(index)).collect();
-    let files = read_tree(&loaded.output, |path, _| {
+    let files = read_tree(&loaded.output, loaded.output_within.as_deref(), |path, _| {
         stay.contains(path) || !layout.owns(path)
     })?;
     let limits = kube_yaml::Limits::default();
@@ -356,7 +356,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
     // Whether the output can be read is for who writes it to say.
-    if let Ok(earlier) = Earlier::open(&loaded.output) {
+    if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
         let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), findings);
     }
     findings.extend(loaded.unused_suppressions(findings));

@@ -4,22 +4,21 @@
 //! file. Must not know: why a cluster was chosen.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 
-/// The path of the file for a Placement. Both names were checked by Kubernetes' rules when they were read.
+/// The path of the file for a Placement, in the directory of all. Both names were checked by Kubernetes' rules when they were read.
 #[must_use]
-pub fn decision_file(directory: &Path, namespace: &str, placement: &str) -> PathBuf {
-    directory.join(namespace).join(format!("{placement}.yaml"))
+pub fn decision_file(namespace: &str, placement: &str) -> String {
+    format!("{namespace}/{placement}.yaml")
 }
 
 /// The files that hold these objects, those of one Placement (by its label) in one.
 #[must_use]
-pub fn decision_files(directory: &Path, objects: &[Value]) -> BTreeMap<PathBuf, String> {
-    let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
+pub fn decision_files(objects: &[Value]) -> BTreeMap<String, String> {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for object in objects {
         let text = |pointer: &str| {
             object
@@ -28,7 +27,7 @@ pub fn decision_files(directory: &Path, objects: &[Value]) -> BTreeMap<PathBuf, 
                 .unwrap_or_default()
         };
         let placement = text(PLACEMENT_LABEL_POINTER);
-        let path = decision_file(directory, text("/metadata/namespace"), placement);
+        let path = decision_file(text("/metadata/namespace"), placement);
         let file = texts.entry(path).or_default();
         if !file.is_empty() {
             file.push_str("---\n");

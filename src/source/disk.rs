@@ -1,8 +1,13 @@
 //! The disk as a tree of files.
 //!
-//! Owns: how links and directories on disk are looked at. Flows in: paths. Flows out: a [`FileTree`] whose real paths
-//! are canonical, so that one file has one path whatever links lead to it. Must not know: which files are input.
+//! Owns: how links and directories on disk are looked at, and the directories that were opened to read beneath. Flows in:
+//! what somebody named. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path whatever
+//! links lead to it. Must not know: which files are input.
+//!
+//! A path that somebody names may lead anywhere. What is read because it lies below one of them is read beneath the
+//! directory that was opened then: a link that is put there meanwhile leads nowhere.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -12,10 +17,88 @@ use kube_yaml::Limits;
 
 use super::paths::reason;
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
+use crate::beneath::{Enclosure, Entry};
 
 /// The files on disk, as they are now.
-#[derive(Debug)]
-pub(super) struct Disk;
+#[derive(Debug, Default)]
+pub(super) struct Disk {
+    /// Open directories by their canonical paths.
+    roots: BTreeMap<PathBuf, Enclosure>,
+}
+
+impl Disk {
+    /// The disk, of which what lies below these paths is read, and rules of Git above them.
+    pub(super) fn below<'p>(named: impl IntoIterator<Item = &'p Path>) -> Self {
+        let mut disk = Self::default();
+        for path in named {
+            let Ok(real) = fs::canonicalize(path) else {
+                continue;
+            };
+            let directory = if real.is_dir() {
+                Some(real.as_path())
+            } else {
+                real.parent()
+            };
+            let Some(directory) = directory else { continue };
+            let repository = repository(directory);
+            for root in [Some(directory), repository].into_iter().flatten() {
+                if !disk.roots.contains_key(root)
+                    && let Ok(files) = Enclosure::open(root)
+                {
+                    disk.roots.insert(root.to_owned(), files);
+                }
+            }
+        }
+        disk
+    }
+
+    /// The open directory that a canonical path lies beneath, the innermost, and the rest of the path.
+    fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&Enclosure, &'p Path)> {
+        path.ancestors()
+            .find_map(|root| Some((self.roots.get(root)?, path.strip_prefix(root).ok()?)))
+            .ok_or_else(|| {
+                io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    "it lies below nothing that was named",
+                )
+            })
+    }
+
+    /// Opens a file at its canonical path. A pipe is opened that a shell has made and named by its descriptor
+    /// (`<(command)`); any other may have nobody at its other end, and would never open.
+    pub(super) fn open(&self, path: &Path) -> io::Result<File> {
+        if is_descriptor(path) {
+            return File::open(path);
+        }
+        let (root, path) = self.beneath(path)?;
+        root.file(path)
+    }
+}
+
+/// Whether a path names what a shell has opened.
+fn is_descriptor(path: &Path) -> bool {
+    path == Path::new("/dev/stdin")
+        || path.starts_with("/dev/fd")
+        || (path.starts_with("/proc") && path.parent().is_some_and(|parent| parent.ends_with("fd")))
+}
+
+/// The root of the repository around a directory.
+fn repository(directory: &Path) -> Option<&Path> {
+    directory
+        .ancestors()
+        .find(|ancestor| ancestor.join(".git").exists())
+}
+
+impl From<Entry> for TreeEntry {
+    fn from(entry: Entry) -> Self {
+        match entry {
+            Entry::File => Self::File,
+            Entry::Directory => Self::Directory,
+            Entry::Link => Self::Link,
+            Entry::Other => Self::Other,
+        }
+    }
+}
 
 impl FileTree for Disk {
     fn root(&self) -> &Path {
@@ -39,19 +122,13 @@ impl FileTree for Disk {
     }
 
     fn repository(&self, directory: &Path) -> Option<PathBuf> {
-        directory
-            .ancestors()
-            .find(|ancestor| ancestor.join(".git").exists())
-            .map(Path::to_owned)
+        repository(directory).map(Path::to_owned)
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
-        let entries = fs::read_dir(directory).and_then(|entries| {
-            entries
-                .map(|entry| {
-                    let entry = entry?;
-                    Ok((entry.file_name(), kind(entry.file_type()?)))
-                })
+        let entries = self.beneath(directory).and_then(|(root, directory)| {
+            root.entries(directory)?
+                .map(|entry| entry.map(|(name, entry)| (name, entry.into())))
                 .collect::<io::Result<Vec<(OsString, TreeEntry)>>>()
         });
         let mut entries = entries.map_err(|error| refused(&error))?;
@@ -69,16 +146,24 @@ impl FileTree for Disk {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        read_at_most(path, Limits::default().document_bytes).map_err(|error| refused(&error))
+        let read = self
+            .open(path)
+            .and_then(|file| read_at_most(file, Limits::default().document_bytes));
+        read.map_err(|error| refused(&error))
     }
 
     fn resolve(&self, path: &Path) -> Result<Lead, TreeError> {
         match fs::metadata(path) {
-            // A pipe that a shell names (`/dev/fd/63`) can be read, and has no path of its own.
-            Ok(metadata) => Ok(Lead::To(
-                fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
-                kind(metadata.file_type()),
-            )),
+            Ok(metadata) => {
+                // A pipe that a shell names (`/dev/fd/63`) can be read, and has no path of its own.
+                let real = if is_descriptor(path) {
+                    None
+                } else {
+                    fs::canonicalize(path).ok()
+                };
+                let real = real.unwrap_or_else(|| path.to_owned());
+                Ok(Lead::To(real, kind(metadata.file_type())))
+            }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
             // Missing, below a file, or a loop of links: all the same to whoever wants to read it.
             Err(_) => Ok(Lead::Nowhere),
@@ -86,18 +171,11 @@ impl FileTree for Disk {
     }
 }
 
-/// The bytes of a file, as far as one beyond `most`: a device has no end. A pipe is read that a shell has made and named by
-/// its descriptor (`<(command)`); any other may have nobody at its other end, and would never open.
-pub(super) fn read_at_most(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    let is_descriptor = path == Path::new("/dev/stdin")
-        || path.starts_with("/dev/fd")
-        || (path.starts_with("/proc") && path.parent().is_some_and(|parent| parent.ends_with("fd")));
-    if !fs::metadata(path)?.is_file() && !is_descriptor {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
-    }
+/// The bytes of a file, as far as one beyond `most`: a device has no end.
+pub(super) fn read_at_most(file: File, most: usize) -> io::Result<Vec<u8>> {
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -113,7 +191,8 @@ fn kind(kind: fs::FileType) -> TreeEntry {
     }
 }
 
-fn refused(error: &io::Error) -> TreeError {
+/// A refusal of the system as that of a tree.
+pub(super) fn refused(error: &io::Error) -> TreeError {
     TreeError {
         reason: reason(error),
         help: help_for(error).to_owned(),

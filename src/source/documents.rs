@@ -6,7 +6,6 @@
 //! Must not know: which files are input, what a document means.
 
 use std::borrow::Cow;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::disk::{help_for, read_at_most};
+use super::disk::{Disk, help_for, read_at_most};
 use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
@@ -61,12 +60,16 @@ impl Text {
 /// reports all that is wrong.
 pub(super) fn load_files(
     files: &[Found],
+    disk: &Disk,
     stdin: Option<&[u8]>,
     progress: &Progress,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let mut inputs: Vec<Input<'_>> = files.iter().map(|found| input(&found.file, None)).collect();
+    let mut inputs: Vec<Input<'_>> = files
+        .iter()
+        .map(|found| input(&found.file, Content::OnDisk(disk, &found.at)))
+        .collect();
     inputs.extend(stdin.map(stdin_input));
     read_inputs(inputs, progress, sources, findings)
 }
@@ -89,21 +92,29 @@ pub(super) fn load_tree(
     }
     let mut inputs: Vec<Input<'_>> = read
         .into_iter()
-        .map(|(file, bytes)| input(file, Some(bytes.into())))
+        .map(|(file, bytes)| input(file, Content::Known(bytes.into())))
         .collect();
     inputs.extend(stdin.map(stdin_input));
     read_inputs(inputs, progress, sources, findings)
 }
 
-/// Room, path in reports, path to open and to show, and the bytes where they are known already.
-type Input<'a> = (Room, &'a str, &'a Path, Option<Cow<'a, [u8]>>);
+/// Where the bytes of an input are.
+enum Content<'a> {
+    /// In memory.
+    Known(Cow<'a, [u8]>),
+    /// In a file that is still to be opened.
+    OnDisk(&'a Disk, &'a Path),
+}
 
-fn input<'a>(file: &'a Discovered, bytes: Option<Cow<'a, [u8]>>) -> Input<'a> {
-    (file.room.clone(), &file.relative, &file.path, bytes)
+/// Room, path in reports, path to show, and the content.
+type Input<'a> = (Room, &'a str, &'a Path, Content<'a>);
+
+fn input<'a>(file: &'a Discovered, content: Content<'a>) -> Input<'a> {
+    (file.room.clone(), &file.relative, &file.path, content)
 }
 
 fn stdin_input(bytes: &[u8]) -> Input<'_> {
-    (Room::Hub, STDIN, Path::new(STDIN), Some(bytes.into()))
+    (Room::Hub, STDIN, Path::new(STDIN), Content::Known(bytes.into()))
 }
 
 fn read_inputs(
@@ -118,13 +129,13 @@ fn read_inputs(
     let read: Vec<FileRead> = inputs
         .into_par_iter()
         .enumerate()
-        .map(|(index, (room, relative, path, bytes))| {
+        .map(|(index, (room, relative, path, content))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
             let shown = show(path);
             let json = path.extension().is_some_and(|extension| extension == "json");
-            let text = match bytes {
-                Some(bytes) => decode_at_most(&bytes, &shown, &limits),
-                None => read_file(path, &shown, &limits),
+            let text = match content {
+                Content::Known(bytes) => decode_at_most(&bytes, &shown, &limits),
+                Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
             };
             let (text, unread) = match text {
                 Ok(text) => (text, None),
@@ -250,16 +261,18 @@ impl AliasBudget {
     }
 }
 
-/// Reads one file as a single text, without looking for documents: the configuration. `None`, and a finding,
-/// when it cannot be read.
+/// Reads one file at its real path as a single text, without looking for documents: the configuration. `None`, and a
+/// finding, when it cannot be read.
 pub(super) fn read_text(
+    disk: &Disk,
+    at: &Path,
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<str>, DocumentId)> {
     let shown = show(path);
     keep_text(
-        read_file(path, &shown, &kube_yaml::Limits::default()),
+        read_file(disk, at, &shown, &kube_yaml::Limits::default()),
         path,
         shown,
         sources,
@@ -352,7 +365,12 @@ const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
 /// What standard input is called.
 pub(crate) const STDIN: &str = "<stdin>";
 
-fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Unread>> {
+fn read_file(
+    disk: &Disk,
+    at: &Path,
+    shown: &str,
+    limits: &kube_yaml::Limits,
+) -> Result<Arc<str>, Box<Unread>> {
     let unreadable = |error: &std::io::Error| {
         Unread::of(
             Finding::new(
@@ -363,9 +381,10 @@ fn read_file(path: &Path, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc
             .help(help_for(error)),
         )
     };
-    let length = fs::metadata(path).map_err(|error| unreadable(&error))?.len();
+    let file = disk.open(at).map_err(|error| unreadable(&error))?;
+    let length = file.metadata().map_err(|error| unreadable(&error))?.len();
     check_length(length, shown, limits)?;
-    let bytes = read_at_most(path, limits.document_bytes).map_err(|error| unreadable(&error))?;
+    let bytes = read_at_most(file, limits.document_bytes).map_err(|error| unreadable(&error))?;
     decode_at_most(&bytes, shown, limits)
 }
 

@@ -3,15 +3,17 @@
 //! Owns: that choice, so that whoever reads need not make it. Flows in: a walk's request, paths. Flows out: documents,
 //! texts. Must not know: what a document means.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::checkout::Checkout;
 use super::disk::Disk;
 use super::documents::{Document, load_files, load_tree, read_text, read_tree_text};
+use super::paths::show;
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
-use super::walk::{Request, Walked, walk};
-use crate::diagnostic::{DocumentId, Findings};
+use super::walk::{Request, Walked, link_to_nothing, walk};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::progress::Stage;
 
 /// A choice of files; paths mean the same in each.
@@ -24,16 +26,13 @@ pub enum Files<'a> {
 }
 
 impl Files<'_> {
-    fn tree(&self) -> &dyn FileTree {
-        match self {
-            Self::Disk => &Disk,
-            Self::Tree(tree) => *tree,
-        }
-    }
-
     fn lead(self, path: &Path) -> Option<Lead> {
-        let tree = self.tree();
-        tree.resolve(&tree.locate(path)?).ok()
+        let lead = |tree: &dyn FileTree| tree.resolve(&tree.locate(path)?).ok();
+        match self {
+            // Where a path leads is looked up; nothing is read.
+            Self::Disk => lead(&Disk::default()),
+            Self::Tree(tree) => lead(tree),
+        }
     }
 
     /// Whether a directory stands at `path`.
@@ -42,32 +41,91 @@ impl Files<'_> {
         matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
-    /// Whether a file stands at `path`.
-    #[must_use]
-    pub fn is_file(self, path: &Path) -> bool {
-        matches!(self.lead(path), Some(Lead::To(_, TreeEntry::File)))
-    }
-
     /// Whether nothing stands at `path`. What lies outside of a tree is another matter.
     #[must_use]
     pub fn lacks(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
     }
 
-    /// Reads one file as a single text, without looking for documents: the configuration. `None`, and a finding,
-    /// when it cannot be read.
+    /// Whether something bears this name that is no directory, and be it a link to nothing.
+    #[must_use]
+    pub fn has_name(self, path: &Path) -> bool {
+        let has_name = |tree: &dyn FileTree| {
+            let at = by_name(tree, path)?;
+            let is_directory = matches!(tree.resolve(&at), Ok(Lead::To(_, TreeEntry::Directory)));
+            Some(!is_directory && !matches!(tree.entry(&at), Ok(None)))
+        };
+        match self {
+            Self::Disk => has_name(&Disk::default()),
+            Self::Tree(tree) => has_name(tree),
+        }
+        .unwrap_or(false)
+    }
+
+    /// Reads one file that somebody named as a single text, without looking for documents: the configuration. `None`, and
+    /// a finding, when it cannot be read.
     pub fn read_text(
         self,
         path: &Path,
         sources: &mut Sources,
         findings: &mut Findings,
     ) -> Option<(Arc<str>, DocumentId)> {
-        if let Self::Tree(tree) = self
-            && let Some(Lead::To(real, _)) = self.lead(path)
-        {
-            return read_tree_text(tree, &real, path, sources, findings);
+        if let Self::Tree(tree) = self {
+            if let Some(Lead::To(real, _)) = self.lead(path) {
+                return read_tree_text(tree, &real, path, sources, findings);
+            }
+            if tree.name().is_none() {
+                findings.push(leaves_the_repository(path));
+                return None;
+            }
         }
-        read_text(path, sources, findings)
+        let disk = Disk::below([path]);
+        let real = match disk.resolve(path) {
+            Ok(Lead::To(real, _)) => real,
+            _ => path.to_owned(),
+        };
+        read_text(&disk, &real, path, sources, findings)
+    }
+
+    /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside of
+    /// one, its directory.
+    pub fn read_found_text(
+        self,
+        path: &Path,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Option<(Arc<str>, DocumentId)> {
+        let on_disk;
+        let tree: &dyn FileTree = match self {
+            Self::Disk => {
+                on_disk = path
+                    .parent()
+                    .and_then(repository_or)
+                    .and_then(|root| Checkout::open(&root).ok());
+                match &on_disk {
+                    Some(checkout) => checkout,
+                    // Reading says why.
+                    None => return self.read_text(path, sources, findings),
+                }
+            }
+            Self::Tree(tree) => tree,
+        };
+        let lead = by_name(tree, path).map(|at| tree.resolve(&at));
+        match lead {
+            Some(Ok(Lead::To(real, _))) => read_tree_text(tree, &real, path, sources, findings),
+            Some(Ok(Lead::Nowhere)) => {
+                findings.push(link_to_nothing(path).help("remove the link"));
+                None
+            }
+            Some(Err(error)) => {
+                findings.push(error.finding(tree, path));
+                None
+            }
+            None | Some(Ok(Lead::Outside)) => {
+                findings.push(leaves_the_repository(path));
+                None
+            }
+        }
     }
 
     /// The documents of all input files, and of what came from standard input.
@@ -79,14 +137,52 @@ impl Files<'_> {
         findings: &mut Findings,
     ) -> Vec<Document> {
         let finding = request.progress.begin(Stage::Finding);
-        let Walked { files, charts, .. } = walk(request, self.tree(), findings);
+        let disk = Disk::below(request.named());
+        let tree: &dyn FileTree = match self {
+            Self::Disk => &disk,
+            Self::Tree(tree) => tree,
+        };
+        let Walked { files, charts, .. } = walk(request, tree, findings);
         drop(finding);
         sources.add_charts(charts);
+        let progress = &request.progress;
         match self {
-            Self::Disk => load_files(&files, stdin, &request.progress, sources, findings),
-            Self::Tree(tree) => load_tree(&files, tree, stdin, &request.progress, sources, findings),
+            Self::Disk => load_files(&files, &disk, stdin, progress, sources, findings),
+            Self::Tree(tree) => load_tree(&files, tree, stdin, progress, sources, findings),
         }
     }
+}
+
+/// Where a name lies in a tree, whatever bears it: a link is not followed.
+fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
+    let directory = match path.parent()? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        directory => directory,
+    };
+    let at = tree.locate(directory)?;
+    match tree.resolve(&at).ok()? {
+        Lead::To(real, _) => Some(real.join(path.file_name()?)),
+        _ => None,
+    }
+}
+
+/// The repository around a directory, its real path; without one, the directory.
+pub(crate) fn repository_or(directory: &Path) -> Option<PathBuf> {
+    let directory = if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
+    };
+    let real = directory.canonicalize().ok()?;
+    Some(Disk::default().repository(&real).unwrap_or(real))
+}
+
+fn leaves_the_repository(path: &Path) -> Finding {
+    let shown = show(path);
+    let message = format!("the symbolic link `{shown}` leaves the repository");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note("what it points at is not the same on every machine")
+        .help("put a copy of the file in the place of the link")
 }
 
 impl std::fmt::Debug for Files<'_> {

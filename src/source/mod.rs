@@ -6,6 +6,7 @@
 //! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
 //! Must not know: what an object is, or what any kind means.
 
+mod checkout;
 mod disk;
 mod documents;
 mod files;
@@ -26,9 +27,11 @@ mod watched;
 #[cfg(test)]
 mod tests;
 
+pub use checkout::Checkout;
 pub use documents::Document;
 pub(crate) use documents::STDIN;
 pub use files::Files;
+pub(crate) use files::repository_or;
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]

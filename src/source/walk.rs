@@ -39,11 +39,17 @@ pub struct Request {
     pub exclude: Vec<String>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
     pub root: PathBuf,
-    /// The repository, where nothing outside may be read whatever an input is called: in Argo CD's sidecar stand
-    /// the checkouts of other Applications beside it.
-    pub boundary: Option<PathBuf>,
     /// Who hears how far reading is.
     pub progress: Progress,
+}
+
+impl Request {
+    /// The paths that somebody named, below which files are read.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
+        let inputs = self.hub.iter().chain(&self.spokes).chain(&self.definitions);
+        let beside = self.outputs_beside.map(|_| &self.root);
+        inputs.chain(beside).map(PathBuf::as_path)
+    }
 }
 
 /// Where a file belongs.
@@ -100,7 +106,7 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
         tree,
         exclude: exclusions(&without_dots(&request.root), &request.exclude, findings),
         skip: request.skip.iter().filter_map(real).collect(),
-        boundary: request.boundary.as_ref().and_then(real),
+        skipped_names: request.skip.iter().map(|path| without_dots(path)).collect(),
         spokes,
         definitions: request.definitions.iter().filter_map(real).collect(),
         outputs: request.own_outputs.iter().filter_map(real).collect(),
@@ -138,8 +144,8 @@ struct Walk<'a> {
     exclude: Gitignore,
     /// Real paths that are skipped: the output directory, the configuration.
     skip: Vec<PathBuf>,
-    /// The real [`Request::boundary`].
-    boundary: Option<PathBuf>,
+    /// The same as people call them: what is a link there is no input either, wherever it leads.
+    skipped_names: BTreeSet<PathBuf>,
     /// The real directory of the spokes: skipped while the hub is walked.
     spokes: Option<PathBuf>,
     /// The real paths of [`Request::definitions`]: skipped while the hub is walked.
@@ -181,22 +187,20 @@ impl Walk<'_> {
         };
         let (real, entry) = match self.tree.resolve(&at) {
             Ok(Lead::To(real, entry)) => (real, entry),
-            Ok(Lead::Nowhere | Lead::Outside) => {
+            Ok(lead) => {
                 if self.tree.must_have_inputs() {
-                    self.findings.push(no_such_input(path));
+                    let is_outside = lead == Lead::Outside;
+                    let finding = if is_outside {
+                        outside_of_the_tree(self.tree, path)
+                    } else {
+                        no_such_input(path)
+                    };
+                    self.findings.push(finding);
                 }
                 return;
             }
             Err(error) => return self.unreadable(path, &error),
         };
-        if self
-            .boundary
-            .as_ref()
-            .is_some_and(|boundary| !real.starts_with(boundary))
-        {
-            self.findings.push(beyond_boundary(path));
-            return;
-        }
         match entry {
             TreeEntry::Directory => self.descend(path, real, room),
             TreeEntry::Submodule => self.submodule(path),
@@ -210,7 +214,7 @@ impl Walk<'_> {
             return;
         };
         let is_outside = self.tree.locate(spokes).is_none();
-        // Outside of the tree nothing of it can be seen; only whether somebody expects it to be read.
+        // Outside of the tree nothing of it is read; only whether somebody expects that it is.
         if self.spokes.is_none() && !(is_outside && spokes.is_dir()) {
             return;
         }
@@ -341,6 +345,9 @@ impl Walk<'_> {
             return;
         }
         let (at, way, shown) = (here.real.join(name), here.way.join(name), here.shown.join(name));
+        if self.skipped_names.contains(&without_dots(&shown)) {
+            return;
+        }
         let (real, entry) = if entry == TreeEntry::Link {
             match self.tree.resolve(&at) {
                 Ok(Lead::To(real, entry)) if real.starts_with(root) => (real, entry),
@@ -438,12 +445,7 @@ impl Walk<'_> {
     /// The rules of the directories above an input, up to the root of the repository: without one around it, what
     /// stands above the input is not part of it.
     fn rules_above(&mut self, input: &Path) -> Rules {
-        let boundary = || {
-            self.boundary
-                .clone()
-                .filter(|boundary| input.starts_with(boundary))
-        };
-        let Some(top) = self.tree.repository(input).or_else(boundary) else {
+        let Some(top) = self.tree.repository(input) else {
             return Rules::default();
         };
         let above = input.ancestors().skip(1);
@@ -543,24 +545,19 @@ fn no_such_input(path: &Path) -> Finding {
 
 fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
     let shown = show(path);
+    let Some(name) = tree.name() else {
+        let message = format!("`{shown}` lies outside of the repository");
+        return Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+            .note("what stands there belongs to somebody else")
+            .help("name a path inside of the repository, relative to the directory of the Application");
+    };
     let message = format!("`{shown}` is not in the work tree of the repository");
     Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
         .note(format!(
-            "`{}` is read from the repository at `{}`",
-            tree.name().unwrap_or_default(),
+            "`{name}` is read from the repository at `{}`",
             tree.root().display()
         ))
         .help(tree.instead())
-}
-
-fn beyond_boundary(path: &Path) -> Finding {
-    Finding::new(
-        Code::INPUT_OUTSIDE,
-        Place::Path(show(path)),
-        format!("`{}` lies outside of the repository", show(path)),
-    )
-    .note("what stands there belongs to somebody else")
-    .help("name a path inside of the repository, relative to the directory of the Application")
 }
 
 fn output_elsewhere(path: &Path, marker: &str) -> Finding {
@@ -586,7 +583,8 @@ fn link_refused(path: &Path) -> Finding {
     .help("copy the file, exclude the link, or name its target as an input of its own")
 }
 
-fn link_to_nothing(path: &Path) -> Finding {
+/// A link that leads to nothing.
+pub(super) fn link_to_nothing(path: &Path) -> Finding {
     Finding::new(
         Code::INPUT_UNREADABLE,
         Place::Path(show(path)),

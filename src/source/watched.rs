@@ -67,7 +67,7 @@ impl Watched {
     #[must_use]
     pub fn look(request: &Request, config: Option<&Path>) -> Self {
         // What is wrong with the input is for the run to say.
-        let walked = walk(request, &Disk, &mut Findings::new());
+        let walked = walk(request, &Disk::below(request.named()), &mut Findings::new());
         let mut watched = Self::default();
         let named = walked.files.iter().map(|found| found.file.path.as_path());
         for path in named.chain(config) {
@@ -110,7 +110,7 @@ impl Watched {
         }
         // Ignore files count up to the root of the repository.
         let Some(real) = real else { return };
-        if let Some(repository) = Disk.repository(&real) {
+        if let Some(repository) = Disk::default().repository(&real) {
             let above = real.ancestors().skip(1);
             self.around.extend(
                 above

@@ -42,6 +42,8 @@ pub(crate) const APIS: &[Api] = &[
             "std::os::windows::fs",
             "tempfile",
             "ignore",
+            "cap_std",
+            "cap_fs_ext",
         ],
         methods: DISK,
         macros: &[],

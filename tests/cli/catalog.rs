@@ -137,7 +137,7 @@ fn a_crd_of_the_input_wins_over_the_catalog() {
 
 #[test]
 fn directories_of_crds_teach_and_are_no_part_of_the_hub() {
-    let scratch = Scratch::with_worked_example();
+    let scratch = Scratch::with_worked_example().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\ncrds: [crds, ../vendor]\noutput: ../rendered\n",
@@ -164,7 +164,7 @@ fn directories_of_crds_teach_and_are_no_part_of_the_hub() {
 
 #[test]
 fn kinds_that_nobody_has_a_schema_of_are_named_in_one_line() {
-    let scratch = Scratch::with_worked_example();
+    let scratch = Scratch::with_worked_example().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\noutput: ../rendered\n\

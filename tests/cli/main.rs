@@ -2,7 +2,10 @@
 
 #[cfg(unix)]
 mod argocd;
+#[cfg(unix)]
+mod attacks;
 mod bad_input;
+mod beneath;
 mod bombs_cel;
 mod broken_rules;
 mod catalog;

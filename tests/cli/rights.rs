@@ -156,7 +156,7 @@ fn what_carries_the_works_makes_no_difference() {
 
 #[test]
 fn check_says_so_too() {
-    let scratch = with_route();
+    let scratch = with_route().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\noutput: ../rendered\n",

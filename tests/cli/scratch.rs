@@ -52,6 +52,12 @@ impl Scratch {
         self
     }
 
+    /// Makes it the work tree of a repository without a commit: what lies in it is inside.
+    pub(crate) fn in_a_repository(self) -> Self {
+        fs::create_dir(self.path(".git")).expect("a directory");
+        self
+    }
+
     /// Replaces text in a file; it must occur.
     pub(crate) fn edit(&self, relative: &str, from: &str, to: &str) -> &Self {
         let text = self.read(relative);

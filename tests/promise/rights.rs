@@ -99,7 +99,7 @@ fn render(input: &Input, root: &Path) -> Option<Rendered> {
     let mut findings = Findings::new();
     let analysis = Analysis::new(&loaded, &mut findings);
     let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
-    let earlier = output::Earlier::open(root).expect("a tree of ours");
+    let earlier = output::Earlier::open(root, None).expect("a tree of ours");
     analysis
         .compare_rights(&rendered, &Before::Tree(earlier), &mut findings)
         .expect("a tree of ours");

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::super::error::InventoryFault;
 use super::super::inventory::Inventory;
 use super::super::inventory::PLAN;
+use super::super::root::Root;
 use super::super::stream;
 use super::*;
 
@@ -286,7 +287,8 @@ proptest! {
     ]) {
         let root = tempfile::tempdir().unwrap();
         put(root.path(), INVENTORY, text.as_bytes());
-        if let Ok(Some(inventory)) = Inventory::read(&root.path().join(INVENTORY)) {
+        let opened = Root::to_read(root.path()).unwrap().unwrap();
+        if let Ok(Some(inventory)) = Inventory::read(&opened, INVENTORY) {
             for (path, _) in inventory.iter() {
                 prop_assert!(!path.starts_with('/') && path.split('/').all(|part| !["", ".", ".."].contains(&part)), "{}", path);
             }

@@ -50,11 +50,11 @@ impl Failing {
 }
 
 impl Storage for Failing {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step(true).and_then(|()| Disk.create_dir(path))
+    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        self.step(true).and_then(|()| Disk.create_dir(at, name))
     }
-    fn create(&self, path: &Path) -> io::Result<File> {
-        self.step(true).and_then(|()| Disk.create(path))
+    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
+        self.step(true).and_then(|()| Disk.create(at, name))
     }
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.step(true) {
@@ -66,14 +66,14 @@ impl Storage for Failing {
     fn sync(&self, _: &File) -> io::Result<()> {
         self.step(false)
     }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step(false).and_then(|()| Disk.rename(from, to))
+    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
+        self.step(false).and_then(|()| Disk.rename(at, from, to))
     }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.step(false).and_then(|()| Disk.remove_file(path))
+    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
+        self.step(false).and_then(|()| Disk.remove_file(at, name))
     }
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.step(false).and_then(|()| Disk.remove_dir(path))
+    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        self.step(false).and_then(|()| Disk.remove_dir(at, name))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::super::inventory::{Inventory, hash};
+use super::super::root::Root;
 use super::*;
 
 /// What somebody may do to an output between two runs.
@@ -92,7 +93,8 @@ proptest! {
             meddle(&root, &outside, meddling);
         }
         prop_assume!(snapshot(&outside) == untouched);
-        let record = Inventory::read(&root.join(INVENTORY)).unwrap().unwrap_or_default();
+        let opened = Root::to_read(&root).unwrap().unwrap();
+        let record = Inventory::read(&opened, INVENTORY).unwrap().unwrap_or_default();
         let before = snapshot(&root);
         let check = write_with(&Unsynced, &root, &second, Options { force, check: true, ..Options::default() }).unwrap();
         prop_assert_eq!(&snapshot(&root), &before);

@@ -5,6 +5,8 @@ mod interruption;
 mod meddling;
 mod ownership;
 mod parts;
+#[cfg(unix)]
+mod swapped;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use std::path::{Path, PathBuf};
 use super::storage::{Disk, Storage};
 use super::write::write_with;
 use super::{ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
+use crate::beneath::Directory;
 
 /// A tree in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -122,11 +125,11 @@ pub(super) fn put(root: &Path, path: &str, content: &[u8]) {
 pub(super) struct Unsynced;
 
 impl Storage for Unsynced {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        Disk.create_dir(path)
+    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        Disk.create_dir(at, name)
     }
-    fn create(&self, path: &Path) -> io::Result<File> {
-        Disk.create(path)
+    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
+        Disk.create(at, name)
     }
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         Disk.write(file, bytes)
@@ -134,14 +137,14 @@ impl Storage for Unsynced {
     fn sync(&self, _: &File) -> io::Result<()> {
         Ok(())
     }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.rename(from, to)
+    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
+        Disk.rename(at, from, to)
     }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        Disk.remove_file(path)
+    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
+        Disk.remove_file(at, name)
     }
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        Disk.remove_dir(path)
+    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        Disk.remove_dir(at, name)
     }
 }
 

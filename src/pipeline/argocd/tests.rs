@@ -61,7 +61,7 @@ fn every_parameter_is_taken_over() {
             work_kind: WorkKind::ManifestWork,
         }
     );
-    let request = parameters.request(None);
+    let request = parameters.request();
     assert_eq!(request.output.as_deref(), Some(Path::new("-")));
     assert_eq!(
         (request.hub, request.spokes, request.clusters),
@@ -146,7 +146,7 @@ fn a_wrong_value_says_what_is_right() {
     );
     let (parameters, said) = read(r#"[{"name":"work-kind","string":"replica-set"}]"#);
     assert!(said.is_empty(), "{said:?}");
-    assert_eq!(parameters.request(None).work_kind, WorkKind::ReplicaSet);
+    assert_eq!(parameters.request().work_kind, WorkKind::ReplicaSet);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::*;
-use crate::source::{Files, GitTree, IndexTree, Sources};
+use crate::source::{Checkout, Files, GitTree, IndexTree, Sources};
 
 /// What a case puts into the repository.
 enum Put {
@@ -371,7 +371,7 @@ fn seen(request: &Request, root: &Path, tree: &dyn FileTree) -> Vec<String> {
 }
 
 #[test]
-fn the_disk_a_revision_and_the_index_give_the_same_documents_and_the_same_findings() {
+fn the_disk_a_checkout_a_revision_and_the_index_give_the_same_documents_and_the_same_findings() {
     for case in CASES {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let root = fs::canonicalize(directory.path()).expect("a directory");
@@ -379,8 +379,11 @@ fn the_disk_a_revision_and_the_index_give_the_same_documents_and_the_same_findin
         let request = Case::request(&root);
         let revision = GitTree::open(&root, "HEAD").expect("a revision");
         let index = IndexTree::open(&root, None).expect("an index");
-        let trees: [(&str, &dyn FileTree, Files<'_>); 3] = [
-            ("disk", &Disk, Files::Disk),
+        let disk = Disk::below(request.named());
+        let checkout = Checkout::open(&root).expect("a checkout");
+        let trees: [(&str, &dyn FileTree, Files<'_>); 4] = [
+            ("disk", &disk, Files::Disk),
+            ("checkout", &checkout, Files::Tree(&checkout)),
             ("revision", &revision, Files::Tree(&revision)),
             ("index", &index, Files::Tree(&index)),
         ];

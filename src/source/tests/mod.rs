@@ -137,7 +137,10 @@ fn walked(request: &Request, tree: &dyn FileTree) -> Vec<String> {
 
 /// The same from the disk, and from a tree that stands for it.
 fn both(root: &Path, request: &Request) -> (Vec<String>, Vec<String>) {
-    (walked(request, &Disk), walked(request, &Held::of(root)))
+    (
+        walked(request, &Disk::below(request.named())),
+        walked(request, &Held::of(root)),
+    )
 }
 
 fn sample() -> tempfile::TempDir {

@@ -1,6 +1,7 @@
 //! Argo CD's plugin contract, re-enacted point by point (docs/systems/gitops.md#argo-cd).
 
 mod examples;
+mod links;
 mod sidecar;
 
 use std::ffi::OsString;

@@ -227,7 +227,7 @@ fn two_policies_on_one_target_ship_one_and_report_the_other() {
 
 #[test]
 fn secrets_are_copied_once_and_follow_their_reference() {
-    let scratch = Scratch::with_worked_example();
+    let scratch = Scratch::with_worked_example().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\noutput: ../rendered\n",
@@ -274,7 +274,7 @@ fn secrets_are_copied_once_and_follow_their_reference() {
 
 #[test]
 fn a_missing_secret_to_copy_is_a_warning() {
-    let scratch = Scratch::with_worked_example();
+    let scratch = Scratch::with_worked_example().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\noutput: ../rendered\n",
@@ -352,7 +352,7 @@ fn what_the_spokes_may_have_otherwise_is_set_with_server_side_apply() {
 
 #[test]
 fn annotated_hub_objects_carry_clusters_and_policies() {
-    let scratch = Scratch::with_worked_example();
+    let scratch = Scratch::with_worked_example().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhubObjects: Annotated\noutput: ../rendered\n",
@@ -388,7 +388,7 @@ fn annotated_hub_objects_carry_clusters_and_policies() {
 #[test]
 fn no_label_that_kubernetes_refuses_is_written_to_a_hub_object() {
     let cluster = "c".repeat(57);
-    let scratch = Scratch::with_worked_example();
+    let scratch = Scratch::with_worked_example().in_a_repository();
     scratch.write(
         "hub/spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhubObjects: Annotated\noutput: ../rendered\n",

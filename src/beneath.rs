@@ -1,0 +1,365 @@
+//! Directories that are open, beneath which files are read and changed, and never elsewhere.
+//!
+//! Owns: the only ways in which files are opened, listed, made, renamed and removed below a directory. Flows in: the
+//! directory, once by its path; then names relative to it. Flows out: files, entries. Must not know: what is read or
+//! written.
+//!
+//! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it. So
+//! the directory is opened, and what follows is relative to the open one: `openat2` with `RESOLVE_BENEATH` where the
+//! system has it, a walk name by name elsewhere (the crate cap-std).
+//!
+//! | type | a link beneath it | for |
+//! |---|---|---|
+//! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may hold links to its own files |
+//! | [`Directory`] | is never followed | what we write, or have written: none of it is a link |
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, FileType, OpenOptions};
+
+/// What bears a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A pipe, a socket, a device.
+    Other,
+}
+
+impl From<FileType> for Entry {
+    fn from(kind: FileType) -> Self {
+        if kind.is_file() {
+            Self::File
+        } else if kind.is_dir() {
+            Self::Directory
+        } else if kind.is_symlink() {
+            Self::Link
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Why there is no way to a directory.
+#[derive(Debug)]
+pub(crate) struct Blocked<'p> {
+    /// How far it is: the directory itself, or one on the way to it.
+    pub(crate) at: &'p str,
+    /// Why.
+    pub(crate) by: Obstruction,
+}
+
+/// What stands where a directory is looked for.
+#[derive(Debug)]
+pub(crate) enum Obstruction {
+    /// Nothing.
+    Nothing,
+    /// A symbolic link.
+    Link,
+    /// Something else that is no directory.
+    NoDirectory,
+    /// Nobody knows: the system does not say.
+    Failure(io::Error),
+}
+
+impl Obstruction {
+    /// As an error of the system.
+    pub(crate) fn into_error(self) -> io::Error {
+        match self {
+            Self::Nothing => io::Error::from(io::ErrorKind::NotFound),
+            Self::Link => io::Error::other("it is a symbolic link"),
+            Self::NoDirectory => io::Error::from(io::ErrorKind::NotADirectory),
+            Self::Failure(error) => error,
+        }
+    }
+}
+
+/// An open directory beneath which no link is followed.
+#[derive(Debug)]
+pub(crate) struct Directory(Dir);
+
+impl Directory {
+    /// The directory that a path leads to, whatever links stand in it: somebody named it.
+    pub(crate) fn named(path: &Path) -> io::Result<Self> {
+        open_dir(path).map(Self)
+    }
+
+    /// The directory at a path beneath this one, `/` between names; `""` is this one.
+    pub(crate) fn enter<'p>(&self, path: &'p str) -> Result<Self, Blocked<'p>> {
+        let blocked = |at, by| Blocked { at, by };
+        let mut here: Option<Dir> = None;
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        let mut start = 0_usize;
+        for end in ends.chain((!path.is_empty()).then_some(path.len())) {
+            let at = path.get(..end).unwrap_or(path);
+            let name = path.get(start..end).unwrap_or_default();
+            start = end.saturating_add(1);
+            let from = here.as_ref().unwrap_or(&self.0);
+            let next = match one_name(name).and_then(|name| from.open_dir_nofollow(name)) {
+                Ok(next) => next,
+                Err(error) => return Err(blocked(at, obstruction(from, name, error))),
+            };
+            here = Some(next);
+        }
+        match here {
+            Some(here) => Ok(Self(here)),
+            None => match self.0.try_clone() {
+                Ok(same) => Ok(Self(same)),
+                Err(error) => Err(blocked(path, Obstruction::Failure(error))),
+            },
+        }
+    }
+
+    /// What stands directly in it.
+    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<(OsString, Entry)>> + use<>> {
+        entries(&self.0)
+    }
+
+    /// What bears a name in it; `None` for nothing.
+    pub(crate) fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
+        entry(&self.0, one_name(name)?)
+    }
+
+    /// Opens a file to read it. Anything else is an error.
+    pub(crate) fn open(&self, name: &str) -> io::Result<File> {
+        open_file(&self.0, one_name(name)?, FollowSymlinks::No)
+    }
+
+    /// Makes a new file to write it; what already bears the name is an error. Its mode is that of every tool's: 0666 less
+    /// the umask.
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).follow(FollowSymlinks::No);
+        let file = self.0.open_with(one_name(name)?, &options)?;
+        Ok(file.into_std())
+    }
+
+    /// Makes one directory.
+    pub(crate) fn make(&self, name: &str) -> io::Result<()> {
+        self.0.create_dir(one_name(name)?)
+    }
+
+    /// Replaces `to` by `from`, atomically.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.0.rename(one_name(from)?, &self.0, one_name(to)?)
+    }
+
+    /// Removes a file or a link.
+    pub(crate) fn remove_file(&self, name: &str) -> io::Result<()> {
+        self.0.remove_file_or_symlink(one_name(name)?)
+    }
+
+    /// Removes an empty directory.
+    pub(crate) fn remove_directory(&self, name: &str) -> io::Result<()> {
+        self.0.remove_dir(one_name(name)?)
+    }
+
+    /// The directory as a file, to lock it or to wait until it is on the medium.
+    pub(crate) fn as_file(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        Ok(self.0.open_with(".", options.read(true))?.into_std())
+    }
+}
+
+/// An open directory beneath which links are followed as long as they stay there.
+#[derive(Debug)]
+pub(crate) struct Enclosure(Dir);
+
+impl Enclosure {
+    /// The directory that a path leads to.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        open_dir(path).map(Self)
+    }
+
+    /// What stands directly in a directory beneath it; the empty path is itself.
+    pub(crate) fn entries(
+        &self,
+        path: &Path,
+    ) -> io::Result<impl Iterator<Item = io::Result<(OsString, Entry)>> + use<>> {
+        if path.as_os_str().is_empty() {
+            entries(&self.0)
+        } else {
+            entries(&self.0.open_dir(path)?)
+        }
+    }
+
+    /// What stands at a path, the last link not followed; `None` for nothing.
+    pub(crate) fn entry(&self, path: &Path) -> io::Result<Option<Entry>> {
+        if path.as_os_str().is_empty() {
+            return Ok(Some(Entry::Directory));
+        }
+        entry(&self.0, path)
+    }
+
+    /// Opens a file to read it. Anything else is an error.
+    pub(crate) fn file(&self, path: &Path) -> io::Result<File> {
+        open_file(&self.0, path, FollowSymlinks::Yes)
+    }
+
+    /// What a link says.
+    pub(crate) fn link(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.read_link_contents(path)
+    }
+}
+
+fn open_dir(path: &Path) -> io::Result<Dir> {
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    Dir::open_ambient_dir(path, ambient_authority())
+}
+
+fn entries(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<(OsString, Entry)>> + use<>> {
+    Ok(directory.entries()?.map(|entry| {
+        let entry = entry?;
+        Ok((entry.file_name(), entry.file_type()?.into()))
+    }))
+}
+
+fn entry(directory: &Dir, path: &Path) -> io::Result<Option<Entry>> {
+    match directory.symlink_metadata(path) {
+        Ok(metadata) => Ok(Some(metadata.file_type().into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // A pipe without a writer would otherwise never open.
+    options.read(true).follow(follow).nonblock(true);
+    let file = directory.open_with(path, &options)?.into_std();
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"))
+    }
+}
+
+/// A name, and no path: whoever joins two words cannot get out of a directory, or past a link.
+fn one_name(name: &str) -> io::Result<&Path> {
+    let path = Path::new(name);
+    let mut parts = path.components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(only)), None) if only == name => Ok(path),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no name")),
+    }
+}
+
+/// Why a directory cannot be entered.
+fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
+    // By now another thread may have made it.
+    if error.kind() == io::ErrorKind::NotFound {
+        return Obstruction::Nothing;
+    }
+    match one_name(name).and_then(|name| entry(from, name)) {
+        Ok(None) => Obstruction::Nothing,
+        Ok(Some(Entry::Link)) => Obstruction::Link,
+        Ok(Some(Entry::File | Entry::Other)) => Obstruction::NoDirectory,
+        Ok(Some(Entry::Directory)) | Err(_) => Obstruction::Failure(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Read as _;
+
+    use super::*;
+
+    fn place() -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        for path in ["outside/deep", "root/deep"] {
+            fs::create_dir_all(place.path().join(path)).unwrap();
+            fs::write(place.path().join(path).join("file"), path).unwrap();
+        }
+        place
+    }
+
+    fn text(file: io::Result<File>) -> Option<String> {
+        let mut text = String::new();
+        file.ok()?.read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+
+    #[test]
+    fn only_one_name_is_a_name() {
+        let place = place();
+        let root = Directory::named(&place.path().join("root")).unwrap();
+        for path in [
+            "",
+            ".",
+            "..",
+            "/",
+            "deep/",
+            "deep/file",
+            "./deep",
+            "../outside",
+            "/etc",
+            "a\0b",
+        ] {
+            assert!(root.open(path).is_err(), "{path:?}");
+            assert!(root.create(path).is_err(), "{path:?}");
+            assert!(root.make(path).is_err(), "{path:?}");
+            assert!(root.remove_file(path).is_err(), "{path:?}");
+            assert!(root.remove_directory(path).is_err(), "{path:?}");
+            assert!(root.rename("deep", path).is_err(), "{path:?}");
+            assert!(root.rename(path, "x").is_err(), "{path:?}");
+        }
+        for path in ["..", "deep/..", "deep/../deep", "/", "deep//x", "."] {
+            assert!(root.enter(path).is_err(), "{path:?}");
+        }
+        assert!(place.path().join("root/deep/file").is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_follows_no_link_and_an_enclosure_those_that_stay() {
+        use std::os::unix::fs::symlink;
+        let place = place();
+        let path = place.path().join("root");
+        symlink("deep", path.join("near")).unwrap();
+        symlink("../outside/deep", path.join("far")).unwrap();
+        symlink(place.path().join("outside/deep/file"), path.join("file")).unwrap();
+        symlink("deep/file", path.join("near-file")).unwrap();
+        let root = Directory::named(&path).unwrap();
+        for link in ["near", "far"] {
+            let blocked = root.enter(link).unwrap_err();
+            assert!(matches!(blocked.by, Obstruction::Link), "{link}: {blocked:?}");
+        }
+        for link in ["file", "near-file"] {
+            assert_eq!(text(root.open(link)), None, "{link}");
+            assert!(root.create(link).is_err(), "{link}");
+        }
+        let inside = root.enter("deep").unwrap();
+        assert_eq!(text(inside.open("file")).as_deref(), Some("root/deep"));
+
+        let enclosure = Enclosure::open(&path).unwrap();
+        let read = |path: &str| text(enclosure.file(Path::new(path)));
+        assert_eq!(read("near/file").as_deref(), Some("root/deep"));
+        assert_eq!(read("near-file").as_deref(), Some("root/deep"));
+        for path in [
+            "far/file",
+            "file",
+            "../outside/deep/file",
+            "deep/../../outside/deep/file",
+        ] {
+            assert_eq!(read(path), None, "{path}");
+        }
+        assert!(enclosure.entries(Path::new("far")).is_err());
+        assert!(enclosure.entries(Path::new("..")).is_err());
+        assert_eq!(enclosure.entries(Path::new("near")).unwrap().count(), 1);
+        assert_eq!(enclosure.link(Path::new("near")).unwrap(), Path::new("deep"));
+    }
+}

@@ -1,0 +1,198 @@
+//! Where an output may stand, and opening it there.
+//!
+//! Owns: the places where nothing is written, opening and making the directory of an output. Flows in: a path, and the
+//! directory that it must not leave. Flows out: a [`Root`]. Must not know: what stands in it.
+//!
+//! What a command line names may stand anywhere, and links may lead there: a person wrote it. What a file of the input
+//! names stays in the repository, or a pull request would write into the home of whoever renders it. Nothing at all is
+//! written below a `.git`: what stands there is run by Git, or believed by it.
+
+use std::io;
+use std::path::{Component, Path};
+
+use super::error::{Action, OutputError, RootFault};
+use super::inside::resolved;
+use super::root::{Root, is_missing};
+use super::storage::Storage;
+use super::tree::is_git_directory;
+use crate::beneath::{Blocked, Directory, Obstruction};
+
+/// A directory that was made on the way to an output: where, and its name.
+pub(super) struct Made(Directory, String);
+
+impl Made {
+    /// Removes it, if nothing came into it.
+    pub(super) fn undo(&self, storage: &dyn Storage) {
+        let _ = storage.remove_dir(&self.0, &self.1);
+    }
+}
+
+/// What opening an output came to.
+pub(super) enum Opened {
+    /// It stands, after this was made, the outermost first.
+    There(Root, Vec<Made>),
+    /// Nothing stands there.
+    Absent,
+}
+
+/// What to do where nothing stands.
+pub(super) enum Missing<'s> {
+    /// Make it.
+    Make(&'s dyn Storage),
+    /// Leave it at that.
+    Leave,
+}
+
+/// Opens an output; `within` is the directory that it must not leave.
+///
+/// Where its path leads is looked up once. From there on no link counts: one that takes the place of a directory
+/// meanwhile is an error.
+pub(super) fn open(path: &Path, within: Option<&Path>, missing: &Missing<'_>) -> Result<Opened, OutputError> {
+    let failed = |error| OutputError::io(Action::Read, path, error);
+    look_at(path)?;
+    let real = resolved(path).map_err(failed)?;
+    refuse_place(path, &real, within)?;
+    // An output that a file names is found below the directory that it must not leave, any other from what stands.
+    let base = match within {
+        Some(within) => resolved(within).map_err(failed)?,
+        None => standing(&real).to_path_buf(),
+    };
+    let mut directory = Directory::named(&base).map_err(failed)?;
+    let names: Vec<&str> = real
+        .strip_prefix(&base)
+        .into_iter()
+        .flat_map(Path::components)
+        .map(|name| name.as_os_str().to_str().ok_or_else(|| failed(no_text())))
+        .collect::<Result<_, _>>()?;
+    let mut made = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let shown = || {
+            let below = names.len().saturating_sub(at).saturating_sub(1);
+            path.ancestors().nth(below).unwrap_or(path)
+        };
+        directory = match directory.enter(name) {
+            Ok(next) => next,
+            Err(Blocked {
+                by: Obstruction::Nothing,
+                ..
+            }) => {
+                let Missing::Make(storage) = missing else {
+                    return Ok(Opened::Absent);
+                };
+                let is_made = make(*storage, &directory, name)
+                    .map_err(|error| OutputError::io(Action::Write, shown(), error))?;
+                let next = directory
+                    .enter(name)
+                    .map_err(|blocked| in_the_way(shown(), blocked))?;
+                let parent = std::mem::replace(&mut directory, next);
+                if is_made {
+                    made.push(Made(parent, (*name).to_owned()));
+                }
+                continue;
+            }
+            Err(blocked) => return Err(in_the_way(shown(), blocked)),
+        };
+    }
+    Ok(Opened::There(Root::new(directory, path.to_path_buf()), made))
+}
+
+/// Opens an output that an earlier run wrote, to read it; `None` where nothing stands. What a command line names, with
+/// nothing that it must stay `within`, may be a link.
+pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<Root>, OutputError> {
+    if within.is_none() {
+        return Root::to_read(path);
+    }
+    Ok(match open(path, within, &Missing::Leave)? {
+        Opened::There(root, _) => Some(root),
+        Opened::Absent => None,
+    })
+}
+
+/// Makes a directory, unless another run was faster; whether it was made.
+fn make(storage: &dyn Storage, parent: &Directory, name: &str) -> io::Result<bool> {
+    match storage.create_dir(parent, name) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn in_the_way(path: &Path, blocked: Blocked<'_>) -> OutputError {
+    let fault = match blocked.by {
+        Obstruction::Link => RootFault::Symlink,
+        Obstruction::NoDirectory => RootFault::NotADirectory,
+        by @ (Obstruction::Nothing | Obstruction::Failure(_)) => {
+            return OutputError::io(Action::Write, path, by.into_error());
+        }
+    };
+    OutputError::Root {
+        path: path.to_path_buf(),
+        fault,
+    }
+}
+
+/// Whether the root can be one. It is never followed when it is a link: what it leads to is not what was named.
+fn look_at(root: &Path) -> Result<(), OutputError> {
+    let error = |path: &Path, fault| OutputError::Root {
+        path: path.to_path_buf(),
+        fault,
+    };
+    match root.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(metadata) if metadata.is_symlink() => Err(error(root, RootFault::Symlink)),
+        Ok(_) => Err(error(root, RootFault::NotADirectory)),
+        Err(cause) if is_missing(&cause) => {
+            let parent = root
+                .ancestors()
+                .skip(1)
+                .find(|parent| !parent.as_os_str().is_empty() && parent.exists());
+            match parent {
+                Some(parent) if !parent.is_dir() => Err(error(parent, RootFault::NotADirectory)),
+                _ => Ok(()),
+            }
+        }
+        Err(cause) => Err(OutputError::io(Action::Read, root, cause)),
+    }
+}
+
+/// What an output must not be, wherever links have led.
+fn refuse_place(path: &Path, real: &Path, within: Option<&Path>) -> Result<(), OutputError> {
+    let fault = match place(real, within).map_err(|error| OutputError::io(Action::Read, path, error))? {
+        Ok(()) => return Ok(()),
+        Err(fault) => fault,
+    };
+    Err(OutputError::Root {
+        path: path.to_path_buf(),
+        fault,
+    })
+}
+
+fn place(real: &Path, within: Option<&Path>) -> io::Result<Result<(), RootFault>> {
+    let is_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_directory);
+    if real.components().any(is_git) {
+        return Ok(Err(RootFault::Git));
+    }
+    if let Some(within) = within
+        && !real.starts_with(resolved(within)?)
+    {
+        return Ok(Err(RootFault::Outside));
+    }
+    Ok(Ok(()))
+}
+
+/// Why nothing may be written to `path`, as far as its place alone says: below a `.git`, or, if it must stay `within` a
+/// directory, out of it. What cannot be resolved is for writing to say.
+pub(crate) fn misplaced(path: &Path, within: Option<&Path>) -> Option<RootFault> {
+    place(&resolved(path).ok()?, within).ok()?.err()
+}
+
+/// The nearest directory that stands.
+fn standing(real: &Path) -> &Path {
+    let stands = |path: &&Path| path.is_dir();
+    // The root itself is entered by its name: it may have become a link by then.
+    real.ancestors().skip(1).find(stands).unwrap_or(real)
+}
+
+fn no_text() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8")
+}
