@@ -75,6 +75,10 @@ impl Policies {
         let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
         let spokes = kept(analysis.spokes());
         let view = kept(analysis.policies(&spokes, &mut findings));
+        if let Some(too_much) = view.too_much_to_list() {
+            findings.push(too_much);
+            return finish(&loaded, findings, "", &self.options);
+        }
         let report = kept(PolicyReport::of(&view));
         let data = self
             .report
@@ -117,6 +121,10 @@ impl Explain {
             }
         };
         let identity = object.identity();
+        if let Some(too_much) = view.too_much_to_explain(&identity) {
+            findings.push(too_much);
+            return finish(&loaded, findings, "", &self.options);
+        }
         let without = view.is_policy(&identity).then(|| analysis.without(object));
         let spokes = without.as_ref().map(Analysis::spokes);
         let without = without.as_ref().zip(spokes.as_ref());

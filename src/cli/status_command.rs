@@ -126,7 +126,13 @@ impl StatusCommand {
         let statuses = kept(analysis.statuses(&view));
         let unmet = self.unmet(&loaded, &statuses);
         let is_empty = statuses.is_empty();
-        let data = if self.reporting.output == ReportFormat::Yaml {
+        let too_much = view
+            .too_much_to_list()
+            .filter(|_| self.reporting.output == ReportFormat::Yaml);
+        let data = if let Some(too_much) = too_much {
+            findings.push(too_much);
+            String::new()
+        } else if self.reporting.output == ReportFormat::Yaml {
             let documents = view.effective_policy_documents();
             let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
             texts.join("---\n")

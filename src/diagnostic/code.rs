@@ -79,6 +79,8 @@ codes! {
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "A policy targets something that is not there"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
+    POLICY_TOO_MANY_PATHS "policy/too-many-paths" Error "Policies hold on more paths than are evaluated"
+    POLICY_TOO_MANY_TARGETS "policy/too-many-targets" Error "Selectors of policies select more than is looked at"
     POLICY_UNDECIDED "policy/undecided" Error "What policies on one target come to would depend on which is created first"
     POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
@@ -150,7 +152,7 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 12] = [
+        const FIXED: [Code; 14] = [
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
@@ -160,6 +162,8 @@ impl Code {
             Code::OBJECT_UNKNOWN_KIND,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,
+            Code::POLICY_TOO_MANY_PATHS,
+            Code::POLICY_TOO_MANY_TARGETS,
             Code::POLICY_UNDECIDED,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,

@@ -3,9 +3,10 @@
 //! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
 //! sorted, and the exit status that they ask for. Must not know: forms.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
+use super::within::Within;
+use super::{Code, Finding, Locate, Place, Severity, Suppressed};
 
 /// What the configuration's `findings` map may say about one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,27 +139,47 @@ impl Findings {
         let (rules, mut others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut self.found)
             .into_iter()
             .partition(|finding| finding.is_rule);
+        let is_unknown =
+            |other: &&Finding| other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error;
+        let object = |place: &Place| {
+            let (document, item) = place.object()?;
+            Some((document, item.map(str::to_owned)))
+        };
+        let with_unknown: HashSet<_> = others
+            .iter()
+            .filter(is_unknown)
+            .filter_map(|other| object(&other.place))
+            .collect();
+        // The first that tells of a value, and all of one place: several stages may have found it.
+        let mut tells: Within<usize> = Within::default();
+        let mut at: HashMap<Place, Vec<usize>> = HashMap::new();
+        let is_telling = |other: &Finding| {
+            other.severity == Severity::Error
+                && (other.code.is_about_meaning() || other.code.is_about_shape())
+        };
+        for (position, other) in others.iter().enumerate().filter(|(_, other)| is_telling(other)) {
+            tells.add(&other.place, position);
+            at.entry(other.place.clone()).or_default().push(position);
+        }
         for rule in rules {
-            let is_unknown = |other: &Finding| {
-                other.code == Code::OBJECT_UNKNOWN_FIELD
-                    && other.severity == Severity::Error
-                    && other.place.is_in_object_of(&rule.place)
-            };
-            let tells = |other: &&Finding| {
-                other.severity == Severity::Error
-                    && (other.code.is_about_meaning() || other.code.is_about_shape())
-                    && other.place.is_within(&rule.place)
-            };
-            if others.iter().any(is_unknown) {
+            if object(&rule.place).is_some_and(|object| with_unknown.contains(&object)) {
                 continue;
             }
-            match others.iter().find(tells).cloned() {
-                // Several stages may have found it.
-                Some(told) => others
-                    .iter_mut()
-                    .filter(|other| **other == told)
-                    .for_each(|other| other.notes.push(rule.message.clone())),
-                None => others.push(rule),
+            let told = tells
+                .least(&rule.place)
+                .and_then(|first| others.get(first).cloned());
+            let Some(told) = told else {
+                if is_telling(&rule) {
+                    tells.add(&rule.place, others.len());
+                    at.entry(rule.place.clone()).or_default().push(others.len());
+                }
+                others.push(rule);
+                continue;
+            };
+            for position in at.get(&told.place).into_iter().flatten() {
+                if let Some(other) = others.get_mut(*position).filter(|other| **other == told) {
+                    other.notes.push(rule.message.clone());
+                }
             }
         }
         self.found = others;
@@ -166,21 +187,13 @@ impl Findings {
 
     /// Drops what only follows from something else that is found, and is as severe.
     fn drop_consequences(&mut self) {
-        let mut roots: HashMap<DocumentId, Vec<(Place, Severity)>> = HashMap::new();
+        let mut roots: Within<Severity> = Within::default();
         for finding in self.found.iter().filter(|finding| finding.causes.is_empty()) {
-            if let Some(document) = finding.place.document() {
-                let found = (finding.place.clone(), finding.severity);
-                roots.entry(document).or_default().push(found);
-            }
+            roots.add(&finding.place, finding.severity);
         }
         self.found.retain(|finding| {
-            !finding.causes.iter().any(|cause| {
-                let there = cause.document().and_then(|document| roots.get(&document));
-                let explains = |(place, severity): &(Place, Severity)| {
-                    *severity <= finding.severity && place.is_within(cause)
-                };
-                there.into_iter().flatten().any(explains)
-            })
+            let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
+            !finding.causes.iter().any(explains)
         });
     }
 

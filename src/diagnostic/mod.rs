@@ -18,6 +18,8 @@ mod suppressed;
 mod finding;
 
 mod broken;
+mod within;
+
 mod findings;
 mod nearest;
 
@@ -67,3 +69,4 @@ pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
 pub use text::{counted, first_items, shell_path, shell_word, wrapped, wrapped_hanging};
 pub use visible::whole_line;
 pub(crate) use visible::{Lines, not_a_command, one_line};
+pub(crate) use within::Within;

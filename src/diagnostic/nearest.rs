@@ -29,28 +29,82 @@ const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 pub fn nearest<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let length = bounded_length(candidate)?;
     let lower = candidate.to_lowercase();
-    known
-        .into_iter()
-        .filter_map(|name| {
-            let name_length = bounded_length(name)?;
-            if name == candidate {
-                return Some(((0, 0), name));
+    let letters = Letters::of(&lower);
+    let mut likely = Vec::new();
+    for name in known {
+        let Some(name_length) = bounded_length(name) else {
+            continue;
+        };
+        if name == candidate {
+            return Some(name);
+        }
+        let longer = length.max(name_length);
+        // The difference in length is a lower bound of the distance, and cheap.
+        if length.abs_diff(name_length) > longer / 3 {
+            continue;
+        }
+        let name_lower = name.to_lowercase();
+        let at_least = letters.distance(&Letters::of(&name_lower));
+        if at_least <= most_edits(longer) {
+            likely.push((at_least, name, name_lower, longer));
+        }
+    }
+    // The order is that of the names, not of whoever lists them.
+    likely.sort_unstable();
+    let mut best: Option<(usize, &str)> = None;
+    for (at_least, name, name_lower, longer) in likely.into_iter().take(MOST_COMPARED) {
+        if best.is_some_and(|(distance, _)| distance < at_least) {
+            break;
+        }
+        let distance = damerau_levenshtein(&lower, &name_lower);
+        let near = distance == 0
+            || (distance <= most_edits(longer) && distance < length && words_are_near(&lower, &name_lower));
+        if near && best.is_none_or(|best| (distance, name) < best) {
+            best = Some((distance, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// So many known names are compared letter by letter, those with the most letters in common: a hub may have a thousand
+/// names and a thousand misspellings.
+const MOST_COMPARED: usize = 32;
+
+/// How often each letter stands in a name.
+struct Letters {
+    counts: [u8; 64],
+    is_ascii: bool,
+}
+
+impl Letters {
+    fn of(name: &str) -> Self {
+        let mut counts = [0_u8; 64];
+        for byte in name.bytes() {
+            if let Some(count) = counts.get_mut(usize::from(byte % 64)) {
+                *count = count.saturating_add(1);
             }
-            let longer = length.max(name_length);
-            // The difference in length is a lower bound of the distance, and cheap.
-            if length.abs_diff(name_length) > longer / 3 {
-                return None;
-            }
-            let name_lower = name.to_lowercase();
-            let distance = damerau_levenshtein(&lower, &name_lower);
-            let near = distance == 0
-                || (distance <= most_edits(longer)
-                    && distance < length
-                    && words_are_near(&lower, &name_lower));
-            near.then_some(((1, distance), name))
-        })
-        .min()
-        .map(|(_, name)| name)
+        }
+        Self {
+            counts,
+            is_ascii: name.is_ascii(),
+        }
+    }
+
+    /// A lower bound of the edits from one name to another: a letter that only one has takes one, and an edit can put one
+    /// for another. Of letters that are not ASCII, each of up to four bytes counts.
+    fn distance(&self, other: &Self) -> usize {
+        let (mut missing, mut extra) = (0_usize, 0_usize);
+        for (one, other) in self.counts.iter().zip(other.counts) {
+            missing = missing.saturating_add(usize::from(one.saturating_sub(other)));
+            extra = extra.saturating_add(usize::from(other.saturating_sub(*one)));
+        }
+        let most = missing.max(extra);
+        if self.is_ascii && other.is_ascii {
+            most
+        } else {
+            most.div_ceil(4)
+        }
+    }
 }
 
 /// How many edits a misspelling of a name of this length may have.

@@ -75,7 +75,7 @@ impl Place {
     }
 
     /// The document and the pointer in it; `None` for what has no document.
-    fn field(&self) -> Option<(DocumentId, &str)> {
+    pub(crate) fn field(&self) -> Option<(DocumentId, &str)> {
         match self {
             Self::Field {
                 document, pointer, ..
@@ -92,16 +92,13 @@ impl Place {
         self.field().map(|(document, _)| document)
     }
 
-    /// Whether both are in one object: of one document or, in a `List`, of one item of it.
-    pub(super) fn is_in_object_of(&self, other: &Self) -> bool {
-        let object = |place: &Self| {
-            let (document, pointer) = place.field()?;
-            let item = pointer
-                .strip_prefix("/items/")
-                .and_then(|rest| rest.split('/').next());
-            Some((document, item.map(str::to_owned)))
-        };
-        object(self).is_some() && object(self) == object(other)
+    /// The object that it is in: a document or, in a `List`, one item of it.
+    pub(super) fn object(&self) -> Option<(DocumentId, Option<&str>)> {
+        let (document, pointer) = self.field()?;
+        let item = pointer
+            .strip_prefix("/items/")
+            .and_then(|rest| rest.split('/').next());
+        Some((document, item))
     }
 
     /// Whether this is the same field of the same document as another place, or stands below it.

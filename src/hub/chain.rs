@@ -210,7 +210,8 @@ struct Chain<'h> {
     controller_name: &'h str,
     /// Kinds that our classes sync.
     synced: HashSet<GroupKind>,
-    by_document: HashMap<DocumentId, Vec<&'h Object>>,
+    /// By document, and by the pointer in it: several stand in a `List`.
+    by_origin: HashMap<DocumentId, HashMap<&'h str, &'h Object>>,
     /// Objects by group, kind and name, whatever their namespace: that may be what is missing.
     by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
     /// Every `name` and every namespace that stands in an object of the chain.
@@ -234,13 +235,14 @@ impl<'h> Chain<'h> {
         };
         let synced = params().flat_map(resources).collect();
         let all = || hub.objects.iter().chain(&hub.refused);
-        let mut by_document: HashMap<DocumentId, Vec<&Object>> = HashMap::new();
+        let mut by_origin: HashMap<DocumentId, HashMap<&str, &Object>> = HashMap::new();
         let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
         for object in all() {
-            by_document
+            by_origin
                 .entry(object.origin.document)
                 .or_default()
-                .push(object);
+                .entry(&object.origin.pointer)
+                .or_insert(object);
             let key = (
                 object.api_version.group.as_str(),
                 object.kind.as_str(),
@@ -253,7 +255,7 @@ impl<'h> Chain<'h> {
             ours,
             controller_name,
             synced,
-            by_document,
+            by_origin,
             by_name,
             named: HashSet::new(),
             leading: HashSet::new(),
@@ -300,8 +302,16 @@ impl<'h> Chain<'h> {
 
     /// The object of the hub that a place is in; several may stand in one document, a `List`.
     fn at(&self, place: &Place) -> Option<&'h Object> {
-        let here = self.by_document.get(&place.document()?)?.iter().copied();
-        here.into_iter().find(|object| place.is_within(&object.place("")))
+        let (document, pointer) = place.field()?;
+        let here = self.by_origin.get(&document)?;
+        let mut outer = Some(pointer);
+        while let Some(pointer) = outer {
+            if let Some(object) = here.get(pointer) {
+                return Some(object);
+            }
+            outer = pointer.rfind('/').and_then(|end| pointer.get(..end));
+        }
+        None
     }
 
     /// Whether rendering uses an object, or would without the mistake in it.

@@ -150,6 +150,14 @@ impl Object {
         self.value.get("metadata")?.get("labels")?.get(name)?.as_str()
     }
 
+    /// The labels that are strings, by key.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let metadata = self.value.get("metadata");
+        let labels = metadata.and_then(|metadata| metadata.get("labels")?.as_object());
+        let labels = labels.into_iter().flatten();
+        labels.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    }
+
     /// The annotation of this name, when it is there and a string.
     #[must_use]
     pub fn annotation(&self, name: &str) -> Option<&str> {

@@ -325,7 +325,10 @@ fn empty_files(
     let files = files.filter(|(_, file)| file.shown != source::STDIN);
     let empty = files.filter(|(number, file)| {
         let id = SourceId(*number);
-        !full.contains(&id) && !wrong.contains(&id) && !unread.contains(file.shown.as_str())
+        !full.contains(&id)
+            && !wrong.contains(&id)
+            && !sources.is_unread(id)
+            && !unread.contains(file.shown.as_str())
     });
     let finding = |(_, file): (u32, &source::SourceFile)| {
         Finding::new(

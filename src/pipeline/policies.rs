@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
-    Ages, Attachments, EffectivePolicies, Fates, KeptAway, Options, PolicyId, Profiles, outcomes,
-    report_nonconforming_kinds,
+    Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget,
+    PolicyId, Profiles, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
@@ -213,11 +213,12 @@ pub(super) fn evaluate<'a>(
             .gateway(Node::Gateway(gateway))
             .map(|gateway| !clusters.get(gateway).is_empty())
     };
-    let hub = EffectivePolicies::of(attachments, |gateway| {
+    let budget = PathBudget::default();
+    let mut hub = EffectivePolicies::of(attachments, &budget, |gateway| {
         cluster.is_none() && placed(gateway) != Some(true)
     });
     steps.advance(1);
-    let spokes: Vec<SpokeView<'a>> = spokes
+    let mut spokes: Vec<SpokeView<'a>> = spokes
         .par_iter()
         .map(|spoke| {
             // What is wrong with what is there was said where it was read.
@@ -226,7 +227,7 @@ pub(super) fn evaluate<'a>(
             let attachments = teaching.options(|options| {
                 Attachments::new(sources, &spoke.copied, grants, &on_clusters(options), &mut said)
             });
-            let effective = EffectivePolicies::new(&attachments);
+            let effective = EffectivePolicies::new(&attachments, &budget);
             steps.advance(1);
             SpokeView {
                 clusters: &spoke.clusters,
@@ -235,6 +236,13 @@ pub(super) fn evaluate<'a>(
             }
         })
         .collect();
+    if budget.is_exceeded() {
+        findings.push(too_many_paths());
+        hub.clear();
+        for spoke in &mut spokes {
+            spoke.effective.clear();
+        }
+    }
     let mut fates = Fates::default();
     // A class of ours whose parameters cannot be used places nothing.
     let is_foreign = |gateway: GatewayId| {
@@ -271,6 +279,13 @@ pub(super) fn evaluate<'a>(
     }
 }
 
+fn too_many_paths() -> Finding {
+    let message = format!("policies hold on more than {MOST_PATHS} paths, so what holds where is not said");
+    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+        .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
+        .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")
+}
+
 /// Where each policy is kept from, before anything is shipped.
 fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<PolicyId, KeptAway<'a>> {
     let Attached {
@@ -280,16 +295,30 @@ fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<Po
         ..
     } = decided.attached;
     let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
+    let mut names: HashMap<&str, Arc<str>> = HashMap::new();
+    let mut by_node: HashMap<Node, ClusterSet> = HashMap::new();
+    let mut set = |clusters: BTreeSet<&'a str>| -> ClusterSet {
+        let asked = clusters
+            .into_iter()
+            .filter(|cluster| decided.cluster.is_none_or(|asked| asked == *cluster));
+        let name = |cluster| Arc::clone(names.entry(cluster).or_insert_with(|| Arc::from(cluster)));
+        Arc::new(asked.map(name).collect())
+    };
     for withheld in withheld {
         let on = match withheld.cluster {
-            Some(cluster) => BTreeSet::from([cluster]),
-            None => routes.clusters_of(attachments, kinds, decided.clusters, withheld.node),
+            Some(cluster) => set(BTreeSet::from([cluster])),
+            None => match by_node.get(&withheld.node) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let on = set(routes.clusters_of(attachments, kinds, decided.clusters, withheld.node));
+                    by_node.insert(withheld.node, Arc::clone(&on));
+                    on
+                }
+            },
         };
-        let asked = |cluster: &&str| decided.cluster.is_none_or(|asked| asked == *cluster);
-        for cluster in on.into_iter().filter(asked) {
-            let kept = by_policy.entry(withheld.policy).or_default();
+        if !on.is_empty() {
             let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
-            kept.entry(cluster).or_default().push(winner);
+            by_policy.entry(withheld.policy).or_default().add(&on, winner);
         }
     }
     by_policy

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, Within, counted};
 use crate::hub::Hub;
 use crate::object::{Object, SUBSTITUTE_FIRST, first_variable};
 use crate::source::Sources;
@@ -27,7 +27,7 @@ pub(super) fn explain(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     let wrong = if findings.iter().any(|finding| NOT_THERE.contains(&finding.code)) {
         wrong_objects(hub, findings)
     } else {
-        Vec::new()
+        Wrong::new()
     };
     let mut kept: Vec<Finding> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
@@ -101,40 +101,37 @@ fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
     is_scalar.then(|| text.trim_matches(['"', '\'']))
 }
 
-/// Objects about which something is said, with the worst of it: nothing finds what is not understood.
-fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Vec<(&'h Object, Severity)> {
-    let mut by_document: BTreeMap<DocumentId, Vec<(&str, Severity)>> = BTreeMap::new();
+/// Objects about which something is said, by name, with the worst of it: nothing finds what is not understood.
+type Wrong<'h> = BTreeMap<&'h str, Vec<(&'h Object, Severity)>>;
+
+fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Wrong<'h> {
+    let mut worst: Within<Severity> = Within::default();
     for finding in findings {
-        if let Place::Field {
-            document, pointer, ..
-        } = &finding.place
-            && !NOT_THERE.contains(&finding.code)
-        {
-            let here = by_document.entry(*document).or_default();
-            here.push((pointer, finding.severity));
+        if matches!(finding.place, Place::Field { .. }) && !NOT_THERE.contains(&finding.code) {
+            worst.add(&finding.place, finding.severity);
         }
     }
-    let objects = hub.objects.iter().chain(&hub.refused);
-    objects
-        .filter_map(|object| {
-            let here = by_document.get(&object.origin.document)?.iter();
-            let of_object = here.filter(|(pointer, _)| pointer.starts_with(&object.origin.pointer));
-            // An error comes before a warning.
-            let worst = of_object.map(|(_, severity)| *severity).min()?;
-            Some((object, worst))
-        })
-        .collect()
+    let mut wrong = Wrong::new();
+    for object in hub.objects.iter().chain(&hub.refused) {
+        // An error comes before a warning.
+        if let Some(worst) = worst.least(&object.place("")) {
+            wrong.entry(&object.name).or_default().push((object, worst));
+        }
+    }
+    wrong
 }
 
 /// Whether a reference to `name` finds nothing because of what is said of the object of that name, which is as bad.
-fn follows(finding: &Finding, name: &str, wrong: &[(&Object, Severity)]) -> bool {
+fn follows(finding: &Finding, name: &str, wrong: &Wrong<'_>) -> bool {
     let is_meant = |kind: &str| match finding.code {
         Code::GATEWAY_CLASS_NOT_FOUND => kind == "GatewayClass",
         Code::PLACEMENT_NOT_FOUND => kind.starts_with("Placement"),
         _ => finding.message.contains(&format!("{kind} ")),
     };
     NOT_THERE.contains(&finding.code)
-        && wrong.iter().any(|(object, severity)| {
-            object.name == name && *severity <= finding.severity && is_meant(&object.kind)
-        })
+        && wrong
+            .get(name)
+            .into_iter()
+            .flatten()
+            .any(|(object, severity)| *severity <= finding.severity && is_meant(&object.kind))
 }

@@ -17,6 +17,7 @@ use super::options::Options;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;
+use super::selecting::Selecting;
 use super::targets::Resolver;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
@@ -112,6 +113,7 @@ impl<'a> Attachments<'a> {
             topology: &mut self.topology,
             sources,
             grants,
+            selecting: Selecting::default(),
             findings,
         };
         for policy in self.policies.rows_mut() {
@@ -235,7 +237,16 @@ impl<'a> Attachments<'a> {
     #[must_use]
     pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {
         let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node)?;
-        if !placed.rejected.contains(&id) {
+        let rank = &self.policy(id).rank;
+        let rank_of = |other: &PolicyId| &self.policy(*other).rank;
+        // They are in role order: a thousand policies on a thousand targets cannot each look at all others.
+        let start = placed.rejected.partition_point(|other| rank_of(other) < rank);
+        let mut peers = placed.rejected.get(start..)?.iter();
+        let is_rejected = peers
+            .by_ref()
+            .take_while(|other| rank_of(other) == rank)
+            .any(|other| *other == id);
+        if !is_rejected {
             return None;
         }
         placed.accepted.first().map(|entry| entry.policy)

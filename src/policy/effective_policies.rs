@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::attachment::Attachments;
 use super::effective::PathEffective;
 use super::ids::KindId;
-use super::paths::on_gateway;
+use super::paths::{PathBudget, on_gateway};
 use crate::hub::Table;
 use crate::topology::{GatewayId, Node, Path};
 
@@ -24,24 +24,37 @@ pub(crate) struct EffectivePolicies {
 impl EffectivePolicies {
     /// Computes them for every Gateway of any class, in parallel.
     #[must_use]
-    pub(crate) fn new(attachments: &Attachments<'_>) -> Self {
-        Self::of(attachments, |_| true)
+    pub(crate) fn new(attachments: &Attachments<'_>, budget: &PathBudget) -> Self {
+        Self::of(attachments, budget, |_| true)
     }
 
     /// Computes them for the Gateways that `wanted` chooses.
-    pub(crate) fn of(attachments: &Attachments<'_>, wanted: impl Fn(GatewayId) -> bool + Sync) -> Self {
+    pub(crate) fn of(
+        attachments: &Attachments<'_>,
+        budget: &PathBudget,
+        wanted: impl Fn(GatewayId) -> bool + Sync,
+    ) -> Self {
         let gateways: Vec<GatewayId> = attachments.topology.gateways.ids().collect();
         let by_gateway = gateways
             .into_par_iter()
             .map(|gateway| {
                 let kinds = attachments.kinds.ids();
-                let on_gateway = |kind| on_gateway(attachments, kind, gateway);
+                let on_gateway = |kind| on_gateway(attachments, kind, gateway, budget);
                 wanted(gateway).then(|| Table::of(kinds.map(on_gateway).collect()))
             })
             .collect();
         Self {
             by_gateway: Table::of(by_gateway),
             kinds: attachments.kinds.ids().collect(),
+        }
+    }
+
+    /// Forgets every path, as not all were found.
+    pub(crate) fn clear(&mut self) {
+        for kinds in self.by_gateway.rows_mut().iter_mut().flatten() {
+            for paths in kinds.rows_mut() {
+                *paths = Vec::new();
+            }
         }
     }
 

@@ -280,49 +280,112 @@ impl<'a> Fates<'a> {
     }
 
     /// Adds that a policy is kept from clusters, as others took its place before anything was shipped.
-    pub(crate) fn keep_away(&mut self, locator: &str, mut kept: KeptAway<'a>) {
+    pub(crate) fn keep_away(&mut self, locator: &str, kept: KeptAway<'a>) {
         let everywhere = self.by_policy.entry(Arc::from(locator)).or_default();
         let before = std::mem::take(everywhere);
-        for fate in before.fates {
-            let touched = fate
-                .clusters
-                .iter()
-                .filter(|cluster| kept.contains_key(cluster.as_ref()));
-            let touched: Vec<Arc<str>> = touched.cloned().collect();
-            for cluster in &touched {
+        let mut groups = kept.groups;
+        for mut fate in before.fates {
+            let mut is_touched = false;
+            for group in &mut groups {
+                let touched = both(&group.clusters, &fate.clusters);
+                if touched.is_empty() {
+                    continue;
+                }
+                is_touched = true;
                 let mut there = fate.clone();
-                there.clusters = Arc::new(BTreeSet::from([Arc::clone(cluster)]));
-                there.lose(kept.remove(cluster.as_ref()).unwrap_or_default());
+                there.clusters = Arc::clone(&touched);
+                there.lose(&group.winners);
                 everywhere.add(there);
+                group.clusters = without(&group.clusters, &touched);
+                fate.clusters = without(&fate.clusters, &touched);
             }
-            let mut rest = fate;
-            if !touched.is_empty() {
-                Arc::make_mut(&mut rest.clusters).retain(|cluster| touched.binary_search(cluster).is_err());
-            }
-            if touched.is_empty() || !rest.clusters.is_empty() {
-                everywhere.add(rest);
+            if !is_touched || !fate.clusters.is_empty() {
+                everywhere.add(fate);
             }
         }
-        for (cluster, winners) in kept {
+        for group in groups.into_iter().filter(|group| !group.clusters.is_empty()) {
             let mut there = Fate {
-                clusters: Arc::new(BTreeSet::from([Arc::from(cluster)])),
+                clusters: group.clusters,
                 ..Fate::default()
             };
-            there.lose(winners);
+            there.lose(&group.winners);
             everywhere.add(there);
         }
     }
 }
 
-/// By cluster: whose took the place of a policy, whether that lives there, and by which rule.
-pub(crate) type KeptAway<'a> = BTreeMap<&'a str, Vec<(&'a Object, bool, Rule)>>;
+/// Names of clusters; a thousand policies share one list.
+pub(crate) type ClusterSet = Arc<BTreeSet<Arc<str>>>;
+
+fn both(one: &ClusterSet, other: &ClusterSet) -> ClusterSet {
+    if Arc::ptr_eq(one, other) || one == other {
+        return Arc::clone(other);
+    }
+    Arc::new(one.intersection(other).cloned().collect())
+}
+
+fn without(one: &ClusterSet, other: &ClusterSet) -> ClusterSet {
+    if Arc::ptr_eq(one, other) {
+        return ClusterSet::default();
+    }
+    Arc::new(one.difference(other).cloned().collect())
+}
+
+/// Whose took the place of a policy, whether that lives on the cluster, and by which rule.
+pub(crate) type TakenBy<'a> = (&'a Object, bool, Rule);
+
+/// The clusters that a policy is kept from, by who takes its place there.
+#[derive(Debug, Default)]
+pub(crate) struct KeptAway<'a> {
+    /// No cluster is in two.
+    groups: Vec<KeptFrom<'a>>,
+}
+
+#[derive(Debug)]
+struct KeptFrom<'a> {
+    clusters: ClusterSet,
+    winners: Vec<TakenBy<'a>>,
+}
+
+impl<'a> KeptAway<'a> {
+    /// Adds that somebody takes its place on these clusters.
+    pub(crate) fn add(&mut self, clusters: &ClusterSet, winner: TakenBy<'a>) {
+        let mut rest = Arc::clone(clusters);
+        let mut groups = Vec::with_capacity(self.groups.len().saturating_add(1));
+        for mut group in std::mem::take(&mut self.groups) {
+            let touched = both(&group.clusters, &rest);
+            if touched.is_empty() {
+                groups.push(group);
+                continue;
+            }
+            rest = without(&rest, &touched);
+            let untouched = without(&group.clusters, &touched);
+            if !untouched.is_empty() {
+                groups.push(KeptFrom {
+                    clusters: untouched,
+                    winners: group.winners.clone(),
+                });
+            }
+            group.clusters = touched;
+            group.winners.push(winner);
+            groups.push(group);
+        }
+        if !rest.is_empty() {
+            groups.push(KeptFrom {
+                clusters: rest,
+                winners: vec![winner],
+            });
+        }
+        self.groups = groups;
+    }
+}
 
 impl<'a> Fate<'a> {
-    fn lose(&mut self, winners: Vec<(&'a Object, bool, Rule)>) {
+    fn lose(&mut self, winners: &[TakenBy<'a>]) {
         self.kept_away.lost = true;
         for (winner, local, rule) in winners {
             let locator = Arc::from(winner.identity().locator());
-            self.kept_away.lost_to(&locator, winner, local, [rule]);
+            self.kept_away.lost_to(&locator, winner, *local, [*rule]);
         }
     }
 }

@@ -27,6 +27,7 @@ mod conformance;
 mod kinds;
 mod local_wins;
 mod reading;
+mod selecting;
 mod targets;
 
 mod attachment;
@@ -71,7 +72,7 @@ pub(crate) use conformance::report_nonconforming_kinds;
 pub(crate) use declared_target::{Declared, Target};
 pub(crate) use effective::{Effective, PathEffective};
 pub(crate) use effective_policies::EffectivePolicies;
-pub(crate) use fates::{Everywhere, Fates, KeptAway, Tally};
+pub(crate) use fates::{ClusterSet, Everywhere, Fates, KeptAway, Tally};
 pub(crate) use findings::{no_path, outcomes};
 pub(crate) use ids::{AuthoredId, KindId, PolicyId};
 pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};
@@ -82,6 +83,7 @@ pub(crate) use merge::merge;
 pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
+pub(crate) use paths::{MOST_PATHS, PathBudget};
 pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
@@ -20,18 +21,65 @@ use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Topology,
 };
 
+/// So many paths are evaluated in one run, over all clusters that are not alike. They are a product: ten Gateways of 64
+/// listeners with a hundred routes of 16 rules, which a file of 200 kilobytes holds, have a million.
+pub(crate) const MOST_PATHS: usize = 2_000_000;
+
+/// How many more paths may be found, by whichever thread finds them.
+#[derive(Debug)]
+pub(crate) struct PathBudget {
+    left: AtomicUsize,
+    is_exceeded: AtomicBool,
+}
+
+impl Default for PathBudget {
+    fn default() -> Self {
+        Self {
+            left: AtomicUsize::new(MOST_PATHS),
+            is_exceeded: AtomicBool::new(false),
+        }
+    }
+}
+
+impl PathBudget {
+    #[cfg(test)]
+    pub(crate) fn of(paths: usize) -> Self {
+        Self {
+            left: AtomicUsize::new(paths),
+            ..Self::default()
+        }
+    }
+
+    /// Whether there were more: then no result of this run is whole.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.is_exceeded.load(Ordering::Relaxed)
+    }
+
+    fn take(&self) -> bool {
+        let taken = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if taken.is_err() {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+        }
+        taken.is_ok()
+    }
+}
+
 /// The paths of one kind below one Gateway.
 #[must_use]
 pub(super) fn on_gateway(
     attachments: &Attachments<'_>,
     kind: KindId,
     gateway: GatewayId,
+    budget: &PathBudget,
 ) -> Vec<PathEffective> {
     let kind_of = attachments.kinds.get(kind);
     let mut walk = Walk {
         profile: &kind_of.profile,
         topology: &attachments.topology,
         attachments,
+        budget,
         kind,
         id: gateway,
         gateway: attachments.topology.gateways.get(gateway),
@@ -51,6 +99,7 @@ struct Walk<'l, 'a> {
     profile: &'l Profile,
     topology: &'l Topology<'a>,
     attachments: &'l Attachments<'a>,
+    budget: &'l PathBudget,
     kind: KindId,
     id: GatewayId,
     gateway: &'l GatewayNode<'a>,
@@ -115,6 +164,9 @@ impl<'l> Walk<'l, '_> {
         // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
         let split = self.every_level() || (inherited && listeners.values().any(named));
         for (listener, route) in self.routes(split) {
+            if self.budget.is_exceeded() {
+                return;
+            }
             let node = self.topology.routes.get(route);
             if !self.profile.concerns_route(&node.object.kind) {
                 continue;
@@ -260,7 +312,7 @@ impl<'l> Walk<'l, '_> {
             .iter()
             .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
             .collect();
-        if occupied.is_empty() {
+        if occupied.is_empty() || !self.budget.take() {
             return;
         }
         // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of

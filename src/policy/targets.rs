@@ -5,12 +5,15 @@
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
+use std::sync::Arc;
+
 use super::declared_target::{Declared, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
+use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
-use crate::hub::{Grants, Objects};
+use crate::hub::Grants;
 use crate::topology::{Located, Node, Sources, Topology};
 use apimachinery::{Identity, Selector};
 
@@ -22,6 +25,8 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) sources: Sources<'a>,
     /// ReferenceGrants.
     pub(super) grants: &'r Grants<'a>,
+    /// What selectors select, and how much of it there may be.
+    pub(super) selecting: Selecting<'a>,
     /// Collector.
     pub(super) findings: &'r mut Findings,
 }
@@ -55,9 +60,17 @@ impl<'a> Resolver<'_, 'a> {
                     if selected.is_empty() {
                         self.nothing_selected(policy, &target);
                     }
-                    for name in selected {
+                    match self.selecting.count(selected.len()) {
+                        Counted::Within => {}
+                        Counted::First => {
+                            self.too_many(policy, &target);
+                            continue;
+                        }
+                        Counted::Beyond => continue,
+                    }
+                    for name in selected.iter() {
                         let mut one = target.clone();
-                        one.name = name;
+                        (*name).clone_into(&mut one.name);
                         one.selector = None;
                         one.target = self.one(policy, profile, &one);
                         resolved.push(one);
@@ -73,19 +86,24 @@ impl<'a> Resolver<'_, 'a> {
         policy.targets = resolved;
     }
 
-    fn select(&self, policy: &Policy<'a>, target: &Declared, selector: &Selector) -> Vec<String> {
+    fn select(&mut self, policy: &Policy<'a>, target: &Declared, selector: &Selector) -> Arc<[&'a str]> {
         let own = policy.object.namespace_or_empty();
-        let chosen = |objects: &'a Objects| {
-            let all = objects.of_kind(&target.group, &target.kind);
-            let start = all.partition_point(|object| object.namespace_or_empty() < own);
-            all.iter()
-                .skip(start)
-                .take_while(|object| object.namespace_or_empty() == own)
-                .filter(|object| selector.matches(|key| object.label(key)))
-                .map(|object| object.name.clone())
-        };
-        let local = self.sources.local.into_iter().flat_map(chosen);
-        chosen(self.sources.objects).chain(local).collect()
+        self.selecting
+            .select(self.sources, (&target.group, &target.kind, own), selector)
+    }
+
+    fn too_many(&mut self, policy: &Policy<'a>, target: &Declared) {
+        self.findings.push(
+            Finding::new(
+                Code::POLICY_TOO_MANY_TARGETS,
+                policy.object.place(&target.pointer),
+                format!(
+                    "with this selector of {}, the selectors of all policies select more than {MOST_SELECTED} targets in all",
+                    policy.object.identity()
+                ),
+            )
+            .help("let each selector select fewer objects, or target what they have in common: the Gateway"),
+        );
     }
 
     fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared) {

@@ -224,9 +224,9 @@ impl<'e> Explainer<'e, '_> {
         let mut results: Vec<ExplainedPaths> = Vec::new();
         let mut texts: HashMap<String, usize> = HashMap::new();
         let mut known: HashMap<*const Effective, usize> = HashMap::new();
-        // What holds on which path, and where.
-        let mut paths: Vec<(usize, Vec<String>, OnPath)> = Vec::new();
-        let mut positions: HashMap<(usize, Vec<String>), usize> = HashMap::new();
+        // What holds on which path, and in which classes of clusters.
+        let mut paths: Vec<OnPath<'_>> = Vec::new();
+        let mut positions: HashMap<(usize, Arc<[String]>), usize> = HashMap::new();
         for (seen, kind, path) in found {
             let result = *known.entry(Arc::as_ptr(&path.effective)).or_insert_with(|| {
                 let result = self.result(*seen, *kind, &path.effective);
@@ -237,43 +237,65 @@ impl<'e> Explainer<'e, '_> {
                 })
             });
             let topology = &seen.attachments.topology;
-            let locators = topology.path_locators(&path.path);
-            let position = *positions.entry((result, locators.clone())).or_insert_with(|| {
-                let gateway = topology.gateways.get(path.path.gateway).known_as();
-                let on = OnPath {
-                    label: seen.attachments.path_label(*kind, &path.path),
-                    all: self.view.clusters_of(&gateway.key()).len(),
-                    clusters: Vec::new(),
-                };
-                paths.push((result, locators, on));
-                paths.len().saturating_sub(1)
-            });
-            if let Some((_, _, on)) = paths.get_mut(position) {
-                joined(&mut on.clusters, seen.clusters);
+            let locators: Arc<[String]> = topology.path_locators(&path.path).into();
+            let position = *positions
+                .entry((result, Arc::clone(&locators)))
+                .or_insert_with(|| {
+                    let gateway = topology.gateways.get(path.path.gateway).known_as();
+                    paths.push(OnPath {
+                        result,
+                        locators,
+                        label: seen.attachments.path_label(*kind, &path.path),
+                        all: self.view.clusters_of(&gateway.key()).len(),
+                        classes: Vec::new(),
+                    });
+                    paths.len().saturating_sub(1)
+                });
+            if let Some(on) = paths.get_mut(position)
+                && on
+                    .classes
+                    .last()
+                    .is_none_or(|last| !std::ptr::eq(*last, seen.clusters))
+            {
+                on.classes.push(seen.clusters);
             }
         }
-        let mut groups: Vec<(usize, Vec<String>, ExplainedPaths)> = Vec::new();
+        drop(positions);
+        let mut groups: Vec<ExplainedPaths> = Vec::new();
+        // Most paths are on the same classes of clusters, and of few of those are the clusters the same.
+        let mut by_classes: HashMap<(usize, Vec<*const String>), usize> = HashMap::new();
         let mut by_clusters: HashMap<(usize, Vec<String>), usize> = HashMap::new();
-        for (result, locators, on) in paths {
-            let Some(of) = results.get(result) else { continue };
-            let position = *by_clusters
-                .entry((result, on.clusters.clone()))
-                .or_insert_with(|| {
-                    let everywhere = self.view.cluster.is_some() || on.clusters.len() >= on.all;
-                    let group = ExplainedPaths {
-                        clusters: on.clusters.clone(),
-                        everywhere,
-                        ..of.clone()
-                    };
-                    groups.push((result, on.clusters.clone(), group));
-                    groups.len().saturating_sub(1)
-                });
-            if let Some((_, _, group)) = groups.get_mut(position) {
-                group.paths.push(locators);
+        for on in paths {
+            let Some(of) = results.get(on.result) else {
+                continue;
+            };
+            let classes = on.classes.iter().map(|clusters| clusters.as_ptr()).collect();
+            let position = match by_classes.get(&(on.result, classes)) {
+                Some(position) => *position,
+                None => {
+                    let clusters: BTreeSet<&String> = on.classes.iter().copied().flatten().collect();
+                    let clusters: Vec<String> = clusters.into_iter().cloned().collect();
+                    let position = *by_clusters
+                        .entry((on.result, clusters.clone()))
+                        .or_insert_with(|| {
+                            groups.push(ExplainedPaths {
+                                everywhere: self.view.cluster.is_some() || clusters.len() >= on.all,
+                                clusters,
+                                ..of.clone()
+                            });
+                            groups.len().saturating_sub(1)
+                        });
+                    let classes = on.classes.iter().map(|clusters| clusters.as_ptr()).collect();
+                    by_classes.insert((on.result, classes), position);
+                    position
+                }
+            };
+            if let Some(group) = groups.get_mut(position) {
+                group.paths.push(on.locators.to_vec());
                 group.labels.push(on.label);
             }
         }
-        groups.into_iter().map(|(_, _, group)| group).collect()
+        groups
     }
 
     /// A result, before it is known on which paths it holds.
@@ -362,11 +384,14 @@ impl<'e> Explainer<'e, '_> {
 }
 
 /// Where a result holds on one path.
-struct OnPath {
+struct OnPath<'s> {
+    result: usize,
+    locators: Arc<[String]>,
     label: String,
     /// How many clusters its Gateway has.
     all: usize,
-    clusters: Vec<String>,
+    /// Classes of clusters that are alike.
+    classes: Vec<&'s [String]>,
 }
 
 fn loss_of(seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {

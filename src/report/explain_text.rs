@@ -275,7 +275,7 @@ fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {
     text.blank();
     text.push(format_args!("{} > {}", entry.kind, path.join(" > ")));
     on_clusters(text, &entry.clusters, width);
-    match (&entry.rules, &entry.rule_sources) {
+    match (&entry.result.rules, &entry.result.rule_sources) {
         (Some(rules), Some(sources)) => {
             for (name, value) in rules {
                 let room = width.saturating_sub(4).saturating_sub(name.chars().count());
@@ -287,8 +287,9 @@ fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {
             }
         }
         _ => {
-            for (pointer, source) in &entry.sources {
+            for (pointer, source) in &entry.result.sources {
                 let value = entry
+                    .result
                     .spec
                     .as_ref()
                     .and_then(|spec| spec.pointer(pointer))

@@ -45,7 +45,7 @@ pub use explain::{
 pub use explain_text::{explanation_text, policies_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
+pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};

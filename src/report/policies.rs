@@ -4,7 +4,7 @@
 //! Flows in: a [`PolicyView`]. Flows out: values for serde.
 //! Must not know: text reports, files.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::pointer;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::policy_view::{PolicyView, Seen};
 use crate::diagnostic::API_VERSION;
 use crate::policy::{
-    AncestorStatus, Attachments, Condition, Everywhere, KindId, Leaf, MergeUnit, Outcome, PathEffective,
+    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome,
     PolicyId, Rule, StatusShape, Tally, accepted, ancestors, effect_of, flatten, nowhere,
 };
 use crate::topology::{GatewayId, Level, Node};
@@ -59,11 +59,27 @@ pub struct WithoutPaths {
 #[non_exhaustive]
 pub struct EffectiveEntry {
     /// The policy kind.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Its group: two products may use one kind's name.
-    pub group: String,
+    pub group: Arc<str>,
     /// Locators from the GatewayClass on.
-    pub path: Vec<String>,
+    pub path: Vec<Arc<str>>,
+    /// What holds, shared by all paths where the same does.
+    #[serde(flatten)]
+    pub result: Arc<EffectiveResult>,
+    /// The path ends at a listener because no route is known that hangs there: it holds for any that comes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub any_route: bool,
+    /// The clusters where this holds, sorted; none: all clusters of the Gateway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
+}
+
+/// What holds, wherever it does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EffectiveResult {
     /// Rule id to value; of kinds with named rules, and of kinds that add up (policy to settings).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<BTreeMap<String, Value>>,
@@ -77,20 +93,12 @@ pub struct EffectiveEntry {
     pub spec: Option<Value>,
     /// JSON pointer in `spec` to the policy that the value comes from.
     pub sources: BTreeMap<String, String>,
-    /// The path ends at a listener because no route is known that hangs there: it holds for any that comes.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub any_route: bool,
-    /// The clusters where this holds, sorted; none: all clusters of the Gateway.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub clusters: Vec<String>,
 }
 
-impl EffectiveEntry {
-    /// The entry of a path.
-    #[must_use]
-    pub(crate) fn new(attachments: &Attachments<'_>, kind: KindId, path: &PathEffective) -> Self {
+impl EffectiveResult {
+    /// What policies of one kind come to.
+    pub(crate) fn new(attachments: &Attachments<'_>, kind: KindId, effective: &Effective) -> Self {
         let profile = &attachments.kinds.get(kind).profile;
-        let effective = &path.effective;
         let author = |key: &str, leaf: &Leaf| {
             let author = attachments.author_of(key, leaf);
             attachments.authored(author).locator.to_string()
@@ -123,16 +131,11 @@ impl EffectiveEntry {
                 .collect()
         });
         Self {
-            kind: profile.kind.clone(),
-            group: profile.group.clone(),
-            path: attachments.topology.path_locators(&path.path),
             rules,
             rule_sources,
             source_policies: policies.into_iter().collect(),
             spec,
             sources,
-            any_route: attachments.leads_to_no_route(kind, &path.path),
-            clusters: Vec::new(),
         }
     }
 }
@@ -380,24 +383,66 @@ impl PolicyReport {
     }
 }
 
+/// Texts and results that many entries share.
+#[derive(Default)]
+struct Shared {
+    texts: HashSet<Arc<str>>,
+    /// By what they say.
+    results: HashMap<String, Arc<EffectiveResult>>,
+}
+
+impl Shared {
+    fn text(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = Arc::from(text);
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+
+    fn result(&mut self, result: EffectiveResult) -> Arc<EffectiveResult> {
+        let text = serde_json::to_string(&result).unwrap_or_default();
+        Arc::clone(self.results.entry(text).or_insert_with(|| Arc::new(result)))
+    }
+}
+
+/// What an entry says, but for its clusters.
+type Said = (Arc<str>, Arc<str>, Vec<Arc<str>>, *const EffectiveResult, bool);
+
 /// What holds on each path; what is the same on several clusters once. By kind, then Gateway, then the order of the
 /// topology.
 fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
     // Each with the classes of clusters where it holds, and how many clusters its Gateway has.
     let mut found: Vec<(EffectiveEntry, Vec<&[String]>, usize)> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut known: HashMap<Said, usize> = HashMap::new();
+    let mut shared = Shared::default();
     let is_one_class = view.spokes.len() == 1;
     for seen in view.seen() {
+        let attachments = seen.attachments;
+        let mut results: HashMap<(KindId, *const Effective), Arc<EffectiveResult>> = HashMap::new();
         for (kind, path) in seen.effective.iter() {
-            let entry = EffectiveEntry::new(seen.attachments, kind, path);
+            let result = results
+                .entry((kind, Arc::as_ptr(&path.effective)))
+                .or_insert_with(|| shared.result(EffectiveResult::new(attachments, kind, &path.effective)));
+            let result = Arc::clone(result);
+            let profile = &attachments.kinds.get(kind).profile;
+            let locators = attachments.topology.path_locators(&path.path);
+            let entry = EffectiveEntry {
+                kind: shared.text(&profile.kind),
+                group: shared.text(&profile.group),
+                path: locators.iter().map(|locator| shared.text(locator)).collect(),
+                result,
+                any_route: attachments.leads_to_no_route(kind, &path.path),
+                clusters: Vec::new(),
+            };
             let position = if is_one_class {
                 found.len()
             } else {
-                let text = serde_json::to_string(&entry).unwrap_or_default();
-                *known.entry(text).or_insert(found.len())
+                *known.entry(entry.said()).or_insert(found.len())
             };
             if position == found.len() {
-                let gateway = seen.attachments.topology.gateways.get(path.path.gateway);
+                let gateway = attachments.topology.gateways.get(path.path.gateway);
                 let all = view.clusters_of(&gateway.known_as().key()).len();
                 found.push((entry, Vec::new(), all));
             }
@@ -417,13 +462,25 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
     let mut entries: Vec<EffectiveEntry> = entries.collect();
     let order = |entry: &EffectiveEntry| {
         (
-            entry.group.clone(),
-            entry.kind.clone(),
+            Arc::clone(&entry.group),
+            Arc::clone(&entry.kind),
             entry.path.get(1).cloned(),
         )
     };
     entries.sort_by_cached_key(order);
     entries
+}
+
+impl EffectiveEntry {
+    fn said(&self) -> Said {
+        (
+            Arc::clone(&self.kind),
+            Arc::clone(&self.group),
+            self.path.clone(),
+            Arc::as_ptr(&self.result),
+            self.any_route,
+        )
+    }
 }
 
 /// The policies of the hub, or those that go to the cluster that is looked at; and what lives there.

@@ -7,13 +7,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::diagnostic::{DocumentId, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
 use crate::placing::Clusters;
 use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
 use crate::sync::{SyncedKinds, SyncedRoutes};
 use crate::topology::Node;
 use apimachinery::{ApiVersion, Identity};
+
+/// So many paths, and settings that hold on one, are listed: more is nothing that anybody reads.
+const MOST_LISTED: usize = 200_000;
 
 /// Everything that can be said about the policies of an input.
 #[derive(Debug)]
@@ -79,6 +82,28 @@ impl PolicyView<'_> {
         self.seen().map(|seen| seen.effective.len()).sum()
     }
 
+    /// Why not everything that holds on every path is listed, if that would be too much.
+    #[must_use]
+    pub fn too_much_to_list(&self) -> Option<Finding> {
+        let all = self.seen().flat_map(|seen| seen.effective.iter());
+        let lines = all.map(|(_, path)| path.effective.content.len().saturating_add(1));
+        too_much(lines.fold(0, usize::saturating_add))
+    }
+
+    /// The same of what an explanation lists: of a policy every path that it makes a difference to, of another object those
+    /// through it.
+    #[must_use]
+    pub fn too_much_to_explain(&self, identity: &Identity) -> Option<Finding> {
+        if self.is_policy(identity) {
+            return self.too_much_to_list();
+        }
+        let through = self.seen().flat_map(|seen| {
+            let nodes = seen.attachments.topology.find(identity).into_iter();
+            nodes.map(move |node| seen.effective.through(seen.attachments, node).len())
+        });
+        too_much(through.fold(0, usize::saturating_add))
+    }
+
     /// Whether a policy of the hub, or of a cluster that was evaluated, has this identity.
     #[must_use]
     pub fn is_policy(&self, identity: &Identity) -> bool {
@@ -121,6 +146,17 @@ impl PolicyView<'_> {
         let known = self.clusters.get(gateway);
         known.map(AsRef::as_ref).unwrap_or_default()
     }
+}
+
+fn too_much(lines: usize) -> Option<Finding> {
+    (lines > MOST_LISTED).then(|| {
+        let message = format!(
+            "what holds on every path would be {lines} paths and settings; at most {MOST_LISTED} are listed"
+        );
+        Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+            .note("a path leads from a Gateway through a listener and a route to a rule or a backend")
+            .help("ask about one route (`spokewright explain httproute/NAMESPACE/NAME`), or about one cluster (`--cluster NAME`)")
+    })
 }
 
 impl Seen<'_> {

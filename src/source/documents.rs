@@ -1,9 +1,11 @@
 //! Reading files and splitting them into documents, in parallel, with the same result in any order.
 //!
-//! Owns: reading and decoding files, their limits of size, pointers of Git LFS, and the findings about all of it.
+//! Owns: reading and decoding files, their limits of size, what the aliases of all of them may expand to, pointers of Git
+//! LFS, and the findings about all of it.
 //! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
 //! Must not know: which files are input, what a document means.
 
+use std::borrow::Cow;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +19,7 @@ use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
 use super::walk::{Discovered, Found, Room};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
 use crate::progress::{Progress, Stage};
 
 /// One document that is not empty.
@@ -86,22 +88,22 @@ pub(super) fn load_tree(
         }
     }
     let mut inputs: Vec<Input<'_>> = read
-        .iter()
-        .map(|(file, bytes)| input(file, Some(bytes)))
+        .into_iter()
+        .map(|(file, bytes)| input(file, Some(bytes.into())))
         .collect();
     inputs.extend(stdin.map(stdin_input));
     read_inputs(inputs, progress, sources, findings)
 }
 
 /// Room, path in reports, path to open and to show, and the bytes where they are known already.
-type Input<'a> = (Room, &'a str, &'a Path, Option<&'a [u8]>);
+type Input<'a> = (Room, &'a str, &'a Path, Option<Cow<'a, [u8]>>);
 
-fn input<'a>(file: &'a Discovered, bytes: Option<&'a [u8]>) -> Input<'a> {
+fn input<'a>(file: &'a Discovered, bytes: Option<Cow<'a, [u8]>>) -> Input<'a> {
     (file.room.clone(), &file.relative, &file.path, bytes)
 }
 
 fn stdin_input(bytes: &[u8]) -> Input<'_> {
-    (Room::Hub, STDIN, Path::new(STDIN), Some(bytes))
+    (Room::Hub, STDIN, Path::new(STDIN), Some(bytes.into()))
 }
 
 fn read_inputs(
@@ -113,7 +115,7 @@ fn read_inputs(
     let steps = progress.count(Stage::Reading, inputs.len());
     let limits = kube_yaml::Limits::default();
     let first = sources.files().len();
-    let read: Vec<(SourceFile, Vec<Document>, Vec<Finding>)> = inputs
+    let read: Vec<FileRead> = inputs
         .into_par_iter()
         .enumerate()
         .map(|(index, (room, relative, path, bytes))| {
@@ -121,7 +123,7 @@ fn read_inputs(
             let shown = show(path);
             let json = path.extension().is_some_and(|extension| extension == "json");
             let text = match bytes {
-                Some(bytes) => decode_at_most(bytes, &shown, &limits),
+                Some(bytes) => decode_at_most(&bytes, &shown, &limits),
                 None => read_file(path, &shown, &limits),
             };
             let (text, unread) = match text {
@@ -137,7 +139,12 @@ fn read_inputs(
             };
             let read = match unread {
                 None => read_documents(id, text, &limits),
-                Some(finding) => (text.without_documents(), Vec::new(), vec![finding]),
+                Some(finding) => FileRead {
+                    file: text.without_documents(),
+                    documents: Vec::new(),
+                    with_aliases: Vec::new(),
+                    findings: vec![finding],
+                },
             };
             steps.advance(1);
             read
@@ -145,12 +152,102 @@ fn read_inputs(
         .collect();
     drop(steps);
     let mut documents = Vec::new();
-    for (file, more, wrong) in read {
-        sources.push(file);
-        documents.extend(more);
-        findings.extend(wrong);
+    let mut aliases = AliasBudget::default();
+    for mut read in read {
+        for id in std::mem::take(&mut read.with_aliases) {
+            if !aliases.read(id, &mut read, &limits) {
+                sources.note_unread(id.source);
+            }
+        }
+        read.documents.sort_by_key(|document| document.id);
+        sources.push(read.file);
+        documents.append(&mut read.documents);
+        findings.extend(read.findings);
     }
+    findings.extend(aliases.finding());
     documents
+}
+
+/// One file, and what it holds.
+struct FileRead {
+    file: SourceFile,
+    documents: Vec<Document>,
+    /// Documents whose aliases expand to more than is everybody's: they are not read yet.
+    with_aliases: Vec<DocumentId>,
+    findings: Vec<Finding>,
+}
+
+/// What aliases may expand to in every document: one value for so many bytes of its text.
+const BYTES_FOR_A_VALUE: usize = 8;
+/// What the aliases of a run may expand to beyond that (README.md#limits). A value takes up to a quarter of a
+/// kilobyte.
+const MOST_FROM_ALIASES: usize = 500_000;
+
+/// What all aliases of a run may expand to. The documents that need it are read one after the other, in their order: which
+/// of them is one too many must not depend on threads.
+#[derive(Default)]
+struct AliasBudget {
+    spent: usize,
+    /// The first document that was too much, and how many more were not read then.
+    beyond: Option<(Finding, usize)>,
+}
+
+impl AliasBudget {
+    /// Reads a document of a file; whether it could afford to.
+    fn read(&mut self, id: DocumentId, read: &mut FileRead, limits: &kube_yaml::Limits) -> bool {
+        if let Some((_, more)) = &mut self.beyond {
+            *more = more.saturating_add(1);
+            return false;
+        }
+        let index = usize::try_from(id.index).unwrap_or(usize::MAX);
+        let Some(range) = read.file.documents.get(index).copied() else {
+            return true;
+        };
+        let text = Arc::clone(&read.file.text);
+        let chunk = kube_yaml::Chunk {
+            text: text.get(range.start..range.end).unwrap_or_default(),
+            offset: range.start,
+            line: range.line,
+            syntax: range.syntax,
+        };
+        let free = chunk.text.len() / BYTES_FOR_A_VALUE;
+        let left = MOST_FROM_ALIASES.saturating_sub(self.spent).saturating_add(free);
+        let bounded = kube_yaml::Limits {
+            alias_nodes: left.min(limits.alias_nodes),
+            ..limits.clone()
+        };
+        let (value, copied) = kube_yaml::read_counting(&chunk, &bounded);
+        self.spent = self.spent.saturating_add(copied.saturating_sub(free));
+        match value {
+            Err(error) if copied > bounded.alias_nodes => {
+                let error = error.shifted(range.start);
+                let place = Place::Text {
+                    source: id.source,
+                    start: error.range.start,
+                    end: error.range.end,
+                };
+                let message =
+                    format!("with this alias, aliases expand to more than {MOST_FROM_ALIASES} values in all");
+                let finding = Finding::new(Code::YAML_LIMIT, place, message)
+                    .help("write the values out, or use fewer aliases inside of anchors");
+                self.beyond = Some((finding, 0));
+            }
+            value => read.take(id, &chunk, value, &Secrecy::new(&text)),
+        }
+        self.beyond.is_none()
+    }
+
+    fn finding(self) -> Option<Finding> {
+        let (finding, more) = self.beyond?;
+        Some(match more {
+            0 => finding,
+            more => finding.note(format!(
+                "{} with as many aliases for their size {} not read",
+                counted(more, "more document"),
+                if more == 1 { "was" } else { "were" }
+            )),
+        })
+    }
 }
 
 /// Reads one file as a single text, without looking for documents: the configuration. `None`, and a finding,
@@ -318,58 +415,78 @@ fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
     }
 }
 
-fn read_documents(
-    id: SourceId,
-    input: Text,
-    limits: &kube_yaml::Limits,
-) -> (SourceFile, Vec<Document>, Vec<Finding>) {
-    let mut ranges = Vec::new();
-    let mut documents = Vec::new();
-    let mut findings = Vec::new();
-    let secrecy = Secrecy::new(&input.text);
-    let split = if input.json && input.text.trim_start().starts_with('[') {
+fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
+    let text = Arc::clone(&input.text);
+    let json = input.json;
+    let mut read = FileRead {
+        file: input.without_documents(),
+        documents: Vec::new(),
+        with_aliases: Vec::new(),
+        findings: Vec::new(),
+    };
+    let secrecy = Secrecy::new(&text);
+    let split = if json && text.trim_start().starts_with('[') {
         // An array is no object, but a value: `hub` says what it makes of one.
         Ok(vec![kube_yaml::Chunk {
-            text: &input.text,
+            text: &text,
             offset: 0,
             line: 1,
             syntax: kube_yaml::Syntax::Json,
         }])
-    } else if input.json {
-        kube_yaml::split_json(&input.text)
+    } else if json {
+        kube_yaml::split_json(&text)
     } else {
-        kube_yaml::split(&input.text)
+        kube_yaml::split(&text)
     };
     match split {
         Ok(chunks) => {
             for chunk in &chunks {
-                let index = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
+                let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };
-                ranges.push(DocumentRange::of(chunk));
-                match kube_yaml::read(chunk, limits) {
-                    Ok(Value::Null) => {}
-                    Ok(value) => documents.push(Document {
-                        id: document,
-                        room: input.room.clone(),
-                        value,
-                    }),
-                    Err(error) => {
-                        let covered = secrecy.covers_document(chunk.text);
-                        findings.push(syntax(id, error.shifted(chunk.offset), covered));
-                    }
+                read.file.documents.push(DocumentRange::of(chunk));
+                let bounded = kube_yaml::Limits {
+                    alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
+                    ..limits.clone()
+                };
+                let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
+                if value.is_err() && copied > bounded.alias_nodes {
+                    read.with_aliases.push(document);
+                } else {
+                    read.take(document, chunk, value, &secrecy);
                 }
             }
         }
         Err(error) => {
             let covered = secrecy.covers(error.range.start);
-            findings.push(syntax(id, error, covered));
+            read.findings.push(syntax(id, error, covered));
         }
     }
-    let file = SourceFile {
-        documents: ranges,
-        ..input.without_documents()
-    };
-    (file, documents, findings)
+    read
+}
+
+impl FileRead {
+    /// Takes what became of a document.
+    fn take(
+        &mut self,
+        id: DocumentId,
+        chunk: &kube_yaml::Chunk<'_>,
+        value: Result<Value, kube_yaml::Error>,
+        secrecy: &Secrecy,
+    ) {
+        match value {
+            Ok(Value::Null) => {}
+            Ok(value) => self.documents.push(Document {
+                id,
+                room: self.file.room.clone(),
+                value,
+            }),
+            Err(error) => {
+                let covered = secrecy.covers_document(chunk.text);
+                self.findings
+                    .push(syntax(id.source, error.shifted(chunk.offset), covered));
+            }
+        }
+    }
 }
 
 /// A reader's complaint as a finding; one about what may be a Secret quotes nothing.

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use gix::config::Source;
-use gix::objs::tree::EntryKind;
 use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
+use super::objects::{ALLOCATION, Entry, Objects, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, key};
 use crate::diagnostic::{nearest, shell_name, shell_word};
 
@@ -163,24 +163,24 @@ impl GitError {
     }
 }
 
+/// Linux takes no longer path (`PATH_MAX`).
+const LONGEST_PATH: usize = 4096;
+
 /// At most so many objects with the same first digits are named.
 const MOST_CANDIDATES: usize = 5;
 
 /// The files of one revision.
 pub struct GitTree {
-    repository: Repository,
+    objects: Objects,
     root: PathBuf,
     revision: String,
     tree: ObjectId,
-    /// Directories that were read, by path.
-    listed: RefCell<HashMap<String, Rc<Vec<Item>>>>,
+    /// Trees that were read: one that stands at many paths is held once.
+    listed: RefCell<HashMap<ObjectId, Rc<Vec<Entry>>>>,
 }
 
-struct Item {
-    name: String,
-    entry: TreeEntry,
-    id: ObjectId,
-}
+/// A tree, and its entries.
+type Listed = (ObjectId, Rc<Vec<Entry>>);
 
 /// Whether a revision is told by way of another, as `HEAD~1`: no server knows such a name.
 fn is_relative(revision: &str) -> bool {
@@ -205,7 +205,7 @@ impl GitTree {
         let Opened { repository, root } = open(path)?;
         let tree = tree_of(&repository, revision)?;
         Ok(Self {
-            repository,
+            objects: Objects::new(repository),
             root,
             revision: revision.to_owned(),
             tree,
@@ -219,61 +219,40 @@ impl GitTree {
         &self.revision
     }
 
-    fn items(&self, directory: &str) -> Result<Rc<Vec<Item>>, TreeError> {
-        if let Some(known) = self.listed.borrow().get(directory) {
+    /// The tree at a directory, with its entries; `None` where there is no directory.
+    fn directory(&self, directory: &str) -> Result<Option<Listed>, TreeError> {
+        let mut id = self.tree;
+        let mut entries = self.entries(id)?;
+        for name in directory.split('/').filter(|name| !name.is_empty()) {
+            match named(&entries, name) {
+                Some(entry) if entry.entry == TreeEntry::Directory => id = entry.id,
+                _ => return Ok(None),
+            }
+            entries = self.entries(id)?;
+        }
+        Ok(Some((id, entries)))
+    }
+
+    fn entries(&self, id: ObjectId) -> Result<Rc<Vec<Entry>>, TreeError> {
+        if let Some(known) = self.listed.borrow().get(&id) {
             return Ok(Rc::clone(known));
         }
-        let id = if directory.is_empty() {
-            Some(self.tree)
-        } else {
-            let (parent, name) = directory.rsplit_once('/').unwrap_or(("", directory));
-            self.items(parent)?
-                .iter()
-                .find(|item| item.name == name && item.entry == TreeEntry::Directory)
-                .map(|item| item.id)
-        };
-        let items = match id {
-            Some(id) => self.read_directory(id)?,
-            None => Vec::new(),
-        };
-        let items = Rc::new(items);
-        self.listed
-            .borrow_mut()
-            .insert(directory.to_owned(), Rc::clone(&items));
-        Ok(items)
+        let entries = Rc::new(self.objects.tree(id)?);
+        self.listed.borrow_mut().insert(id, Rc::clone(&entries));
+        Ok(entries)
     }
 
-    fn read_directory(&self, id: ObjectId) -> Result<Vec<Item>, TreeError> {
-        let tree = self.repository.find_tree(id).map_err(|error| missing(&error))?;
-        let mut items = Vec::new();
-        for entry in tree.iter() {
-            let entry = entry.map_err(|error| missing(&error))?;
-            // A name that is not UTF-8 cannot be typed, and is no manifest's.
-            let Ok(name) = std::str::from_utf8(entry.filename()) else {
-                continue;
-            };
-            items.push(Item {
-                name: name.to_owned(),
-                entry: match entry.mode().kind() {
-                    EntryKind::Tree => TreeEntry::Directory,
-                    EntryKind::Blob | EntryKind::BlobExecutable => TreeEntry::File,
-                    EntryKind::Link => TreeEntry::Link,
-                    EntryKind::Commit => TreeEntry::Submodule,
-                },
-                id: entry.object_id(),
-            });
-        }
-        items.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(items)
-    }
-
-    fn item<T>(&self, path: &Path, take: impl FnOnce(&Item) -> T) -> Result<Option<T>, TreeError> {
+    fn item(&self, path: &Path) -> Result<Option<(TreeEntry, ObjectId)>, TreeError> {
         let Some(path) = key(path) else { return Ok(None) };
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let items = self.items(parent)?;
-        let found = items.binary_search_by(|item| item.name.as_str().cmp(name)).ok();
-        Ok(found.and_then(|position| items.get(position)).map(take))
+        let directory = self.directory(parent)?;
+        Ok(directory.and_then(|(_, entries)| named(&entries, name).map(|entry| (entry.entry, entry.id))))
     }
+}
+
+fn named<'e>(entries: &'e [Entry], name: &str) -> Option<&'e Entry> {
+    let position = entries.binary_search_by(|entry| entry.name.as_str().cmp(name));
+    entries.get(position.ok()?)
 }
 
 impl FileTree for GitTree {
@@ -293,10 +272,21 @@ impl FileTree for GitTree {
         let Some(directory) = key(directory) else {
             return Ok(Vec::new());
         };
-        let items = self.items(&directory)?;
-        Ok(items
+        let Some((id, entries)) = self.directory(&directory)? else {
+            return Ok(Vec::new());
+        };
+        if directory.len() > LONGEST_PATH {
+            return Err(TreeError {
+                reason: format!("its path has more than {LONGEST_PATH} bytes"),
+                help: "name a smaller input: no work tree can hold such a path".to_owned(),
+            });
+        }
+        if self.objects.count_directory(id, entries.len())? {
+            return Ok(Vec::new());
+        }
+        Ok(entries
             .iter()
-            .map(|item| (OsString::from(&item.name), item.entry))
+            .map(|entry| (OsString::from(&entry.name), entry.entry))
             .collect())
     }
 
@@ -304,16 +294,15 @@ impl FileTree for GitTree {
         if path.as_os_str().is_empty() {
             return Ok(Some(TreeEntry::Directory));
         }
-        self.item(path, |item| item.entry)
+        Ok(self.item(path)?.map(|(entry, _)| entry))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        let id = self.item(path, |item| item.id)?.ok_or_else(|| TreeError {
+        let (entry, id) = self.item(path)?.ok_or_else(|| TreeError {
             reason: "there is no such file in this revision".to_owned(),
             help: "name a file that is there".to_owned(),
         })?;
-        let mut blob = self.repository.find_blob(id).map_err(|error| missing(&error))?;
-        Ok(blob.take_data())
+        self.objects.file(id, entry)
     }
 }
 
@@ -354,29 +343,6 @@ fn ambiguous(revision: &str, error: &gix::Error) -> Option<GitError> {
     })
 }
 
-/// An object that a complete clone would have.
-pub(super) fn missing(error: &dyn std::error::Error) -> TreeError {
-    TreeError {
-        reason: whole(error),
-        help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
-            .to_owned(),
-    }
-}
-
-/// An error with all that caused it: the first words alone say little.
-pub(super) fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        let words = deeper.to_string();
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        cause = deeper.source();
-    }
-    text
-}
-
 /// A repository, and the root of its work tree.
 pub(super) struct Opened {
     pub(super) repository: Repository,
@@ -393,6 +359,7 @@ pub(super) struct Opened {
 /// - An object is what its name says: no `refs/replace`, no grafts (gix reads none), no alternates elsewhere.
 /// - Of the configuration only what says how objects and refs are stored is read: no section passes the filter but
 ///   our own. The format of the repository, `extensions` and `core.bare` are asked for before it.
+/// - What is unpacked has a limit: [`Objects`].
 /// - Nothing comes from the environment, `GIT_DIR` included.
 pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
     let shown = || path.display().to_string();
@@ -410,7 +377,10 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
         // Whose files they are is no question where nothing of them is run or obeyed: containers own none of theirs.
         .with(gix::sec::Trust::Full)
         .filter_config_section(|section| section.source == Source::Api)
-        .config_overrides(["core.useReplaceRefs=false"]);
+        .config_overrides([
+            "core.useReplaceRefs=false".to_owned(),
+            format!("gitoxide.objects.allocLimit={ALLOCATION}"),
+        ]);
     let mut repository = gix::ThreadSafeRepository::open_opts(directory.join(DOT_GIT), options)
         .map_err(|error| unopened(whole(&error)))?
         .to_thread_local();

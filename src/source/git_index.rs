@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
-use gix::objs::tree::EntryKind;
-use gix::{ObjectId, Repository};
 
-use super::git::{GitError, Opened, missing, open, whole};
+use super::git::{GitError, Opened, open};
+use super::objects::{Entry, Objects, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::diagnostic::shell_path;
 
@@ -55,7 +55,7 @@ const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk"
 
 /// The files of the index.
 pub struct IndexTree {
-    repository: Repository,
+    objects: Objects,
     root: PathBuf,
     /// By directory, then by name.
     directories: BTreeMap<String, BTreeMap<String, Item>>,
@@ -81,7 +81,7 @@ impl IndexTree {
         // Git stands at the root of the work tree when it looks for a relative one.
         let file = index_file.map_or_else(|| repository.index_path(), |file| root.join(file));
         let mut tree = Self {
-            repository,
+            objects: Objects::new(repository),
             root,
             directories: BTreeMap::new(),
             conflicts: BTreeSet::new(),
@@ -97,7 +97,7 @@ impl IndexTree {
     }
 
     fn take_all(&mut self, file: &Path) -> Result<(), String> {
-        let kind = self.repository.object_hash();
+        let kind = self.objects.repository().object_hash();
         let options = gix::index::decode::Options::default();
         // `index.skipHash` writes no checksum, which needs no option to be read.
         let index = gix::index::File::at(file, kind, false, options).map_err(|error| whole(error.error()))?;
@@ -139,27 +139,17 @@ impl IndexTree {
     fn take_directory(&mut self, path: &str, id: ObjectId) -> Result<(), String> {
         let mut pending = vec![(path.to_owned(), id)];
         while let Some((directory, id)) = pending.pop() {
-            let tree = self.repository.find_tree(id).map_err(|error| whole(&error))?;
-            let mut found = Vec::new();
-            for entry in tree.iter() {
-                let entry = entry.map_err(|error| whole(&error))?;
-                let Ok(name) = std::str::from_utf8(entry.filename()) else {
-                    continue;
-                };
-                found.push((join(&directory, name), entry.mode().kind(), entry.object_id()));
-            }
-            drop(tree);
-            for (path, kind, id) in found {
-                let entry = match kind {
-                    EntryKind::Tree => {
-                        pending.push((path, id));
-                        continue;
-                    }
-                    EntryKind::Blob | EntryKind::BlobExecutable => TreeEntry::File,
-                    EntryKind::Link => TreeEntry::Link,
-                    EntryKind::Commit => TreeEntry::Submodule,
-                };
-                self.put(&path, Item { entry, id });
+            let entries = self.objects.tree(id).map_err(|error| error.reason)?;
+            let counted = self.objects.count_directory(id, entries.len());
+            counted.map_err(|error| error.reason)?;
+            for found in entries {
+                let path = join(&directory, &found.name);
+                if found.entry == TreeEntry::Directory {
+                    pending.push((path, found.id));
+                } else {
+                    let Entry { entry, id, .. } = found;
+                    self.put(&path, Item { entry, id });
+                }
             }
         }
         Ok(())
@@ -253,11 +243,7 @@ impl FileTree for IndexTree {
                 reason: "there is no such file in Git's index".to_owned(),
                 help: format!("add it: `git add {}`", shell_path(&path.display().to_string())),
             })?;
-        let mut blob = self
-            .repository
-            .find_blob(item.id)
-            .map_err(|error| missing(&error))?;
-        Ok(blob.take_data())
+        self.objects.file(item.id, item.entry)
     }
 }
 

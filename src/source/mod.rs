@@ -14,6 +14,9 @@ mod git;
 #[cfg(feature = "git")]
 mod git_index;
 mod ignored;
+mod lookups;
+#[cfg(feature = "git")]
+mod objects;
 mod paths;
 mod texts;
 mod tree;

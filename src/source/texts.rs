@@ -4,9 +4,11 @@
 //! inside a text that a field holds. Flows in: texts from `documents`; places to look up. Flows out: [`Span`]s. Must
 //! not know: what a document means.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Room;
+use super::lookups::{Found, Lookups};
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
@@ -54,12 +56,25 @@ impl DocumentRange {
 pub struct Sources {
     files: Vec<SourceFile>,
     charts: Vec<String>,
+    /// Files of which a part was not read.
+    unread: BTreeSet<SourceId>,
+    lookups: Lookups,
 }
 
 impl Sources {
     /// Adds a file; its number is how many there were.
     pub(super) fn push(&mut self, file: SourceFile) {
         self.files.push(file);
+    }
+
+    /// Notes that nobody knows what a part of a file holds.
+    pub(super) fn note_unread(&mut self, source: SourceId) {
+        self.unread.insert(source);
+    }
+
+    /// Whether nobody knows what a part of a file holds.
+    pub(crate) fn is_unread(&self, source: SourceId) -> bool {
+        self.unread.contains(&source)
     }
 
     /// The same texts, with `prefix` before every path that is shown to people: `HEAD:` says which version of a
@@ -73,7 +88,14 @@ impl Sources {
         Self {
             files: self.files.iter().map(rename).collect(),
             charts: self.charts.clone(),
+            unread: self.unread.clone(),
+            lookups: Lookups::default(),
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lookups(&self) -> &Lookups {
+        &self.lookups
     }
 
     /// Adds directories that are Helm charts.
@@ -112,8 +134,8 @@ impl Sources {
         Some((file, range, file.text.get(range.start..range.end)?))
     }
 
-    /// The file, the byte range, and a byte at or before it whose line is known.
-    fn range(&self, place: &Place) -> Option<(&SourceFile, usize, usize, Known)> {
+    /// The file with its number, the byte range, and a byte at or before it whose line is known.
+    fn range(&self, place: &Place) -> Option<(SourceId, &SourceFile, usize, usize, Known)> {
         match place {
             Place::Field {
                 document,
@@ -124,7 +146,7 @@ impl Sources {
                 let inside = match pointer.as_str() {
                     // Whole documents are asked for by the thousand: no need to parse them again.
                     "" => None,
-                    pointer => locate_field(text, range, pointer, *part),
+                    pointer => self.locate_field(*document, text, range, pointer, *part),
                 };
                 let (start, end) = inside.unwrap_or_else(|| first_line(text));
                 let known = Known {
@@ -132,6 +154,7 @@ impl Sources {
                     line: range.line,
                 };
                 Some((
+                    document.source,
                     file,
                     range.start.saturating_add(start),
                     range.start.saturating_add(end),
@@ -145,14 +168,16 @@ impl Sources {
                 part,
             } => {
                 let (file, range, text) = self.text(*document)?;
-                let (start, end) = locate_embedded(text, range, pointer, inner, *part)
-                    .or_else(|| locate_field(text, range, pointer, Part::Value))
+                let (start, end) = self
+                    .locate_embedded(*document, text, range, pointer, inner, *part)
+                    .or_else(|| self.locate_field(*document, text, range, pointer, Part::Value))
                     .unwrap_or_else(|| first_line(text));
                 let known = Known {
                     byte: range.start,
                     line: range.line,
                 };
                 Some((
+                    document.source,
                     file,
                     range.start.saturating_add(start),
                     range.start.saturating_add(end),
@@ -160,34 +185,75 @@ impl Sources {
                 ))
             }
             Place::Text { source, start, end } => {
-                Some((self.file(*source)?, *start, *end, Known { byte: 0, line: 1 }))
+                let known = Known { byte: 0, line: 1 };
+                Some((*source, self.file(*source)?, *start, *end, known))
             }
             Place::Path(_) | Place::Run => None,
         }
     }
 
+    /// The field or its nearest parent: the document is read again, this time with positions.
+    fn locate_field(
+        &self,
+        document: DocumentId,
+        text: &str,
+        range: DocumentRange,
+        pointer: &str,
+        part: Part,
+    ) -> Option<(usize, usize)> {
+        let found = self
+            .lookups
+            .found(document, None, text.len(), || read_again(text, range));
+        let nearest = found.positions.as_ref()?.nearest(pointer);
+        // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
+        let missing = nearest.pointer != pointer;
+        let found = match nearest.key {
+            Some(key) if missing || part == Part::Key => key,
+            _ if missing && nearest.pointer.is_empty() => return None,
+            _ => nearest.value,
+        };
+        Some((found.start, found.end))
+    }
+
+    /// A field of the text inside a literal block (`|`), or its nearest parent. `None` for text in quotes, where escapes
+    /// hide the places.
+    fn locate_embedded(
+        &self,
+        document: DocumentId,
+        text: &str,
+        range: DocumentRange,
+        pointer: &str,
+        inner: &str,
+        part: Part,
+    ) -> Option<(usize, usize)> {
+        let (start, end) = self.locate_field(document, text, range, pointer, Part::Value)?;
+        let found = self
+            .lookups
+            .found(document, Some(pointer), end.saturating_sub(start), || {
+                read_embedded(text, start, end)
+            });
+        let nearest = found.positions.as_ref()?.nearest(inner);
+        let missing = nearest.pointer != inner;
+        let place = nearest
+            .key
+            .filter(|_| missing || part == Part::Key)
+            .unwrap_or(nearest.value);
+        let outer = |offset: usize| {
+            let after = found.embedded.partition_point(|(inside, _)| *inside <= offset);
+            let line = found.embedded.get(after.checked_sub(1)?)?;
+            Some(line.1.saturating_add(offset.saturating_sub(line.0)))
+        };
+        Some((outer(place.start)?, outer(place.end)?))
+    }
+
     fn resolve<'a>(&'a self, place: &Place, path: impl Fn(&'a SourceFile) -> &'a str) -> Option<Span<'a>> {
-        let (file, start, end, known) = self.range(place)?;
+        let (source, file, start, end, known) = self.range(place)?;
         let text: &str = &file.text;
         let start = floor_char_boundary(text, start);
         let end = floor_char_boundary(text, end).max(start);
-        let lines = text
-            .get(known.byte..start)
-            .unwrap_or_default()
-            .bytes()
-            .filter(|byte| *byte == b'\n')
-            .count();
-        let line_start = text
-            .get(..start)
-            .unwrap_or_default()
-            .rfind('\n')
-            .map_or(0, |newline| newline.saturating_add(1));
-        let column = text
-            .get(line_start..start)
-            .unwrap_or_default()
-            .chars()
-            .count()
-            .saturating_add(1);
+        let index = self.lookups.lines(source, text);
+        let lines = index.before(start).saturating_sub(index.before(known.byte));
+        let column = index.column(text, start);
         Some(Span {
             path: path(file),
             text,
@@ -223,36 +289,38 @@ impl Locate for RootRelative<'_> {
     }
 }
 
-/// Reads the document again, this time with positions, and finds the field or its nearest parent.
-fn locate_field(text: &str, range: DocumentRange, pointer: &str, part: Part) -> Option<(usize, usize)> {
+fn read_again(text: &str, range: DocumentRange) -> Found {
     let chunk = kube_yaml::Chunk {
         text,
         offset: range.start,
         line: range.line,
         syntax: range.syntax,
     };
-    let (_, positions) = kube_yaml::read_located(&chunk, &kube_yaml::Limits::default()).ok()?;
-    let nearest = positions.nearest(pointer);
-    // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
-    let missing = nearest.pointer != pointer;
-    let found = match nearest.key {
-        Some(key) if missing || part == Part::Key => key,
-        _ if missing && nearest.pointer.is_empty() => return None,
-        _ => nearest.value,
-    };
-    Some((found.start, found.end))
+    Found {
+        positions: kube_yaml::read_located(&chunk, &kube_yaml::Limits::default())
+            .ok()
+            .map(|(_, positions)| positions),
+        embedded: Vec::new(),
+    }
 }
 
-/// Finds a field of the text inside a literal block (`|`): its lines stand in the file as they are, indented.
-/// `None` for text in quotes, where escapes hide the places.
-fn locate_embedded(
-    text: &str,
-    range: DocumentRange,
-    pointer: &str,
-    inner: &str,
-    part: Part,
-) -> Option<(usize, usize)> {
-    let (start, end) = locate_field(text, range, pointer, Part::Value)?;
+/// Reads the text that a literal block holds: its lines stand in the file as they are, indented.
+fn read_embedded(text: &str, start: usize, end: usize) -> Found {
+    let Some((embedded, lines)) = literal_block(text, start, end) else {
+        return Found {
+            positions: None,
+            embedded: Vec::new(),
+        };
+    };
+    let read = kube_yaml::read_document_located(&embedded, &kube_yaml::Limits::default());
+    Found {
+        positions: read.ok().map(|(_, positions)| positions),
+        embedded: lines,
+    }
+}
+
+/// The text of a literal block and, for each of its lines, where it starts there and in the document.
+fn literal_block(text: &str, start: usize, end: usize) -> Option<(String, Vec<(usize, usize)>)> {
     let block = text.get(start..end)?;
     let (header, body) = block.split_once('\n')?;
     if !header.starts_with('|') {
@@ -263,7 +331,6 @@ fn locate_embedded(
         .find(|line| !line.trim().is_empty())
         .map(|line| line.len() - line.trim_start().len())?;
     let mut embedded = String::with_capacity(body.len());
-    // For each line of the embedded text: where it starts there, and in the document.
     let mut lines = Vec::new();
     let mut at = start.saturating_add(header.len()).saturating_add(1);
     for line in body.split_inclusive('\n') {
@@ -278,18 +345,7 @@ fn locate_embedded(
     if !embedded.ends_with('\n') {
         embedded.push('\n');
     }
-    let (_, positions) = kube_yaml::read_document_located(&embedded, &kube_yaml::Limits::default()).ok()?;
-    let nearest = positions.nearest(inner);
-    let missing = nearest.pointer != inner;
-    let found = nearest
-        .key
-        .filter(|_| missing || part == Part::Key)
-        .unwrap_or(nearest.value);
-    let outer = |offset: usize| {
-        let line = lines.iter().rev().find(|(inside, _)| *inside <= offset)?;
-        Some(line.1.saturating_add(offset.saturating_sub(line.0)))
-    };
-    Some((outer(found.start)?, outer(found.end)?))
+    Some((embedded, lines))
 }
 
 /// The first line with content: what is shown when a document has no better place.

@@ -5,7 +5,7 @@
 //! Must not know: what the rules forward to. Matches that merely overlap are no conflict: the more specific one wins, as
 //! meant. Several backends of one rule share its requests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ pub(crate) fn report_shadowed(
     let topology = &attachments.topology;
     let mut asking: BTreeMap<RouteId, Asking<'_>> = BTreeMap::new();
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
+    let mut names = Names::default();
     for gateway in topology.gateways.rows() {
         let object = gateway.object;
         if ours.find(object.namespace_or_empty(), &object.name).is_none() {
@@ -44,28 +45,31 @@ pub(crate) fn report_shadowed(
             }
         }
         for (listener, routes) in on {
-            let name = format!(
+            let name = names.number(format!(
                 "`{}` of {}",
                 topology.listeners.get(listener).name,
                 object.identity()
-            );
+            ));
             for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
                 let shadow = shadows
                     .entry((loser.rule(), winner.rule()))
                     .or_insert_with(|| Shadow {
                         loser: loser.at,
                         winner: winner.at,
-                        listeners: Vec::new(),
+                        listeners: BTreeSet::new(),
                     });
-                if !shadow.listeners.contains(&name) {
-                    shadow.listeners.push(name.clone());
-                }
+                shadow.listeners.insert(name);
             }
         }
     }
     for ((loser, winner), shadow) in &shadows {
         if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
-            findings.push(finding((of_loser, *loser), (of_winner, *winner), shadow));
+            let listeners = names.of(&shadow.listeners);
+            findings.push(finding(
+                (of_loser, *loser),
+                (of_winner, *winner),
+                (shadow, listeners),
+            ));
         }
     }
 }
@@ -93,7 +97,33 @@ struct Shadow {
     /// Positions of the first two matches that are equal.
     loser: usize,
     winner: usize,
-    listeners: Vec<String>,
+    /// By number, in the order in which they were met.
+    listeners: BTreeSet<usize>,
+}
+
+/// Names of listeners, each once: a rule may be shadowed on a thousand of them, and so may a thousand rules.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<String, usize>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, name: String) -> usize {
+        if let Some(known) = self.numbers.get(&name) {
+            return *known;
+        }
+        let number = self.names.len();
+        self.names.push(name.clone());
+        self.numbers.insert(name, number);
+        number
+    }
+
+    /// The first of them, and how many more there are.
+    fn of(&self, numbers: &BTreeSet<usize>) -> String {
+        let names = numbers.iter().filter_map(|number| self.names.get(*number));
+        first_items(names, MOST_LISTENERS)
+    }
 }
 
 /// What a route asks for.
@@ -230,7 +260,7 @@ fn form(kind: &str, one: Option<&Field<'_>>) -> Value {
 fn finding(
     (loser, losing): (&Asking<'_>, Rule),
     (winner, winning): (&Asking<'_>, Rule),
-    shadow: &Shadow,
+    (shadow, listeners): (&Shadow, String),
 ) -> Finding {
     let place = |asking: &Asking<'_>, at: usize| {
         let pointer = asking.matches.get(at).map_or("/spec", |asked| &asked.pointer);
@@ -255,7 +285,6 @@ fn finding(
         );
         (message, format!("{} wins because it {because}", names.1))
     };
-    let listeners = first_items(&shadow.listeners, MOST_LISTENERS);
     Finding::new(Code::ROUTE_SHADOWED, place(loser, shadow.loser), message)
         .label("gets no request")
         .related(place(winner, shadow.winner), "this one wins")

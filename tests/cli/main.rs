@@ -7,6 +7,7 @@ mod bombs_cel;
 mod broken_rules;
 mod catalog;
 mod codes;
+mod costs;
 mod deterministic;
 mod diff;
 mod diff_effective;

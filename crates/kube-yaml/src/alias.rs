@@ -80,8 +80,8 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         self.steps = self.steps.saturating_add(1 + anchored.steps);
         self.alias_steps = self.alias_steps.saturating_add(anchored.steps);
         self.weight = self.weight.saturating_add(anchored.weight);
-        self.expanded = self.expanded.saturating_add(anchored.weight);
-        if self.expanded > self.limits.alias_nodes {
+        self.copied = self.copied.saturating_add(anchored.weight);
+        if self.copied > self.limits.alias_nodes {
             return Err(self.too_many_aliases(range));
         }
         if self.key_is_next() {

@@ -20,7 +20,7 @@ use super::limits::Limits;
 use super::position::Record;
 use super::resolve::{is_merge, resolve};
 
-/// The value of one document.
+/// The value of one document; `copied` becomes what its aliases cost ([`Limits::alias_nodes`]), also when it fails.
 ///
 /// # Errors
 /// All that [`ErrorKind`](crate::ErrorKind) names beyond the encoding and the stream.
@@ -28,15 +28,22 @@ pub(super) fn compose<'t, R: Record>(
     events: &mut impl Events<'t>,
     text: &'t str,
     limits: &Limits,
+    copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     let mut composer = Composer::<R>::new(text, limits);
+    let taken = take_all(&mut composer, events);
+    *copied = composer.copied;
+    taken?;
+    composer.finish()
+}
+
+fn take_all<'t, R: Record>(composer: &mut Composer<'t, '_, R>, events: &mut impl Events<'t>) -> Outcome<()> {
     loop {
         match events.next()? {
-            Event::DocumentEnd => break,
+            Event::DocumentEnd => return Ok(()),
             event => composer.take(event)?,
         }
     }
-    composer.finish()
 }
 
 impl<'t, R: Record> Composer<'t, '_, R> {
@@ -150,8 +157,8 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         let height = frame.height + 1;
         if let Some(opened) = frame.anchor {
             let weight = self.weight - opened.weight;
-            self.stored = self.stored.saturating_add(weight);
-            if self.stored > self.limits.alias_nodes {
+            self.copied = self.copied.saturating_add(weight);
+            if self.copied > self.limits.alias_nodes {
                 return Err(self.too_many_aliases(range));
             }
             if let Some(anchored) = self.anchors.get_mut(opened.anchor) {

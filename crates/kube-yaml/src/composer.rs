@@ -85,8 +85,7 @@ pub(super) struct Composer<'t, 'l, R: Record> {
     pub(super) alias_steps: u64,
     pub(super) weight: usize,
     /// The weight of everything that was copied, for an alias or to have it ready for one.
-    pub(super) expanded: usize,
-    pub(super) stored: usize,
+    pub(super) copied: usize,
 }
 
 impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
@@ -103,8 +102,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             steps: 1,
             alias_steps: 0,
             weight: 0,
-            expanded: 0,
-            stored: 0,
+            copied: 0,
         }
     }
 

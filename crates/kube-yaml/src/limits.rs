@@ -10,7 +10,8 @@ pub struct Limits {
     pub depth: usize,
     /// The bytes of one document.
     pub document_bytes: usize,
-    /// The values that all aliases together may expand to; each 64 bytes of a text count as one more.
+    /// The values that all aliases together may expand to, with those that are kept for an alias to come; each 64 bytes
+    /// of a text count as one more.
     pub alias_nodes: usize,
 }
 
@@ -18,13 +19,15 @@ impl Limits {
     /// No depth beyond this is allowed, whatever [`Limits::depth`] says: values are dropped and cloned by
     /// recursion.
     pub const GREATEST_DEPTH: usize = 1000;
+    /// [`Limits::document_bytes`] unless somebody says otherwise.
+    pub const DEFAULT_DOCUMENT_BYTES: usize = 64 << 20;
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             depth: 256,
-            document_bytes: 64 << 20,
+            document_bytes: Self::DEFAULT_DOCUMENT_BYTES,
             alias_nodes: 1_000_000,
         }
     }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of the text, small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,12 +37,14 @@ pub(super) struct Spot {
     inside: Inside,
 }
 
+/// An alias shares what is inside the value that it names.
 #[derive(Clone, Debug, Default)]
 enum Inside {
     #[default]
     Nothing,
-    Entries(Vec<Spot>),
-    Fields(BTreeMap<String, Spot>),
+    Entries(Arc<[Spot]>),
+    /// By name.
+    Fields(Arc<[(Box<str>, Spot)]>),
 }
 
 /// Where the keys and values of one document stand: byte ranges of the text that was read, by JSON pointer
@@ -118,11 +121,16 @@ impl Spot {
                     .and_then(|index: usize| entries.get(index))
             }
             Inside::Fields(fields) if part.contains('~') => {
-                fields.get(&part.replace("~1", "/").replace("~0", "~"))
+                named(fields, &part.replace("~1", "/").replace("~0", "~"))
             }
-            Inside::Fields(fields) => fields.get(part),
+            Inside::Fields(fields) => named(fields, part),
         }
     }
+}
+
+fn named<'f>(fields: &'f [(Box<str>, Spot)], name: &str) -> Option<&'f Spot> {
+    let at = fields.binary_search_by(|(there, _)| (**there).cmp(name)).ok()?;
+    fields.get(at).map(|(_, spot)| spot)
 }
 
 /// The reference tokens of a pointer, still escaped.
@@ -198,14 +206,19 @@ impl Record for Located {
         Spot {
             key: None,
             value: Place::new(range),
-            inside: Inside::Entries(entries),
+            inside: Inside::Entries(entries.into()),
         }
     }
     fn mapping(fields: BTreeMap<String, Spot>, range: &Range<usize>) -> Spot {
         Spot {
             key: None,
             value: Place::new(range),
-            inside: Inside::Fields(fields),
+            inside: Inside::Fields(
+                fields
+                    .into_iter()
+                    .map(|(name, spot)| (name.into_boxed_str(), spot))
+                    .collect(),
+            ),
         }
     }
     fn push(entries: &mut Vec<Spot>, mut entry: Spot) {
@@ -221,14 +234,14 @@ impl Record for Located {
     }
     fn into_entries(node: Spot) -> Vec<Spot> {
         if let Inside::Entries(entries) = node.inside {
-            entries
+            entries.to_vec()
         } else {
             Vec::new()
         }
     }
     fn merge(fields: &mut BTreeMap<String, Spot>, from: Spot) {
-        if let Inside::Fields(mut more) = from.inside {
-            fields.append(&mut more);
+        if let Inside::Fields(more) = from.inside {
+            fields.extend(more.iter().map(|(name, spot)| (name.to_string(), spot.clone())));
         }
     }
 }

@@ -22,11 +22,19 @@ use super::split::{Chunk, Syntax, split};
 /// See [`ErrorKind`]; ranges count the bytes of the chunk's text ([`Error::shifted`] makes them count those of
 /// the file).
 pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
+    read_counting(chunk, limits).0
+}
+
+/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails: who reads many documents
+/// can give all of them one budget.
+pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error>, usize) {
+    let mut copied = 0;
     let settle = |error: Box<Error>| error.settled(chunk.text);
-    read_chunk::<Unlocated>(chunk, limits)
+    let value = read_chunk::<Unlocated>(chunk, limits, &mut copied)
         .map(|(value, ())| value)
-        .map_err(|error| explain(error, || read_chunk::<Located>(chunk, limits).err()))
-        .map_err(settle)
+        .map_err(|error| explain(error, || read_chunk::<Located>(chunk, limits, &mut 0).err()))
+        .map_err(settle);
+    (value, copied)
 }
 
 /// The same as [`read`], and where everything stands in the chunk's text.
@@ -34,7 +42,7 @@ pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// The same as [`read`].
 pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_chunk::<Located>(chunk, limits)
+    read_chunk::<Located>(chunk, limits, &mut 0)
         .map(|(value, root)| (value, Positions::new(root)))
         .map_err(|error| error.settled(chunk.text))
 }
@@ -46,9 +54,9 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
 /// # Errors
 /// The same as [`read`].
 pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
-    read_yaml::<Unlocated>(text, false, limits)
+    read_yaml::<Unlocated>(text, false, limits, &mut 0)
         .map(|(value, ())| value)
-        .map_err(|error| explain(error, || read_yaml::<Located>(text, false, limits).err()))
+        .map_err(|error| explain(error, || read_yaml::<Located>(text, false, limits, &mut 0).err()))
         .map_err(|error| error.settled(text))
 }
 
@@ -57,7 +65,7 @@ pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// The same as [`read`].
 pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_yaml::<Located>(text, false, limits)
+    read_yaml::<Located>(text, false, limits, &mut 0)
         .map(|(value, root)| (value, Positions::new(root)))
         .map_err(|error| error.settled(text))
 }
@@ -86,9 +94,13 @@ fn explain(error: Box<Error>, read_again: impl FnOnce() -> Option<Box<Error>>) -
     }
 }
 
-fn read_chunk<R: Record>(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, R::Node)> {
+fn read_chunk<R: Record>(
+    chunk: &Chunk<'_>,
+    limits: &Limits,
+    copied: &mut usize,
+) -> Outcome<(Value, R::Node)> {
     match chunk.syntax {
-        Syntax::Json => read_json::<R>(chunk.text, limits),
+        Syntax::Json => read_json::<R>(chunk.text, limits, copied),
         // The splitter adds the newline that a file's last line may lack.
         Syntax::Yaml if !chunk.text.ends_with('\n') => {
             check_size(chunk.text, limits)?;
@@ -100,21 +112,27 @@ fn read_chunk<R: Record>(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, 
                     document_bytes: usize::MAX,
                     ..limits.clone()
                 },
+                copied,
             )
         }
-        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits),
+        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits, copied),
     }
 }
 
-fn read_yaml<R: Record>(text: &str, joined_lines: bool, limits: &Limits) -> Outcome<(Value, R::Node)> {
+fn read_yaml<R: Record>(
+    text: &str,
+    joined_lines: bool,
+    limits: &Limits,
+    copied: &mut usize,
+) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
     let scanner = Scanner::new(text, joined_lines)?;
-    compose::<R>(&mut Parser::new(scanner), text, limits)
+    compose::<R>(&mut Parser::new(scanner), text, limits, copied)
 }
 
-fn read_json<R: Record>(text: &str, limits: &Limits) -> Outcome<(Value, R::Node)> {
+fn read_json<R: Record>(text: &str, limits: &Limits, copied: &mut usize) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
-    compose::<R>(&mut JsonParser::new(text), text, limits)
+    compose::<R>(&mut JsonParser::new(text), text, limits, copied)
 }
 
 fn check_size(text: &str, limits: &Limits) -> Outcome<()> {

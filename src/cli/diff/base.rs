@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spokewright::diagnostic::{Code, Findings, Place, Severity, Warnings, counted, shell_word};
+use spokewright::diagnostic::{Code, Finding, Findings, Place, Severity, Warnings, counted, shell_word};
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, Before, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
@@ -73,8 +73,17 @@ impl Evaluated {
         let analysis = Analysis::new(&loaded, &mut findings);
         let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
         // What the policies alone would report is for `check`.
-        let view = analysis.policies(&spokes, &mut Findings::new());
-        let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
+        let mut of_policies = Findings::new();
+        let view = analysis.policies(&spokes, &mut of_policies);
+        let is_limit = |finding: &Finding| finding.code == Code::POLICY_TOO_MANY_PATHS;
+        findings.extend(of_policies.into_iter().filter(is_limit));
+        let effective = match view.too_much_to_list() {
+            Some(too_much) => {
+                findings.push(too_much);
+                EffectiveSettings::default()
+            }
+            None => EffectiveSettings::new(&view, |cluster| loaded.admits(cluster)),
+        };
         loaded.finish(&mut findings);
         Self {
             loaded,

@@ -362,8 +362,16 @@ fn reach_counts_what_a_policy_affects_and_deleting_it_brings_back_what_it_displa
     assert_eq!(changed.len(), 4, "two rules of r1 on two listeners");
     for (before, after) in changed {
         assert_eq!(before.path, after.path);
-        let limits =
-            |entry: &EffectiveEntry| entry.rules.as_ref().unwrap().keys().cloned().collect::<Vec<_>>();
+        let limits = |entry: &EffectiveEntry| {
+            entry
+                .result
+                .rules
+                .as_ref()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             (limits(before), limits(after)),
             (vec!["m".to_owned()], vec!["l".to_owned()])
@@ -459,7 +467,7 @@ fn on_a_listener_without_routes_a_path_ends_for_any_that_comes() {
     };
     assert!(held.any_route);
     assert_eq!(
-        held.path.last().unwrap(),
+        &**held.path.last().unwrap(),
         "gateway.gateway.networking.k8s.io:infra/gw#http",
         "what will hold for any route that comes"
     );

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::super::fates::Fate;
 use super::super::testing::{SMALL, Seen, hub, limit};
-use super::super::{Fates, Outcome, Rule, Tally};
+use super::super::{ClusterSet, Fates, KeptAway, Outcome, Rule, Tally};
 use crate::hub::Hub;
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
@@ -116,8 +117,11 @@ fn what_is_kept_from_a_cluster_is_overridden_there_and_nowhere_else() {
     let mut fates = Fates::default();
     add(&mut fates, &alone, &["c1", "c2", "c3"]);
     // c4 receives nothing else of it.
-    let away = ["c2", "c4"].map(|cluster| (cluster, vec![(winner, true, Rule::SpokeLocal)]));
-    fates.keep_away(G, away.into_iter().collect());
+    let mut away = KeptAway::default();
+    for cluster in ["c2", "c4"] {
+        away.add(&clusters(&[cluster]), (winner, true, Rule::SpokeLocal));
+    }
+    fates.keep_away(G, away);
     let everywhere = fates.of(G).unwrap();
     assert_eq!(
         *everywhere.clusters(),
@@ -148,11 +152,49 @@ fn what_is_kept_from_all_clusters_has_a_fate_all_the_same() {
     let winner = winner.attachments.policies.rows()[0].object;
     let mut fates = Fates::default();
     assert!(fates.of("ratelimitpolicy.kuadrant.io:infra/a").is_none());
-    let away = [("c1", vec![(winner, false, Rule::LaterChallenger)])];
-    fates.keep_away("ratelimitpolicy.kuadrant.io:infra/a", away.into_iter().collect());
+    let mut away = KeptAway::default();
+    away.add(&clusters(&["c1"]), (winner, false, Rule::LaterChallenger));
+    fates.keep_away("ratelimitpolicy.kuadrant.io:infra/a", away);
     let everywhere = fates.of("ratelimitpolicy.kuadrant.io:infra/a").unwrap();
     let (outcome, tally) = everywhere.common().unwrap();
     assert_eq!(outcome, Outcome::Overridden);
     assert_eq!(tally.by.keys().map(AsRef::as_ref).collect::<Vec<_>>(), [G]);
     assert!(everywhere.exceptions().is_empty());
+}
+
+fn clusters(names: &[&str]) -> ClusterSet {
+    Arc::new(names.iter().map(|name| Arc::from(*name)).collect())
+}
+
+#[test]
+fn a_policy_that_is_kept_from_a_thousand_clusters_has_one_fate_on_them() {
+    let winner = with("");
+    let winner = Seen::hub(&winner);
+    let winner = winner.attachments.policies.rows()[0].object;
+    let names: Vec<String> = (0..1000).map(|number| format!("c{number}")).collect();
+    let all = clusters(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut fates = Fates::default();
+    for policy in ["a", "b"] {
+        let mut away = KeptAway::default();
+        away.add(&all, (winner, false, Rule::LaterChallenger));
+        // The one that lives on two of them comes on top.
+        if policy == "b" {
+            away.add(&clusters(&["c1", "c7", "x"]), (winner, true, Rule::SpokeLocal));
+        }
+        fates.keep_away(policy, away);
+    }
+    let of = |policy: &str| -> Vec<(usize, Vec<usize>)> {
+        let fates = &fates.of(policy).unwrap().fates;
+        let rules = |fate: &Fate<'_>| fate.total().by.values().map(|by| by.rules.len()).collect();
+        fates
+            .iter()
+            .map(|fate| (fate.clusters.len(), rules(fate)))
+            .collect()
+    };
+    assert_eq!(of("a"), [(1000, vec![1])]);
+    assert_eq!(of("b"), [(998, vec![1]), (2, vec![2]), (1, vec![1])]);
+    assert!(
+        Arc::ptr_eq(&fates.of("a").unwrap().fates[0].clusters, &all),
+        "shared by all policies of whom this is said"
+    );
 }

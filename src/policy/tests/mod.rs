@@ -1,6 +1,7 @@
 //! Tests of policy attachment as a whole.
 
 mod attaching;
+mod costs;
 mod fates;
 mod gep_713;
 mod merging;

@@ -10,7 +10,7 @@ use super::super::{Options, Profiles};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
 use crate::policy::SameTarget;
-use crate::report::EffectiveEntry;
+use crate::report::EffectiveResult;
 use crate::sync::{SyncedSpec, resolve};
 use crate::topology::GatewayId;
 
@@ -153,7 +153,7 @@ proptest! {
         let hub = hub_of(&drafts, &order);
         let seen = Seen::hub(&hub);
         for (kind, path) in seen.effective.iter() {
-            let entry = EffectiveEntry::new(&seen.attachments, kind, path);
+            let entry = EffectiveResult::new(&seen.attachments, kind, &path.effective);
             for leaf in path.effective.content.values().filter(|leaf| !leaf.at.is_empty()) {
                 let source = seen.attachments.policy(leaf.policy).object;
                 prop_assert_eq!(source.value.pointer(&leaf.source_pointer()), Some(&*leaf.value));

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "git")]
 mod every_tree;
+mod lookups;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -112,7 +112,7 @@ impl Received<'_> {
         let mut views = Vec::new();
         for spoke in &spokes {
             let attachments = self.evaluated(spoke);
-            let effective = EffectivePolicies::new(&attachments);
+            let effective = EffectivePolicies::new(&attachments, &crate::policy::PathBudget::default());
             fates.add(&spoke.clusters, &attachments, &effective, |_| true);
             views.push(SpokeView {
                 clusters: &spoke.clusters,
@@ -130,12 +130,20 @@ impl Received<'_> {
             on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
             let locator = self.attachments.locator(withheld.policy);
             let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
-            let kept = on.into_iter().map(|cluster| (cluster, vec![winner]));
-            fates.keep_away(&locator, kept.collect());
+            let mut kept = crate::policy::KeptAway::default();
+            kept.add(
+                &std::sync::Arc::new(on.into_iter().map(Into::into).collect()),
+                winner,
+            );
+            fates.keep_away(&locator, kept);
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
-            hub_effective: EffectivePolicies::of(self.attachments, |_| false),
+            hub_effective: EffectivePolicies::of(
+                self.attachments,
+                &crate::policy::PathBudget::default(),
+                |_| false,
+            ),
             spokes: views,
             fates,
             clusters: self.clusters,
@@ -162,7 +170,7 @@ fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
             .filter_map(|locator| locator.rsplit(['/', ':']).next());
         names.skip(1).eq(path.iter().copied())
     });
-    found?.spec.clone()
+    found?.result.spec.clone()
 }
 
 /// `status/reason: message` of the last condition of a RateLimitPolicy.

@@ -682,7 +682,7 @@ fn a_cluster_may_have_gateways_and_routes_of_the_same_names_as_the_hub() {
     let limits: Vec<Value> = there
         .effective
         .iter()
-        .map(|entry| entry.rules.as_ref().unwrap()["l"]["rates"][0]["limit"].clone())
+        .map(|entry| entry.result.rules.as_ref().unwrap()["l"]["rates"][0]["limit"].clone())
         .collect();
     let of = |wanted: u8| limits.iter().filter(|limit| **limit == json!(wanted)).count();
     assert_eq!(

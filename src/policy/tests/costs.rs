@@ -1,0 +1,69 @@
+//! What policies hold grows with what is said, not with what is multiplied.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::super::testing::{Seen, hub, limit, small_with_params};
+use super::super::{EffectivePolicies, PathBudget};
+
+/// The small hub with more routes on its two listeners, and a policy on the Gateway.
+fn with_routes(routes: usize) -> String {
+    let mut text = small_with_params()
+        + &limit(
+            "p",
+            "kind: Gateway, name: gw",
+            "limits: {l: {rates: [{limit: 5, window: 1s}]}}",
+        );
+    for route in 0..routes {
+        let _ = write!(
+            text,
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: more-{route}, namespace: infra}}\n\
+             spec: {{parentRefs: [{{name: gw}}], rules: [{{}}, {{}}]}}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn what_holds_on_many_paths_is_held_once() {
+    let mut sizes = Vec::new();
+    for routes in [1, 50] {
+        let hub = hub(&with_routes(routes), &[]);
+        let report = Seen::hub(&hub).report();
+        assert!(report.effective.len() > routes * 4);
+        let results: BTreeSet<_> = report
+            .effective
+            .iter()
+            .map(|entry| Arc::as_ptr(&entry.result))
+            .collect();
+        let texts: BTreeSet<_> = report
+            .effective
+            .iter()
+            .flat_map(|entry| &entry.path)
+            .map(|locator| Arc::as_ptr(locator).cast::<u8>())
+            .collect();
+        sizes.push((results.len(), texts.len()));
+    }
+    assert_eq!(sizes[0].0, sizes[1].0, "the same holds on all of them");
+    // A route and its two rules are three names.
+    assert_eq!(sizes[1].1 - sizes[0].1, 49 * 3);
+}
+
+#[test]
+fn a_run_evaluates_no_more_paths_than_its_budget() {
+    let hub = hub(&with_routes(20), &[]);
+    let attachments = Seen::hub(&hub).attachments;
+    let whole = PathBudget::default();
+    let all = EffectivePolicies::new(&attachments, &whole).len();
+    assert!(all > 80 && !whole.is_exceeded());
+    let exact = PathBudget::of(all);
+    assert_eq!(EffectivePolicies::new(&attachments, &exact).len(), all);
+    assert!(!exact.is_exceeded());
+    let less = PathBudget::of(all - 1);
+    let mut some = EffectivePolicies::new(&attachments, &less);
+    assert!(less.is_exceeded());
+    assert!(some.len() < all);
+    some.clear();
+    assert_eq!(some.len(), 0);
+}

@@ -1,0 +1,156 @@
+//! Where things stand in the texts, found out once a document and once a file, however many findings ask.
+//!
+//! Owns: the places of keys and values of the documents that were asked about, and the lines of their files, as long as
+//! they are small enough to be kept. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know: findings.
+//!
+//! Nothing is found out before the first finding asks. A thousand findings in one document would else read it a
+//! thousand times: a file of half a megabyte took minutes.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::diagnostic::{DocumentId, SourceId};
+
+/// Texts of so many bytes are kept in mind at once; a larger one by itself.
+pub(super) const MOST_BYTES: usize = 8 << 20;
+
+/// What was found out so far.
+#[derive(Debug, Default)]
+pub(super) struct Lookups {
+    kept: Mutex<Kept>,
+}
+
+/// Whoever has a copy of the texts finds out anew: a copy may have other names.
+impl Clone for Lookups {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// By document and, for a text inside one of its fields, the pointer of that field.
+    documents: HashMap<(DocumentId, Option<String>), Arc<Found>>,
+    lines: HashMap<SourceId, Arc<Lines>>,
+    bytes: usize,
+    /// How often something had to be found out.
+    made: usize,
+}
+
+impl Kept {
+    fn make_room(&mut self, bytes: usize) {
+        self.made = self.made.saturating_add(1);
+        if self.bytes.saturating_add(bytes) > MOST_BYTES {
+            self.documents.clear();
+            self.lines.clear();
+            self.bytes = 0;
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// What is known of a document, or of a text inside one.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Nothing where the text cannot be read.
+    pub(super) positions: Option<kube_yaml::Positions>,
+    /// For each line of a text inside a field: where it starts there, and in the document. Empty for a document.
+    pub(super) embedded: Vec<(usize, usize)>,
+}
+
+impl Lookups {
+    /// What is known of a document of `bytes` bytes, or of the text inside the field `inside`; `find` reads it.
+    pub(super) fn found(
+        &self,
+        document: DocumentId,
+        inside: Option<&str>,
+        bytes: usize,
+        find: impl FnOnce() -> Found,
+    ) -> Arc<Found> {
+        let key = (document, inside.map(str::to_owned));
+        if let Some(found) = self.kept().documents.get(&key) {
+            return Arc::clone(found);
+        }
+        let found = Arc::new(find());
+        let mut kept = self.kept();
+        kept.make_room(bytes);
+        kept.documents.insert(key, Arc::clone(&found));
+        found
+    }
+
+    /// The lines of a file.
+    pub(super) fn lines(&self, source: SourceId, text: &str) -> Arc<Lines> {
+        let mut kept = self.kept();
+        if !kept.lines.contains_key(&source) {
+            kept.make_room(text.len());
+        }
+        match kept.lines.entry(source) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(unknown) => Arc::clone(unknown.insert(Arc::new(Lines::of(text)))),
+        }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub(super) fn made(&self) -> usize {
+        self.kept().made
+    }
+}
+
+/// Where the lines of a text begin, and how many characters stand before some of its bytes: a line may be as long as the
+/// file.
+#[derive(Debug)]
+pub(super) struct Lines {
+    newlines: Vec<usize>,
+    /// The characters before each [`BLOCK`] of bytes.
+    characters: Vec<usize>,
+}
+
+const BLOCK: usize = 1024;
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let newlines = text.match_indices('\n').map(|(at, _)| at).collect();
+        let mut before = 0_usize;
+        let mut characters = Vec::with_capacity(text.len() / BLOCK + 1);
+        for block in text.as_bytes().chunks(BLOCK) {
+            characters.push(before);
+            before = before.saturating_add(begun(block));
+        }
+        characters.push(before);
+        Self { newlines, characters }
+    }
+
+    /// How many lines end before the byte `at`.
+    pub(super) fn before(&self, at: usize) -> usize {
+        self.newlines.partition_point(|newline| *newline < at)
+    }
+
+    /// The column of the byte `at` of `text`, from 1, in characters.
+    pub(super) fn column(&self, text: &str, at: usize) -> usize {
+        let start = self
+            .before(at)
+            .checked_sub(1)
+            .and_then(|last| self.newlines.get(last))
+            .map_or(0, |newline| newline.saturating_add(1));
+        self.characters_before(text, at)
+            .saturating_sub(self.characters_before(text, start))
+            .saturating_add(1)
+    }
+
+    fn characters_before(&self, text: &str, at: usize) -> usize {
+        let block = at / BLOCK;
+        let known = self.characters.get(block).copied().unwrap_or_default();
+        let rest = text.as_bytes().get(block.saturating_mul(BLOCK)..at);
+        known.saturating_add(begun(rest.unwrap_or_default()))
+    }
+}
+
+/// How many characters begin among these bytes of UTF-8.
+fn begun(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
+}

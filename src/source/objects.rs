@@ -1,0 +1,201 @@
+//! Trees and blobs of a Git repository, and what reading them may cost.
+//!
+//! Owns: how large an object may be, how much of a revision is read, and that nothing is unpacked before its size is
+//! known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
+//!
+//! A size in Git says nothing of a size on disk: two megabytes can unpack to two gigabytes, and ten trees of ten entries
+//! that hold one another are ten billion paths.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository};
+
+use super::tree::{TreeEntry, TreeError};
+
+/// What one file may have, as on disk.
+const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
+/// What the target of a link may have: Linux takes no longer path (`PATH_MAX`).
+const MOST_OF_A_LINK: usize = 4096;
+/// What one directory may have: 400,000 names.
+const MOST_OF_A_DIRECTORY: usize = 16 << 20;
+/// What all files that are read may have together.
+const MOST_TOGETHER: usize = 256 << 20;
+/// How many files and directories may be the same as others, with all that is in them.
+const MOST_COPIES: usize = 100_000;
+/// What they may have together.
+const MOST_OF_COPIES: usize = 16 << 20;
+
+/// What gix may take for one object on the way to another: what a delta begins with may be larger than its result.
+pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;
+
+/// The objects of a repository.
+pub(super) struct Objects {
+    repository: Repository,
+    read: RefCell<HashSet<ObjectId>>,
+    spent: Cell<Spent>,
+}
+
+/// What was read so far.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    bytes: usize,
+    copies: usize,
+    bytes_of_copies: usize,
+    /// It is said once; what comes then is empty.
+    is_too_much: bool,
+}
+
+/// One entry of a tree.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) entry: TreeEntry,
+    pub(super) id: ObjectId,
+}
+
+impl Objects {
+    pub(super) fn new(repository: Repository) -> Self {
+        Self {
+            repository,
+            read: RefCell::default(),
+            spent: Cell::default(),
+        }
+    }
+
+    pub(super) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// The entries of a tree, in the order of their names.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or too large.
+    pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<Entry>, TreeError> {
+        self.check_size(id, MOST_OF_A_DIRECTORY)?;
+        let tree = self.repository.find_tree(id).map_err(|error| missing(&error))?;
+        let mut entries = Vec::new();
+        for entry in tree.iter() {
+            let entry = entry.map_err(|error| missing(&error))?;
+            // A name that is not UTF-8 cannot be typed, and is no manifest's.
+            let Ok(name) = std::str::from_utf8(entry.filename()) else {
+                continue;
+            };
+            entries.push(Entry {
+                name: name.to_owned(),
+                entry: match entry.mode().kind() {
+                    EntryKind::Tree => TreeEntry::Directory,
+                    EntryKind::Blob | EntryKind::BlobExecutable => TreeEntry::File,
+                    EntryKind::Link => TreeEntry::Link,
+                    EntryKind::Commit => TreeEntry::Submodule,
+                },
+                id: entry.object_id(),
+            });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// Counts a directory of `entries` entries that is walked. Whether there is no more to walk, as it was too much before.
+    ///
+    /// # Errors
+    /// When it is too much now.
+    pub(super) fn count_directory(&self, id: ObjectId, entries: usize) -> Result<bool, TreeError> {
+        self.count(id, entries.saturating_add(1), 0)
+    }
+
+    /// The bytes of a file or a link.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or too large, alone or with what was read before.
+    pub(super) fn file(&self, id: ObjectId, entry: TreeEntry) -> Result<Vec<u8>, TreeError> {
+        let most = if entry == TreeEntry::Link {
+            MOST_OF_A_LINK
+        } else {
+            MOST_OF_A_FILE
+        };
+        let size = self.check_size(id, most)?;
+        if self.count(id, 1, size)? {
+            return Ok(Vec::new());
+        }
+        let mut blob = self.repository.find_blob(id).map_err(|error| missing(&error))?;
+        Ok(blob.take_data())
+    }
+
+    /// The size that the object's header says; the object database holds an object to it.
+    fn check_size(&self, id: ObjectId, most: usize) -> Result<usize, TreeError> {
+        let size = self
+            .repository
+            .find_header(id)
+            .map_err(|error| missing(&error))?
+            .size();
+        usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= most)
+            .ok_or_else(|| TreeError {
+                reason: format!("it has {size} bytes; at most {most} are read"),
+                help: HELP.to_owned(),
+            })
+    }
+
+    fn count(&self, id: ObjectId, entries: usize, bytes: usize) -> Result<bool, TreeError> {
+        let mut spent = self.spent.get();
+        if spent.is_too_much {
+            return Ok(true);
+        }
+        spent.bytes = spent.bytes.saturating_add(bytes);
+        if !self.read.borrow_mut().insert(id) {
+            spent.copies = spent.copies.saturating_add(entries);
+            spent.bytes_of_copies = spent.bytes_of_copies.saturating_add(bytes);
+        }
+        let reason = if spent.bytes > MOST_TOGETHER {
+            Some(format!(
+                "with all before it, it has more than {MOST_TOGETHER} bytes"
+            ))
+        } else if spent.bytes_of_copies > MOST_OF_COPIES {
+            Some(format!(
+                "it is a copy, and all copies so far have more than {MOST_OF_COPIES} bytes"
+            ))
+        } else if spent.copies > MOST_COPIES {
+            Some(format!(
+                "more than {MOST_COPIES} files and directories up to it are copies of others"
+            ))
+        } else {
+            None
+        };
+        spent.is_too_much = reason.is_some();
+        self.spent.set(spent);
+        reason.map_or(Ok(false), |reason| {
+            Err(TreeError {
+                reason,
+                help: HELP.to_owned(),
+            })
+        })
+    }
+}
+
+const HELP: &str = "exclude it in spokewright.yaml, or name a smaller input";
+
+/// An object that a complete clone would have.
+fn missing(error: &dyn std::error::Error) -> TreeError {
+    TreeError {
+        reason: whole(error),
+        help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
+            .to_owned(),
+    }
+}
+
+/// An error with all that caused it: the first words alone say little.
+pub(super) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let words = deeper.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = deeper.source();
+    }
+    text
+}

@@ -1,0 +1,274 @@
+//! Small inputs that would cost much: products of lists, copies of copies, a thousand findings in one document. Each ends
+//! with an answer or with a refusal that leads out. tools/hostile-hubs measures; here stands what must be said.
+
+use std::fmt::Write as _;
+
+use crate::repository::{commit, git, git_command, repository, run_in};
+use crate::scratch::{Run, Scratch};
+
+/// Runs the command with so much address space, in MiB, where the shell can say so.
+fn run_with_at_most(scratch: &Scratch, mebibytes: usize, arguments: &[&str]) -> Run {
+    let mut command = scratch.command(&[]);
+    let binary = command.get_program().to_owned();
+    command = std::process::Command::new("sh");
+    command
+        .arg("-c")
+        .arg(format!("ulimit -v {}; exec \"$0\" \"$@\"", mebibytes * 1024))
+        .arg(binary)
+        .args(arguments)
+        .current_dir(scratch.path(""))
+        .env_clear()
+        // One thread: each has address space of its own.
+        .env("RAYON_NUM_THREADS", "1")
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(std::process::Stdio::null());
+    Run::of(&mut command)
+}
+
+/// A ConfigMap of 8 KB whose aliases expand to 380,000 values: less than Kubernetes refuses in one document.
+fn aliased(name: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{name}, namespace: gateways}}\ndata:\n  a: &a [{}]\n  b: [{}]\n",
+        vec!["x"; 4000].join(","),
+        vec!["*a"; 95].join(","),
+    )
+}
+
+#[test]
+fn all_documents_have_one_budget_for_what_aliases_expand_to() {
+    let scratch = Scratch::with_worked_example();
+    for file in 0..10 {
+        let documents: Vec<String> = (0..10).map(|number| aliased(file * 10 + number)).collect();
+        scratch.write(&format!("hub/x{file}.yaml"), &documents.join("---\n"));
+    }
+    let run = run_with_at_most(&scratch, 1024, &["check", "hub"]);
+    run.exits(3);
+    let found = run.stdout.matches("error[").count();
+    assert_eq!(found, 1, "{}", run.stdout);
+    assert!(
+        !run.stdout.contains("object/empty-file"),
+        "nobody knows what they hold"
+    );
+    for said in [
+        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in all",
+        "--> hub/x0.yaml:13:",
+        "98 more documents with as many aliases for their size were not read",
+        "= help: write the values out",
+    ] {
+        assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
+    }
+    // What aliases are for costs nothing of it.
+    let scratch = Scratch::with_worked_example();
+    let labels = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cN, namespace: gateways, labels: &l {a: b, c: d}}\n\
+                  data: *l\n---\n";
+    let many: String = (0..3000)
+        .map(|number| labels.replace('N', &number.to_string()))
+        .collect();
+    scratch.write("hub/x.yaml", &many);
+    scratch.run(&["check", "hub"]).exits(0);
+}
+
+const GATEWAY_API: &str = "gateway.networking.k8s.io";
+
+#[test]
+fn selectors_that_select_everything_are_refused_when_it_is_too_much() {
+    let scratch = Scratch::with_worked_example();
+    let selector = format!("{{group: {GATEWAY_API}, kind: HTTPRoute, matchLabels: {{app: x}}}}");
+    let mut hub = String::new();
+    for policy in 0..21 {
+        let _ = write!(
+            hub,
+            "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\n\
+             metadata: {{name: p{policy}, namespace: gateways}}\nspec:\n  targetSelectors: [{}]\n---\n",
+            vec![selector.as_str(); 16].join(", ")
+        );
+    }
+    for route in 0..300 {
+        let _ = write!(
+            hub,
+            "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\n\
+             metadata: {{name: r{route}, namespace: gateways, labels: {{app: x}}}}\nspec: {{parentRefs: [{{name: prod-web}}]}}\n---\n"
+        );
+    }
+    scratch.write("hub/x.yaml", &hub);
+    let run = scratch.run(&["check", "hub"]);
+    for said in [
+        "[policy/too-many-targets]: with this selector of BackendTrafficPolicy gateways/p9, the selectors of all policies select more than 100000 targets",
+        "--> hub/x.yaml:59:",
+        "= help: let each selector select fewer objects",
+    ] {
+        assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
+    }
+    assert_eq!(run.stdout.matches("policy/too-many-targets").count(), 1);
+}
+
+/// 60 settings on 64 listeners with 60 routes: a product that 12 KB hold.
+fn many_paths() -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    let mut hub = format!(
+        "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: wide, namespace: gateways, labels: \
+         {{cluster.open-cluster-management.io/placement: edge}}}}\nspec:\n  gatewayClassName: multicluster\n  listeners:\n"
+    );
+    for listener in 0..64 {
+        let _ = writeln!(
+            hub,
+            "  - {{name: l{listener}, port: 80, protocol: HTTP, hostname: h{listener}.example.com}}"
+        );
+    }
+    hub.push_str(
+        "---\napiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: wide, namespace: gateways}\nspec:\n",
+    );
+    let _ = writeln!(
+        hub,
+        "  targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: wide}}\n  limits:"
+    );
+    for limit in 0..60 {
+        let _ = writeln!(hub, "    l{limit}: {{rates: [{{limit: 5, window: 1s}}]}}");
+    }
+    for route in 0..60 {
+        let _ = write!(
+            hub,
+            "---\napiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{route}, namespace: gateways}}\n\
+             spec: {{parentRefs: [{{name: wide}}], rules: [{{}}]}}\n"
+        );
+    }
+    scratch.write("hub/wide.yaml", &hub);
+    scratch
+}
+
+#[test]
+fn what_holds_on_every_path_is_not_listed_when_it_is_too_much() {
+    let scratch = many_paths();
+    for arguments in [
+        ["policies", "hub"].as_slice(),
+        &["policies", "hub", "-o", "json"],
+        &["explain", "ratelimitpolicy/gateways/wide", "hub"],
+        &["status", "hub", "-o", "yaml"],
+        &["diff", "hub", "--without", "Gateway/gateways/prod-web"],
+    ] {
+        let run = run_with_at_most(&scratch, 1024, arguments);
+        run.exits(3)
+            .says("error[policy/too-many-paths]: what holds on every path would be ")
+            .says("at most 200000 are listed")
+            .says("= help: ask about one route (`spokewright explain httproute/NAMESPACE/NAME`)");
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+    // What it leads to does.
+    let run = scratch.run(&["explain", "httproute/gateways/r0", "hub", "-q"]);
+    run.exits(0);
+    assert!(run.stdout.contains("l59"), "{}", run.stdout);
+    scratch.run(&["check", "hub", "-q"]).exits(0);
+    scratch.run(&["render", "hub", "-q", "-o", "rendered"]).exits(0);
+}
+
+/// A loose object by any name, which says that it has more than it holds.
+fn forge(scratch: &Scratch, id: &str, kind: &str, size: u64) {
+    let text = format!("{kind} {size}\0a: 1\n");
+    let length = u16::try_from(text.len()).expect("a short text");
+    // Zlib with one block as it is (RFC 1950, RFC 1951).
+    let mut packed = vec![0x78, 0x01, 0x01];
+    packed.extend(length.to_le_bytes());
+    packed.extend((!length).to_le_bytes());
+    packed.extend(text.bytes());
+    let (low, high) = text.bytes().fold((1_u32, 0_u32), |(low, high), byte| {
+        let low = (low + u32::from(byte)) % 65521;
+        (low, (high + low) % 65521)
+    });
+    packed.extend(((high << 16) | low).to_be_bytes());
+    let path = scratch.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+    std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+    std::fs::write(path, packed).expect("an object");
+}
+
+/// Commits a tree whose `hub` holds these lines of `git mktree` beside what it holds.
+fn commit_beside(scratch: &Scratch, lines: &str) {
+    let root = scratch.path("");
+    let hub = git(&root, &["ls-tree", "HEAD:hub"]);
+    let hub = make_tree(scratch, &format!("{hub}{lines}"));
+    let tree = make_tree(scratch, &format!("040000 tree {hub}\thub\n"));
+    let commit = git(&root, &["commit-tree", &tree, "-m", "x"]);
+    git(&root, &["update-ref", "HEAD", commit.trim()]);
+}
+
+fn make_tree(scratch: &Scratch, lines: &str) -> String {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    let mut child = git_command(&scratch.path(""), &["mktree", "--missing"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("git runs");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(lines.as_bytes()).expect("a reader");
+    drop(pipe);
+    let output = child.wait_with_output().expect("git ends");
+    assert!(output.status.success());
+    String::from_utf8(output.stdout)
+        .expect("digits")
+        .trim()
+        .to_owned()
+}
+
+#[test]
+fn an_object_of_git_is_not_unpacked_when_its_header_says_too_much() {
+    let id = "1234567890123456789012345678901234567890";
+    for (kind, line, size, most) in [
+        (
+            "blob",
+            format!("100644 blob {id}\tbig.yaml\n"),
+            2_u64 << 30,
+            64 << 20,
+        ),
+        ("blob", format!("120000 blob {id}\tbig.yaml\n"), 1 << 20, 4096),
+        ("tree", format!("040000 tree {id}\tbig\n"), 1 << 30, 16 << 20),
+    ] {
+        let Some(scratch) = repository() else { return };
+        forge(&scratch, id, kind, size);
+        commit_beside(&scratch, &line);
+        run_in(&scratch, "", &["diff", "hub"])
+            .exits(5)
+            .says("error[input/unreadable]: cannot read `HEAD:hub/big")
+            .says(&format!("it has {size} bytes; at most {most} are read"))
+            .says("= help: exclude it in spokewright.yaml");
+    }
+}
+
+#[test]
+fn trees_that_hold_one_another_a_million_times_are_refused_once() {
+    for ends_in_files in [true, false] {
+        let Some(scratch) = repository() else { return };
+        scratch.write("hub/f.yaml", "a: 1\n");
+        commit(&scratch.path(""));
+        let blob = git(&scratch.path(""), &["rev-parse", "HEAD:hub/f.yaml"]);
+        let many = |kind: &str, id: &str, end: &str| -> String {
+            let id = id.trim();
+            (0..10).map(|n| format!("{kind} {id}\tx{n}{end}\n")).collect()
+        };
+        let leaves = many("100644 blob", &blob, ".yaml");
+        let mut tree = make_tree(&scratch, if ends_in_files { &leaves } else { "" });
+        for _ in 0..9 {
+            tree = make_tree(&scratch, &many("040000 tree", &tree, ""));
+        }
+        commit_beside(&scratch, &format!("040000 tree {tree}\tbomb\n"));
+        let run = run_in(&scratch, "", &["diff", "hub"]);
+        run.exits(5)
+            .says("more than 100000 files and directories up to it are copies of others")
+            .says("= help: exclude it in spokewright.yaml, or name a smaller input");
+        assert_eq!(run.stderr.matches("error[").count(), 1, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn one_file_under_many_names_has_a_limit_too() {
+    let Some(scratch) = repository() else { return };
+    scratch.write("hub/f.yaml", &"# nothing\n".repeat(20_000));
+    commit(&scratch.path(""));
+    let blob = git(&scratch.path(""), &["rev-parse", "HEAD:hub/f.yaml"]);
+    let names: String = (0..200)
+        .map(|name| format!("100644 blob {}\tx{name}.yaml\n", blob.trim()))
+        .collect();
+    commit_beside(&scratch, &names);
+    run_in(&scratch, "", &["diff", "hub"])
+        .exits(5)
+        .says("it is a copy, and all copies so far have more than 16777216 bytes");
+}
