@@ -23,7 +23,12 @@ fn real_crds_are_read_and_compile_without_a_problem() {
                 let definition = read_document(&text, &Limits::default()).expect("YAML");
                 let crd = Crd::read(&definition).expect("a CRD");
                 assert_eq!(crd.problems, Vec::<SchemaProblem>::new(), "{}", path.display());
-                assert_eq!(crd.verify(), Vec::<SchemaProblem>::new(), "{}", path.display());
+                assert_eq!(
+                    crd.verify(&crd_schema::Work::unlimited()),
+                    Vec::<SchemaProblem>::new(),
+                    "{}",
+                    path.display()
+                );
                 assert!(crd.served_versions().count() > 0, "{}", path.display());
                 schemas += crd
                     .versions

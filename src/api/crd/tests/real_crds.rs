@@ -7,6 +7,7 @@ use crate::api::crd::{Crd, PolicyLabel, check, read};
 use crate::api::fixture::{object, real_crds};
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
+use apimachinery::Work;
 
 fn real_crd(file: &str) -> Crd {
     let found = real_crds().into_iter().find(|(path, _)| path.ends_with(file));
@@ -51,7 +52,10 @@ fn a_good_gateway_passes_with_defaults_filled_in_for_the_rules() {
             {"name": "b", "port": 443, "protocol": "HTTPS", "tls": {"certificateRefs": [{"name": "cert"}]}},
         ],
     }));
-    assert_eq!(messages(&check(&crd, &good)), Vec::<String>::new());
+    assert_eq!(
+        messages(&check(&crd, &good, &Work::default())),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -61,7 +65,7 @@ fn an_unknown_field_is_found_at_its_key_with_the_nearest_name() {
         "gatewayClassName": "c",
         "listeners": [{"name": "a", "port": 80, "protocol": "HTTP", "hostName": "a.example.com"}],
     }));
-    let findings = check(&crd, &bad);
+    let findings = check(&crd, &bad, &Work::default());
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].code, Code::OBJECT_UNKNOWN_FIELD);
     assert_eq!(findings[0].help.as_deref(), Some("did you mean `hostname`?"));
@@ -83,7 +87,7 @@ fn a_bad_gateway_reports_everything_at_once() {
             {"name": "b", "port": "80", "protocol": 7},
         ],
     }));
-    let all = messages(&check(&crd, &bad)).join("\n");
+    let all = messages(&check(&crd, &bad, &Work::default())).join("\n");
     for part in [
         "spec.gatewayClassName: Required value",
         "spec.listeners[0].name: Invalid value: \"Not Valid\"",
@@ -103,7 +107,7 @@ fn cel_rules_see_defaults_and_report_at_their_level() {
         "gatewayClassName": "c",
         "listeners": [{"name": "a", "port": 80, "protocol": "HTTP", "tls": {"certificateRefs": [{"name": "x"}]}}],
     }));
-    let findings = check(&crd, &bad);
+    let findings = check(&crd, &bad, &Work::default());
     assert!(!findings.is_empty());
     assert!(findings[0].message.contains("spec.listeners"), "{findings:?}");
     let crd = real_crd("kuadrant.io_ratelimitpolicies.yaml");
@@ -116,10 +120,13 @@ fn cel_rules_see_defaults_and_report_at_their_level() {
     let target = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "web"});
     let limits = json!({"a": {"rates": [{"limit": 1, "window": "10s"}]}});
     let good = policy(json!({"targetRef": target, "limits": limits}));
-    assert_eq!(messages(&check(&crd, &good)), Vec::<String>::new());
+    assert_eq!(
+        messages(&check(&crd, &good, &Work::default())),
+        Vec::<String>::new()
+    );
     let both =
         policy(json!({"targetRef": target, "defaults": {"limits": limits}, "overrides": {"limits": limits}}));
-    let all = messages(&check(&crd, &both)).join("\n");
+    let all = messages(&check(&crd, &both, &Work::default())).join("\n");
     assert!(all.contains("mutually exclusive"), "{all}");
 }
 
@@ -128,7 +135,7 @@ fn a_version_that_is_not_served_is_refused_with_those_that_are() {
     let crd = real_crd(GATEWAYS);
     let mut old = gateway(json!({}));
     old.api_version.version = "v1alpha1".to_owned();
-    let findings = check(&crd, &old);
+    let findings = check(&crd, &old, &Work::default());
     assert!(
         findings[0]
             .help
