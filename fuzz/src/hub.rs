@@ -76,7 +76,7 @@ impl FileTree for InMemory {
         Some("memory")
     }
 
-    fn instead(&self) -> &str {
+    fn instead(&self) -> &'static str {
         "name another path"
     }
 
@@ -219,7 +219,7 @@ pub(crate) fn forms(findings: &Findings, locate: &dyn Locate) -> String {
     }
     said += &document(&FindingList::new(findings, locate));
     said += &document(&SarifLog::new(findings, locate));
-    for finding in findings.iter() {
+    for finding in findings {
         let _ = writeln!(said, "{finding:?}");
     }
     said

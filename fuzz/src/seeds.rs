@@ -161,7 +161,7 @@ pub(crate) fn indexes() -> Vec<Vec<u8>> {
         index.extend(u16::try_from(path.len()).unwrap_or_default().to_be_bytes());
         index.extend(path.as_bytes());
         index.push(0);
-        while (index.len() - start) % 8 != 0 {
+        while !(index.len() - start).is_multiple_of(8) {
             index.push(0);
         }
     }

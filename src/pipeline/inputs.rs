@@ -267,7 +267,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let output_within = document
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
-    let wanted = wanted(request, places, &config, &output);
+    let mut wanted = wanted(request, places, &config, &output);
+    // Any other tree holds nothing but the repository.
+    wanted.within = wanted.within.filter(|_| matches!(files, Files::Disk));
     // What a base lacks may be new on disk.
     let there = if purpose == Purpose::Compare {
         Files::Disk
@@ -416,7 +418,18 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         .spokes
         .clone()
         .unwrap_or_else(|| under(&places.root, &config.spokes));
+    let repository = places
+        .config_file
+        .as_ref()
+        .and_then(|_| source::repository_around(&places.root));
+    let named = request.hub.is_some().then(|| hub.clone()).unwrap_or_default();
     source::Request {
+        within: repository,
+        from_command_line: named
+            .into_iter()
+            .chain(request.paths.clone())
+            .chain(request.spokes.clone())
+            .collect(),
         hub,
         spokes: Some(spokes),
         definitions: config.crds.iter().map(|path| under(&places.root, path)).collect(),

@@ -168,13 +168,19 @@ fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
 
 /// The repository around a directory, its real path; without one, the directory.
 pub(crate) fn repository_or(directory: &Path) -> Option<PathBuf> {
-    let directory = if directory.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        directory
-    };
-    let real = directory.canonicalize().ok()?;
+    let real = real_directory(directory)?;
     Some(Disk::default().repository(&real).unwrap_or(real))
+}
+
+/// The same; `None` without one.
+pub(crate) fn repository_around(directory: &Path) -> Option<PathBuf> {
+    Disk::default().repository(&real_directory(directory)?)
+}
+
+fn real_directory(directory: &Path) -> Option<PathBuf> {
+    let is_here = directory.as_os_str().is_empty();
+    let directory = if is_here { Path::new(".") } else { directory };
+    directory.canonicalize().ok()
 }
 
 fn leaves_the_repository(path: &Path) -> Finding {

@@ -31,7 +31,7 @@ pub use checkout::Checkout;
 pub use documents::Document;
 pub(crate) use documents::STDIN;
 pub use files::Files;
-pub(crate) use files::repository_or;
+pub(crate) use files::{repository_around, repository_or};
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]

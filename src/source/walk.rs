@@ -37,6 +37,11 @@ pub struct Request {
     pub outputs_beside: Option<&'static str>,
     /// Globs in `.gitignore` syntax, relative to `root`.
     pub exclude: Vec<String>,
+    /// The repository of the configuration: an input that only the configuration names lies in it. What it names elsewhere
+    /// on a machine is nothing that a stranger's commit may read.
+    pub within: Option<PathBuf>,
+    /// Inputs that the command line names: they may lie anywhere.
+    pub from_command_line: Vec<PathBuf>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
     pub root: PathBuf,
     /// Who hears how far reading is.
@@ -201,6 +206,13 @@ impl Walk<'_> {
             }
             Err(error) => return self.unreadable(path, &error),
         };
+        let within = self.request.within.as_ref();
+        if within.is_some_and(|within| !real.starts_with(within))
+            && !self.request.from_command_line.iter().any(|named| named == path)
+        {
+            self.findings.push(outside_of_the_repository(path));
+            return;
+        }
         match entry {
             TreeEntry::Directory => self.descend(path, real, room),
             TreeEntry::Submodule => self.submodule(path),
@@ -571,6 +583,17 @@ fn output_elsewhere(path: &Path, marker: &str) -> Finding {
     .help(format!(
         "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
     ))
+}
+
+fn outside_of_the_repository(path: &Path) -> Finding {
+    let shown = show(path);
+    Finding::new(
+        Code::INPUT_OUTSIDE,
+        Place::Path(shown.clone()),
+        format!("the configuration names `{shown}`, which lies outside of the repository"),
+    )
+    .note("whoever writes a commit could have anything read that this machine holds")
+    .help("name it on the command line, or move it into the repository")
 }
 
 fn link_refused(path: &Path) -> Finding {

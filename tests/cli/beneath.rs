@@ -288,3 +288,37 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
     run.exits(5);
     assert!(run.stdout.contains("leads to nothing"), "{}", run.stdout);
 }
+
+#[test]
+fn the_configuration_names_no_input_outside_of_the_repository_and_the_command_line_may() {
+    let scratch = place("");
+    scratch.write("outside/a.yaml", "kind: Gateway\nnote: [kept\n");
+    let config = scratch.read("repository/spokewright.yaml");
+    for inputs in [
+        "hub: [hub, ../outside]",
+        "hub: [hub]\nspokes: ../outside",
+        "hub: [hub]\ncrds: [../outside]",
+    ] {
+        scratch.write(
+            "repository/spokewright.yaml",
+            &config.replace("hub: [hub]", inputs),
+        );
+        let run = Run::of(
+            scratch
+                .command(&["check"])
+                .current_dir(scratch.path("repository")),
+        );
+        run.exits(5);
+        let found = "error[input/outside]: the configuration names `../outside`, which lies outside of the repository";
+        assert!(run.stdout.contains(found), "{inputs}\n{}", run.stdout);
+        assert!(
+            run.stdout
+                .contains("= help: name it on the command line, or move it into the repository")
+        );
+        assert!(!run.stdout.contains("kept"), "{}", run.stdout);
+    }
+    scratch.write("repository/spokewright.yaml", &config);
+    let named = ["check", "hub", "../outside"];
+    let run = Run::of(scratch.command(&named).current_dir(scratch.path("repository")));
+    assert!(run.stdout.contains("yaml/syntax"), "{}", run.stdout);
+}

@@ -278,10 +278,9 @@ fn a_tree_that_is_no_longer_the_output_is_reported_and_does_not_pass_where_the_o
     scratch.write("spokewright.yaml", CONFIG);
     scratch.run(&["render"]).exits(0);
     scratch.run(&["check"]).does_not_say("output/elsewhere");
-    let work = scratch.tree("rendered").into_iter().map(|(path, _)| path);
-    let work = work
-        .filter(|path| path.ends_with("gateway-rbac.yaml"))
-        .next()
+    let mut works = scratch.tree("rendered").into_iter().map(|(path, _)| path);
+    let work = works
+        .find(|path| path.ends_with("gateway-rbac.yaml"))
         .expect("a work");
     let mut text = scratch.read(&format!("rendered/{work}"));
     text.push_str("# by hand\n");

@@ -38,7 +38,7 @@ mod fields;
 mod json;
 mod limits;
 mod number;
-#[cfg(any(test, feature = "oracle"))]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod oracle;
 mod parser;
