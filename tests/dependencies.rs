@@ -90,7 +90,8 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     {
         let name = dependency["name"].as_str().expect("a name");
         if !own.contains(name) {
-            *only_tests.entry(name).or_insert(true) &= dependency["kind"] == "dev";
+            let is_for_tests = dependency["kind"] == "dev" || dependency["target"] == "cfg(fuzzing)";
+            *only_tests.entry(name).or_insert(true) &= is_for_tests;
         }
     }
     let of = |wanted: bool| {
