@@ -38,11 +38,8 @@ pub mod diff;
 
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
-pub use explain::{
-    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
-    ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner, explain,
-};
-pub use explain_text::{explanation_text, policies_text};
+pub use explain::{Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, ObjectExplanation, PolicyPart, ReachPart, RequestExplanation, RuleLine, SettingIfDeleted, Winner, explain, explain_request};
+pub use explain_text::{explanation_text, policies_text, request_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, PolicyEntry, PolicyReport};
