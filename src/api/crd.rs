@@ -9,7 +9,7 @@ use super::{catalog, violation};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, Work};
 
 pub(crate) use crd_schema::{Crd, Scope};
 
@@ -63,10 +63,19 @@ pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
 }
 
 /// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets them.
-/// `object` is the one that `crd` was read from.
+/// `object` is the one that `crd` was read from. What `work` does not suffice for is not said.
 #[must_use]
-pub(crate) fn verify(crd: &Crd, object: &Object) -> Vec<Finding> {
-    findings(object, &crd.verify())
+pub(crate) fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
+    findings(object, &crd.verify(work))
+}
+
+/// The finding where the definitions of the input ask for more work than a run spends on them; `object` is the first.
+#[must_use]
+pub(crate) fn too_much_work(object: &Object) -> Finding {
+    let message = "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run spends on \
+                   them: no object is checked against them";
+    Finding::new(Code::OBJECT_SCHEMA, object.place("/spec/versions"), message)
+        .help("leave out the CustomResourceDefinition whose rules loop over long lists or whose patterns count to hundreds")
 }
 
 /// Whether `object` is a definition.
@@ -76,9 +85,10 @@ pub(crate) fn is_one(object: &Object) -> bool {
 }
 
 /// Checks an object of a kind as an API server with strict field validation would, but for what every
-/// object's metadata must be: that is checked for all kinds alike, in `hub`.
+/// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no answer
+/// that it was for counts.
 #[must_use]
-pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
+pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     let Some(version) = crd
         .version(&object.api_version.version)
         .filter(|version| version.served)
@@ -88,7 +98,7 @@ pub(crate) fn check(crd: &Crd, object: &Object) -> Vec<Finding> {
     let Some(schema) = &version.schema else {
         return Vec::new();
     };
-    violation::findings(&schema.validate(&object.value), object)
+    violation::findings(&schema.validate_within(&object.value, work), object)
 }
 
 /// Checks an object against what the built-in catalog knows of its kind, which `crd` is the definition of. Of a version

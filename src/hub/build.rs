@@ -23,7 +23,7 @@ use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
-use apimachinery::{ApiVersion, GroupKind, Identity};
+use apimachinery::{ApiVersion, GroupKind, Identity, Work};
 
 /// What the user said about the input.
 #[derive(Debug, Clone, Default)]
@@ -89,25 +89,45 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
             .collect();
         findings.extend(check_by_catalog(&of_hub, &ours, &kinds, &catalog));
     }
+    let definitions = drafts.objects.iter().chain(&taught.objects);
+    let definitions = definitions.filter(|(_, object)| crd::is_one(object));
+    let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
-    let checked: Vec<(Room, Object, bool, Vec<Finding>)> = drafts
+    let checked: Vec<(Room, Checked)> = drafts
         .objects
         .into_par_iter()
         .map(|(room, object)| {
-            let (object, is_refused, mut wrong) = check(object, &kinds, &crds, options);
-            // What lives on a cluster is served there.
-            if room == Room::Hub && !is_refused {
-                wrong.extend(unknown_version_of_read(&object, &kinds));
-            }
+            let checked = check(object, &kinds, &crds, options, &work);
             steps.advance(1);
-            (room, object, is_refused, wrong)
+            (room, checked)
         })
         .collect();
     drop(steps);
     let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
     let mut refused = Vec::new();
-    for (room, object, is_refused, wrong) in checked {
+    if work.is_spent() {
+        let objects = checked.iter().map(|(_, checked)| &checked.object);
+        let mut objects = objects.chain(taught.objects.iter().map(|(_, object)| object));
+        findings.extend(objects.find(|object| crd::is_one(object)).map(crd::too_much_work));
+    }
+    for (room, checked) in checked {
+        let Checked {
+            object,
+            mut wrong,
+            by_definition,
+        } = checked;
+        // Which objects were still checked is an accident: it must not show.
+        if !work.is_spent() {
+            wrong.extend(by_definition);
+        }
+        let is_refused = wrong
+            .iter()
+            .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND);
+        // What lives on a cluster is served there.
+        if room == Room::Hub && !is_refused {
+            wrong.extend(unknown_version_of_read(&object, &kinds));
+        }
         findings.extend(wrong);
         if !is_refused {
             rooms.entry(room).or_default().push(object);
@@ -364,24 +384,34 @@ fn check_by_catalog(
     of_hub.par_iter().flat_map_iter(found).collect()
 }
 
+/// An object, and what is wrong with it.
+struct Checked {
+    object: Object,
+    wrong: Vec<Finding>,
+    /// By the definition of its kind.
+    by_definition: Vec<Finding>,
+}
+
 /// Names, namespace and schema of one object.
 fn check(
     mut object: Object,
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
     options: &Options<'_>,
-) -> (Object, bool, Vec<Finding>) {
+    work: &Work,
+) -> Checked {
     let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
     wrong.extend(metadata_findings(&object));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     wrong.extend(plain_secret(&object));
-    if let Some(crd) = crds.get(&object.group_kind()) {
-        wrong.extend(crd::check(crd, &object));
+    let by_definition = crds
+        .get(&object.group_kind())
+        .map(|crd| crd::check(crd, &object, work));
+    Checked {
+        object,
+        wrong,
+        by_definition: by_definition.unwrap_or_default(),
     }
-    let refused = wrong
-        .iter()
-        .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND);
-    (object, refused, wrong)
 }
 
 /// Keeps the first object of each identity, in the order of the input, and reports the others, which come second.

@@ -22,6 +22,7 @@ use crate::report::{
     WithheldPolicy,
 };
 use crate::sync::{OnSpokes, Withheld, check_admission, report_references, report_unused};
+use apimachinery::Work;
 
 /// What a run would write, and what is said about it.
 #[derive(Debug, Default)]
@@ -329,15 +330,18 @@ fn plan<'a>(
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let mut crds: Vec<&Crd> = loaded.hub.crds.values().collect();
     crds.sort_by_key(|crd| (&crd.group, &crd.kind));
-    for crd in crds {
-        if let Some(object) = loaded
-            .hub
-            .objects
-            .iter()
-            .find(|object| is_definition_of(object, crd))
-        {
-            findings.extend(crd::verify(crd, object));
-        }
+    let objects = &loaded.hub.objects;
+    let read = crds.into_iter().filter_map(|crd| {
+        let object = objects.iter().find(|object| is_definition_of(object, crd))?;
+        Some((crd, object))
+    });
+    let read: Vec<(&Crd, &Object)> = read.collect();
+    let work = Work::of_definitions(read.iter().map(|(_, object)| &object.value));
+    for (crd, object) in &read {
+        findings.extend(crd::verify(crd, object, &work));
+    }
+    if let Some((_, object)) = read.first().filter(|_| work.is_spent()) {
+        findings.push(crd::too_much_work(object));
     }
     let validation = WorkValidation::new();
     for kind in [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET] {

@@ -1,8 +1,9 @@
-//! Kubernetes' small languages: names, labels, label selectors, quantities, and JSON pointers into objects.
+//! Kubernetes' small languages: names, labels, label selectors, quantities, patterns, and JSON pointers into objects.
 //!
 //! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its words: what a name, a label
 //! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
-//! quantity is worth ([`Quantity`]); and [`Field`], a cursor that reads a value together with its JSON pointer.
+//! quantity is worth ([`Quantity`]), what a pattern matches ([`Pattern`]); [`Work`], how much of it a run spends on what
+//! its input says; and [`Field`], a cursor that reads a value together with its JSON pointer.
 //! Flows in: values as [`serde_json`] has them, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
 
@@ -25,17 +26,21 @@
 mod field;
 mod identity;
 pub mod names;
+mod pattern;
 pub mod pointer;
 mod quantity;
 mod selector;
+mod work;
 
 pub use field::{Field, Mismatch};
 pub use identity::{ApiVersion, GroupKind, Identity};
+pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};
 pub use selector::{
     LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
     key_complaints, value_complaints,
 };
+pub use work::{Allowance, Compiled, Spent, Work};
 
 /// The README's examples run as tests.
 #[cfg(doctest)]

@@ -6,9 +6,11 @@
 mod resource;
 mod scalar;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use apimachinery::{Allowance, Work};
 use serde_json::{Map, Value, json};
 
 use crate::compile::compile;
@@ -22,16 +24,41 @@ const VIOLATIONS_MAX: usize = 200;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
 
-/// Every violation of `node` by `value`.
-pub(crate) fn check(node: &Node, metadata: &Node, value: &Value) -> Vec<Violation> {
+/// Every violation of `node` by `value`, as far as there is work left.
+pub(crate) fn check(
+    node: &Node,
+    metadata: &Node,
+    value: &Value,
+    allowance: &mut Allowance<'_>,
+) -> Vec<Violation> {
+    let work = allowance.work();
+    let lent = RefCell::new(std::mem::replace(allowance, work.allowance_of(0)));
+    let violations = checked(node, metadata, value, &lent);
+    *allowance = lent.into_inner();
+    violations
+}
+
+fn checked(
+    node: &Node,
+    metadata: &Node,
+    value: &Value,
+    allowance: &RefCell<Allowance<'_>>,
+) -> Vec<Violation> {
     let mut walk = Walk {
         violations: Vec::new(),
         metadata,
+        allowance,
         limit: VIOLATIONS_MAX,
         explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
     walk.violations
+}
+
+/// The stock for what this program brings along itself.
+pub(crate) fn trusted() -> &'static Work {
+    static TRUSTED: LazyLock<Work> = LazyLock::new(Work::unlimited);
+    &TRUSTED
 }
 
 /// What is wrong with the metadata of an object, whatever its kind: each of them is [`ViolationKind::Metadata`]. A field
@@ -43,7 +70,8 @@ pub fn check_metadata(object: &Value) -> Vec<Violation> {
         any.resource = true;
         any
     });
-    let mut violations = check(&ANY, &metadata::NODE, object);
+    let work = trusted();
+    let mut violations = check(&ANY, &metadata::NODE, object, &mut work.allowance_of(0));
     violations.retain(|violation| violation.kind == ViolationKind::Metadata);
     violations
 }
@@ -55,9 +83,11 @@ enum Mode {
     ValuesOnly,
 }
 
-struct Walk<'s> {
+struct Walk<'s, 'w> {
     violations: Vec<Violation>,
     metadata: &'s Node,
+    /// What the object may spend, in trials, too.
+    allowance: &'s RefCell<Allowance<'w>>,
     limit: usize,
     /// Whether a failed choice is tried again to say why. Not inside a trial, where nobody reads it and nested
     /// choices would double the work at every level.
@@ -88,7 +118,7 @@ impl Place {
     }
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: String) {
         self.push_with_help(path, blocks_rules, message, None);
     }
@@ -128,8 +158,15 @@ impl Walk<'_> {
         }
     }
 
+    /// Pays for looking at one value by one level of the schema.
+    fn can_go_on(&self, node: &Node) -> bool {
+        let listed = node.required.len().saturating_add(node.allowed.as_ref().map_or(0, Vec::len));
+        let steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
+        self.allowance.borrow_mut().spend(steps).is_ok()
+    }
+
     fn value(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
-        if self.violations.len() >= self.limit {
+        if self.violations.len() >= self.limit || !self.can_go_on(node) {
             return;
         }
         if value.is_null() && node.nullable {
@@ -354,6 +391,7 @@ impl Walk<'_> {
         let mut walk = Walk {
             violations: Vec::new(),
             metadata: self.metadata,
+            allowance: self.allowance,
             limit,
             explains: false,
         };

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use apimachinery::pointer;
+use apimachinery::{PatternError, Work, pointer};
 use serde_json::{Map, Number, Value};
 
 use crate::format::Format;
@@ -76,20 +76,23 @@ pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
 }
 
 /// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
-pub(crate) fn verify(node: &Node, at: &str) -> Vec<SchemaProblem> {
+pub(crate) fn verify(node: &Node, at: &str, work: &Work) -> Vec<SchemaProblem> {
     let mut problems = Vec::new();
-    if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem()) {
-        problems.push(SchemaProblem::new(
-            format!("{at}/pattern"),
-            format!(
-                "Invalid value: {:?}: must be a valid regular expression, but isn't: {problem}",
-                node.pattern.as_ref().map(Pattern::as_str).unwrap_or_default()
-            ),
-        ));
+    if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem(work)) {
+        let text = node.pattern.as_ref().map(Pattern::as_str).unwrap_or_default();
+        let unsupported = problem == PatternError::TooLarge;
+        let message = if unsupported {
+            format!("Invalid value: {text:?}: {problem}")
+        } else {
+            format!("Invalid value: {text:?}: must be a valid regular expression, but isn't: {problem}")
+        };
+        let mut problem = SchemaProblem::new(format!("{at}/pattern"), message);
+        problem.unsupported = unsupported;
+        problems.push(problem);
     }
-    problems.extend(node.rules.verify(at));
+    problems.extend(node.rules.verify(at, work));
     for (step, child) in node.below() {
-        problems.extend(verify(child, &format!("{at}{step}")));
+        problems.extend(verify(child, &format!("{at}{step}"), work));
     }
     problems
 }

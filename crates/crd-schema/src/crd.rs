@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use apimachinery::names::NameRule;
-use apimachinery::{Field, Mismatch};
+use apimachinery::{Field, Mismatch, Work};
 use serde_json::Value;
 
 use crate::packed::Packed;
@@ -123,12 +123,14 @@ impl Crd {
         })
     }
 
-    /// Compiles every pattern and CEL rule of every version, and says which cannot be used: those are not checked.
+    /// Compiles every pattern and CEL rule of every version, and says which cannot be used: those are not checked. What a
+    /// stock has no work left for is not compiled.
     #[must_use]
-    pub fn verify(&self) -> Vec<SchemaProblem> {
+    pub fn verify(&self, work: &Work) -> Vec<SchemaProblem> {
         let of_version = |version: &CrdVersion| {
             let at = schema_pointer(version.index);
-            let problems = version.schema.as_ref().map(Schema::verify).unwrap_or_default();
+            let schema = version.schema.as_ref();
+            let problems = schema.map(|schema| schema.verify_within(work)).unwrap_or_default();
             problems.into_iter().map(move |problem| problem.below(&at))
         };
         self.versions.iter().flat_map(of_version).collect()

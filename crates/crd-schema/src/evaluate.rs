@@ -7,16 +7,16 @@
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/common/values.go@v1.34.1.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
+use apimachinery::Allowance;
+use kube_cel::cel::Value as Cel;
 use kube_cel::cel::objects::{Key, Map};
-use kube_cel::cel::parser::{Expression, Parser};
-use kube_cel::cel::{Context, Value as Cel};
 use serde_json::Value;
 
 use crate::format::Format;
 use crate::node::{Additional, Node, Type};
-use crate::rules::{Level, root_context};
+use crate::rules::{Level, Spending};
 use crate::violation::{Path, Violation};
 
 /// Words of CEL that no field can be selected by.
@@ -44,20 +44,26 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
-thread_local! {
-    /// Every function of the environment: as dear to make as a rule is to compile.
-    static ROOT: Context<'static> = root_context();
-}
-
-/// Runs every rule at and below `node`.
-pub(crate) fn check_rules(node: &Node, value: &Value, violations: &mut Vec<Violation>) {
+/// Runs every rule at and below `node`, as far as their costs allow.
+pub(crate) fn check_rules(
+    node: &Node,
+    value: &Value,
+    allowance: &mut Allowance<'_>,
+    violations: &mut Vec<Violation>,
+) {
     if node.rules_below {
-        ROOT.with(|root| walk(node, value, &Path::Root, root, violations));
+        walk(node, value, &Path::Root, &mut Spending::new(allowance), violations);
     }
 }
 
-fn walk(node: &Node, value: &Value, path: &Path<'_>, root: &Context<'_>, violations: &mut Vec<Violation>) {
-    if !node.rules_below || value.is_null() {
+fn walk(
+    node: &Node,
+    value: &Value,
+    path: &Path<'_>,
+    spending: &mut Spending<'_, '_>,
+    violations: &mut Vec<Violation>,
+) {
+    if !node.rules_below || value.is_null() || spending.is_over() {
         return;
     }
     if !node.rules.is_empty() {
@@ -66,22 +72,25 @@ fn walk(node: &Node, value: &Value, path: &Path<'_>, root: &Context<'_>, violati
             kind: node.kind.map_or("", Type::name),
             names_properties: !matches!(node.additional, Additional::Schema(_)),
         };
-        let cel = to_cel(Some(node), value, root);
-        node.rules.run(&level, value, cel, root, violations);
+        // Each level with rules makes the values below it once more.
+        if spending.convert(value) {
+            let cel = to_cel(Some(node), value);
+            node.rules.run(&level, value, &cel, spending, violations);
+        }
     }
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
                 if let Some(child) = node.child(name) {
                     let here = Path::member(path, name, node.properties.contains_key(name));
-                    walk(child, field, &here, root, violations);
+                    walk(child, field, &here, spending, violations);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(child) = node.items.as_deref() {
                 for (index, item) in items.iter().enumerate() {
-                    walk(child, item, &Path::Index(path, index), root, violations);
+                    walk(child, item, &Path::Index(path, index), spending, violations);
                 }
             }
         }
@@ -89,7 +98,7 @@ fn walk(node: &Node, value: &Value, path: &Path<'_>, root: &Context<'_>, violati
     }
 }
 
-fn to_cel(node: Option<&Node>, value: &Value, root: &Context<'_>) -> Cel {
+fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
     match value {
         Value::Null => Cel::Null,
         Value::Bool(flag) => Cel::Bool(*flag),
@@ -98,12 +107,12 @@ fn to_cel(node: Option<&Node>, value: &Value, root: &Context<'_>) -> Cel {
             .map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int),
         Value::String(text) => node
             .filter(|node| !node.int_or_string)
-            .and_then(|node| typed(node.format?, text, root))
+            .and_then(|node| typed(node.format?, text))
             .unwrap_or_else(|| string(text)),
         Value::Array(items) => {
             let item = node.and_then(|node| node.items.as_deref());
             Cel::List(Arc::new(
-                items.iter().map(|value| to_cel(item, value, root)).collect(),
+                items.iter().map(|value| to_cel(item, value)).collect(),
             ))
         }
         Value::Object(fields) => {
@@ -114,7 +123,7 @@ fn to_cel(node: Option<&Node>, value: &Value, root: &Context<'_>) -> Cel {
                     let child = node.and_then(|node| node.child(name));
                     // Keys of maps are data: they must not be escaped like field names.
                     let name = if is_map { name.clone() } else { escaped(name) };
-                    (Key::String(Arc::new(name)), to_cel(child, value, root))
+                    (Key::String(Arc::new(name)), to_cel(child, value))
                 })
                 .collect();
             if node.is_some_and(|node| node.embedded) {
@@ -137,23 +146,14 @@ fn string(text: &str) -> Cel {
 }
 
 /// A text whose format has a type of its own in CEL; `None` for other formats, and where it is none of that format.
-fn typed(format: Format, text: &str, root: &Context<'_>) -> Option<Cel> {
-    static TIMESTAMP: LazyLock<Option<Expression>> = LazyLock::new(|| parsed("timestamp(text)"));
-    static DURATION: LazyLock<Option<Expression>> = LazyLock::new(|| parsed("duration(text)"));
-    static BYTES: LazyLock<Option<Expression>> = LazyLock::new(|| parsed("base64.decode(text)"));
+fn typed(format: Format, text: &str) -> Option<Cel> {
     let conversion = match format {
-        Format::DateTime => &TIMESTAMP,
-        Format::Duration => &DURATION,
-        Format::Byte => &BYTES,
+        Format::DateTime => "timestamp",
+        Format::Duration => "duration",
+        Format::Byte => "base64.decode",
         _ => return None,
     };
-    let mut context = root.new_inner_scope();
-    context.add_variable_from_value("text", string(text));
-    Cel::resolve(conversion.as_ref()?, &context).ok()
-}
-
-fn parsed(text: &str) -> Option<Expression> {
-    Parser::new().parse(text).ok()
+    cel_eval::call(conversion, None, &[&string(text)]).ok()
 }
 
 /// A field's name as an identifier of CEL. One underscore stands for itself:

@@ -1,46 +1,37 @@
-//! Functions that the `cel` crate evaluates otherwise than cel-go.
+//! Functions that `kube-cel` evaluates otherwise than cel-go.
 //!
-//! Owns: what is rewritten of them, and those that take the place of the crate's. Flows in: a parsed expression, a context.
-//! Flows out: an expression to run, a context that can run it. Must not know: rules.
+//! Owns: those that take the place of its own. Flows in: a call. Flows out: its value. Must not know: rules.
 //!
-//! - an argument without a value: the crate forgets why, unless the argument stands in front as a method's target. So
-//!   `size(a)` becomes `a.size()`;
-//! - `duration`: the crate ignores what follows the last unit that it knows. Go's `time.ParseDuration` takes all or nothing.
+//! - `duration`: `kube-cel` ignores what follows the last unit that it knows. Go's `time.ParseDuration` takes all or
+//!   nothing.
 
 use std::sync::Arc;
 
-use kube_cel::cel::common::ast::Expr;
-use kube_cel::cel::{Context, ExecutionError, IdedExpr, Value};
+use cel_eval::{Call, Failure, Functions, Meter};
+use kube_cel::cel::{ExecutionError, Value};
 
-use crate::expression::with_children;
+/// What rules may call besides what every expression may.
+pub(crate) struct OfRules;
 
-/// Functions of one argument that may as well be methods.
-const METHODS: [&str; 5] = ["double", "int", "size", "string", "uint"];
-
-/// Rewrites the calls in `expression`.
-pub(crate) fn rewrite(expression: IdedExpr) -> IdedExpr {
-    let IdedExpr { id, mut expr } = with_children(expression, &mut rewrite);
-    if let Expr::Call(call) = &mut expr
-        && call.target.is_none()
-        && call.args.len() == 1
-        && METHODS.contains(&call.func_name.as_str())
-    {
-        call.target = call.args.pop().map(Box::new);
+impl Functions for OfRules {
+    fn call(&self, call: Call<'_>, _meter: &mut Meter<'_, '_>) -> Option<Result<Value, Failure>> {
+        match (call.name, call.target, call.args) {
+            ("duration", None, [Value::String(text)]) => Some(duration(text).map_err(Failure::from)),
+            _ => None,
+        }
     }
-    IdedExpr { id, expr }
+
+    fn price(&self, _call: Call<'_>, _result: &Value) -> Option<u64> {
+        None
+    }
 }
 
-/// The functions that take the place of the crate's.
-pub(crate) fn register(context: &mut Context<'_>) {
-    context.add_function("duration", duration);
-}
-
-fn duration(text: Arc<String>) -> Result<Value, ExecutionError> {
+fn duration(text: &str) -> Result<Value, ExecutionError> {
     let refused = || {
         let message = "type conversion error from 'string' to 'google.protobuf.Duration'";
         ExecutionError::function_error("duration", message)
     };
-    let nanoseconds = parse_duration(&text).ok_or_else(refused)?;
+    let nanoseconds = parse_duration(text).ok_or_else(refused)?;
     // In parts that a float holds exactly: the crate reads them as floats.
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let all = nanoseconds.unsigned_abs();

@@ -9,8 +9,8 @@
 //! Inside, in the order of the flow: `crd` reads the definition (`packed`: from a small form, as far as it is asked for),
 //! `compile` makes `node`s of a schema (with `pattern`,
 //! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
-//! along it (`optional`: CEL's optional values, `functions`: those of which the engine is not right, `failure`: why there is
-//! no value; `expression` goes to the parts of one), `schema` has the order of these steps.
+//! along it (`functions`: those of which the engine is not right, `failure`: why there is no value), `schema` has the order
+//! of these steps.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(
@@ -35,16 +35,12 @@ mod crd;
 #[cfg(feature = "cel")]
 mod evaluate;
 #[cfg(feature = "cel")]
-mod expression;
-#[cfg(feature = "cel")]
 mod failure;
 mod format;
 #[cfg(feature = "cel")]
 mod functions;
 mod metadata;
 mod node;
-#[cfg(feature = "cel")]
-mod optional;
 mod packed;
 mod pattern;
 mod problem;
@@ -56,6 +52,7 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
+pub use apimachinery::Work;
 pub use check::check_metadata;
 pub use crd::{Crd, CrdVersion, Scope};
 pub use packed::Packed;

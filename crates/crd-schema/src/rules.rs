@@ -1,19 +1,20 @@
 //! The CEL rules of one level of a schema (`x-kubernetes-validations`).
 //!
-//! Owns: which rules stand there, compiling them, running them on a value. Flows in: a level of a schema as JSON, a value
-//! as CEL has it. Flows out: violations, and problems of rules that cannot be used. Must not know: other levels, or how a
-//! value becomes one of CEL. Without the feature `cel` there are no rules.
+//! Owns: which rules stand there, compiling them, running them on a value, and what an object's rules may cost. Flows in:
+//! a level of a schema as JSON, a value as CEL has it. Flows out: violations, and problems of rules that cannot be used.
+//! Must not know: other levels, or how a value becomes one of CEL. Without the feature `cel` there are no rules.
 //!
-//! Costs are not counted (docs/systems/kubernetes.md#cel-rules): an API server's budget is about its own time, and what
-//! it refuses to estimate it refuses when the definition is created.
+//! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). What they may cost at most an API server
+//! estimates besides, when the definition is created: that is not done here.
 
 #[cfg(feature = "cel")]
-pub(crate) use with_engine::{Level, Rules, root_context};
+pub(crate) use with_engine::{Level, Rules, Spending};
 #[cfg(not(feature = "cel"))]
 pub(crate) use without_engine::Rules;
 
 #[cfg(not(feature = "cel"))]
 mod without_engine {
+    use apimachinery::Work;
     use serde_json::Value;
 
     use crate::problem::SchemaProblem;
@@ -28,7 +29,7 @@ mod without_engine {
         }
 
         #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
-        pub(crate) fn verify(&self, _at: &str) -> Vec<SchemaProblem> {
+        pub(crate) fn verify(&self, _at: &str, _work: &Work) -> Vec<SchemaProblem> {
             Vec::new()
         }
 
@@ -40,29 +41,76 @@ mod without_engine {
 
 #[cfg(feature = "cel")]
 mod with_engine {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::{Arc, OnceLock};
 
-    use kube_cel::KubeCelExt as _;
+    use apimachinery::{Allowance, Work};
+    use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
     use kube_cel::cel::objects::OptionalValue;
-    use kube_cel::cel::parser::{Expression, Parser};
-    use kube_cel::cel::{Context, ExecutionError, Value as Cel};
+    use kube_cel::cel::{ExecutionError, Value as Cel};
     use serde_json::Value;
 
     use crate::failure;
-    use crate::functions;
-    use crate::optional;
+    use crate::functions::OfRules;
     use crate::problem::SchemaProblem;
     use crate::violation::{Path, Violation, ViolationKind, shown};
 
     /// Keyword of the rules.
     const VALIDATIONS: &str = "x-kubernetes-validations";
-    /// Longer expressions are not given to the engine's recursive parser.
-    const RULE_BYTES_MAX: usize = 16 * 1024;
-    /// Deeper brackets neither.
-    const RULE_DEPTH_MAX: usize = 64;
     /// The value before an update. Creation has none.
     const OLD_SELF: &str = "oldSelf";
+    /// Steps that it takes to parse a byte of a rule.
+    const STEPS_PER_BYTE: u64 = 32;
+    /// A longer computed message is none: `MaxEvaluatedMessageExpressionSizeBytes`,
+    /// kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/apis/cel/config.go@v1.34.1.
+    const MESSAGE_BYTES_MAX: usize = 5 * 1024;
+
+    /// What the rules of one object may still cost, and whether they go on.
+    /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.34.1.
+    pub(crate) struct Spending<'s, 'w> {
+        allowance: &'s mut Allowance<'w>,
+        left: u64,
+        is_over: bool,
+    }
+
+    impl<'s, 'w> Spending<'s, 'w> {
+        pub(crate) const fn new(allowance: &'s mut Allowance<'w>) -> Self {
+            Self {
+                allowance,
+                left: OBJECT_BUDGET,
+                is_over: false,
+            }
+        }
+
+        /// Whether no further rule is run.
+        pub(crate) const fn is_over(&self) -> bool {
+            self.is_over
+        }
+
+        /// Pays for making CEL's values of a value; whether that can be paid.
+        pub(crate) fn convert(&mut self, value: &Value) -> bool {
+            self.is_over = self.is_over || self.allowance.spend(parts(value)).is_err();
+            !self.is_over
+        }
+
+        /// The value of an expression; `None` where it costs more than is left.
+        fn value(
+            &mut self,
+            expression: &Expression,
+            variables: &[(&str, &Cel)],
+        ) -> Option<Result<Cel, Failure>> {
+            let evaluated = evaluate(expression, variables, &OfRules, self.allowance);
+            self.left = self.left.checked_sub(evaluated.cost)?;
+            Some(evaluated.value)
+        }
+    }
+
+    fn parts(value: &Value) -> u64 {
+        match value {
+            Value::Array(items) => items.iter().map(parts).fold(1, u64::saturating_add),
+            Value::Object(fields) => fields.values().map(parts).fold(1, u64::saturating_add),
+            _ => 1,
+        }
+    }
 
     /// The rules of one level, compiled when a value first meets them: compiling costs far more than running,
     /// and an object meets few of the levels of its schema.
@@ -118,8 +166,8 @@ mod with_engine {
         }
 
         /// Which rules do not compile.
-        pub(crate) fn verify(&self, at: &str) -> Vec<SchemaProblem> {
-            let refused = |rule: &Rule| Some(rule.program().as_ref().err()?.problem(at, rule.index));
+        pub(crate) fn verify(&self, at: &str, work: &Work) -> Vec<SchemaProblem> {
+            let refused = |rule: &Rule| Some(rule.program(work).as_ref().err()?.problem(at, rule.index));
             self.0.iter().filter_map(refused).collect()
         }
 
@@ -128,35 +176,30 @@ mod with_engine {
             &self,
             at: &Level<'_>,
             value: &Value,
-            cel: Cel,
-            root: &Context<'_>,
+            cel: &Cel,
+            spending: &mut Spending<'_, '_>,
             found: &mut Vec<Violation>,
         ) {
-            let mut context = root.new_inner_scope();
-            context.add_variable_from_value("self", cel);
+            if spending.left == 0 {
+                spending.is_over = true;
+                found.push(at.violation("", &[], format!("Invalid value: {:?}: {OUT_OF_BUDGET}", at.kind)));
+            }
             for rule in &self.0 {
-                let Some(complaint) = rule.complaint(&context) else {
+                if spending.is_over {
+                    return;
+                }
+                let Some(complaint) = rule.complaint(cel, spending) else {
                     continue;
                 };
+                let of_field = || steps(rule.field_path.as_deref().unwrap_or_default());
+                // Said of the level or the field, with the type of the schema in place of the value.
+                let of_type = |why: &str| format!("Invalid value: {:?}: {why}", at.kind);
                 let (steps, message) = match complaint {
-                    Complaint::Broken(detail) => (
-                        steps(rule.field_path.as_deref().unwrap_or_default()),
-                        rule.reason.message(value, &detail),
-                    ),
-                    // Said of the level, with the type of its schema in place of the value.
-                    Complaint::Failed(why) => (Vec::new(), format!("Invalid value: {:?}: {why}", at.kind)),
+                    Complaint::Broken(detail) => (of_field(), rule.reason.message(value, &detail)),
+                    Complaint::Unsaid(why) => (of_field(), of_type(&why)),
+                    Complaint::Failed(why) => (Vec::new(), of_type(&why)),
                 };
-                let (pointer, field) = locate(at.path, &steps, at.names_properties);
-                found.push(Violation {
-                    kind: ViolationKind::Rule {
-                        rule: rule.text.clone(),
-                    },
-                    pointer,
-                    field,
-                    message,
-                    help: None,
-                    blocks_rules: false,
-                });
+                found.push(at.violation(&rule.text, &steps, message));
             }
         }
     }
@@ -170,10 +213,32 @@ mod with_engine {
         pub(crate) names_properties: bool,
     }
 
+    impl Level<'_> {
+        fn violation(&self, rule: &str, steps: &[String], message: String) -> Violation {
+            let (pointer, field) = locate(self.path, steps, self.names_properties);
+            Violation {
+                kind: ViolationKind::Rule {
+                    rule: rule.to_owned(),
+                },
+                pointer,
+                field,
+                message,
+                help: None,
+                blocks_rules: false,
+            }
+        }
+    }
+
+    /// What is said where the rules of an object have cost all that they may.
+    const OUT_OF_BUDGET: &str =
+        "validation failed due to running out of cost budget, no further validation rules will be run";
+
     /// What a rule says of a value.
     enum Complaint {
         /// It does not hold: what is said then.
         Broken(String),
+        /// It does not hold, and what would be said then has no end: why.
+        Unsaid(String),
         /// It has no answer: why.
         Failed(String),
     }
@@ -223,19 +288,6 @@ mod with_engine {
             };
             let rule = text("rule")?.unwrap_or_default();
             let message_expression = text("messageExpression")?;
-            for (keyword, expression) in [
-                ("rule", Some(&rule)),
-                ("messageExpression", message_expression.as_ref()),
-            ] {
-                if expression
-                    .is_some_and(|text| text.len() > RULE_BYTES_MAX || bracket_depth(text) > RULE_DEPTH_MAX)
-                {
-                    return Err(Refusal {
-                        message: format!("{keyword} is too long or too deep to be checked here"),
-                        unsupported: true,
-                    });
-                }
-            }
             if rule.trim().is_empty() {
                 return Err(Refusal::fault("rule is required".to_owned()));
             }
@@ -251,13 +303,13 @@ mod with_engine {
             })
         }
 
-        fn program(&self) -> &Result<Program, Refusal> {
+        fn program(&self, work: &Work) -> &Result<Program, Refusal> {
             self.program.get_or_init(|| {
-                let rule = self.parse(&self.text).map_err(|error| {
+                let rule = read(&self.text, work).map_err(|error| {
                     error.within(&format!("failed to compile CEL rule \"{}\"", self.text))
                 })?;
                 let message = self.message_expression.as_deref().map(|text| {
-                    self.parse(text).map_err(|error| {
+                    read(text, work).map_err(|error| {
                         error.within(&format!(
                             "failed to compile messageExpression \"{text}\" for rule \"{}\"",
                             self.text
@@ -265,66 +317,102 @@ mod with_engine {
                     })
                 });
                 Ok(Program {
-                    is_transition: rule.references().has_variable(OLD_SELF),
+                    is_transition: rule.root().references().has_variable(OLD_SELF),
                     rule,
                     message: message.transpose()?,
                 })
             })
         }
 
-        fn parse(&self, text: &str) -> Result<Expression, Refusal> {
-            // Kubernetes' environment has CEL's optional types:
-            // kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/environment/base.go@v1.34.1
-            let parser = Parser::new().enable_optional_syntax(true);
-            let parsed = catch_unwind(AssertUnwindSafe(|| parser.parse(text)));
-            let parsed = parsed.map_err(|_| Refusal {
-                message: "it cannot be compiled here".to_owned(),
-                unsupported: true,
-            })?;
-            let parsed = parsed.map_err(|errors| Refusal::fault(errors.to_string()))?;
-            let optional_names: &[&str] = if self.optional_old_self { &[OLD_SELF] } else { &[] };
-            Ok(optional::rewrite(functions::rewrite(parsed), optional_names))
-        }
-
-        /// What the rule says of the value in `context`; nothing where it holds.
+        /// What the rule says of a value; nothing where it holds.
         ///
-        /// That the engine lacks a function, panics, or that the rule did not compile, which the schema's problems
-        /// say once, says nothing about the object.
-        fn complaint(&self, context: &Context<'_>) -> Option<Complaint> {
-            let program = self.program().as_ref().ok()?;
-            let mut context = context.new_inner_scope();
-            if program.is_transition {
-                if !self.optional_old_self {
-                    return None;
-                }
-                let none = Cel::Opaque(Arc::new(OptionalValue::none()));
-                context.add_variable_from_value(OLD_SELF, none);
+        /// That the engine lacks a function or panics, or that the rule did not compile, which the schema's problems say
+        /// once, says nothing about the object.
+        fn complaint(&self, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
+            let program = self.program(spending.allowance.work()).as_ref().ok()?;
+            if program.is_transition && !self.optional_old_self {
+                return None;
             }
-            match evaluate(&program.rule, &context)? {
-                Ok(Cel::Bool(true)) | Err(ExecutionError::UndeclaredReference(_)) => None,
-                Ok(Cel::Bool(false)) => Some(Complaint::Broken(self.message(program, &context))),
+            let none = Cel::Opaque(Arc::new(OptionalValue::none()));
+            let variables = [("self", cel), (OLD_SELF, &none)];
+            let known = if program.is_transition { 2 } else { 1 };
+            let variables = variables.get(..known).unwrap_or_default();
+            let Some(value) = spending.value(&program.rule, variables) else {
+                spending.is_over = true;
+                return Some(Complaint::Failed(OUT_OF_BUDGET.to_owned()));
+            };
+            match value {
+                Ok(Cel::Bool(true)) | Err(Failure::Error(ExecutionError::UndeclaredReference(_))) => None,
+                Ok(Cel::Bool(false)) => self.broken(program, variables, spending),
                 Ok(_) => Some(Complaint::Failed(format!(
                     "rule \"{}\" did not evaluate to bool",
                     self.text
                 ))),
-                Err(error) => Some(Complaint::Failed(self.failure(&error))),
+                Err(Failure::Error(error)) => Some(Complaint::Failed(self.failure(&error))),
+                Err(Failure::Stop(stop)) => {
+                    spending.is_over = true;
+                    let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
+                    Some(Complaint::Failed(match stop {
+                        Stop::Cost => format!(
+                            "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due \
+                             to call cost exceeds limit for rule: {rule}"
+                        ),
+                        Stop::Memory => format!(
+                            "no further validation rules will be run due to more memory than a rule gets here for rule: \
+                             {rule}"
+                        ),
+                        // The run says it once.
+                        Stop::Work => return None,
+                    }))
+                }
             }
         }
 
-        /// What a rule says that does not hold. A computed message of no text or of several lines is none:
+        /// What a rule says that does not hold. A computed message of no text, of several lines, or too long is none:
         /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.34.1.
-        fn message(&self, program: &Program, context: &Context<'_>) -> String {
-            let computed = program.message.as_ref();
-            if let Some(Ok(Cel::String(text))) = computed.and_then(|expression| evaluate(expression, context))
-                && !text.trim().is_empty()
-                && !text.trim().contains('\n')
-            {
-                return text.trim().to_owned();
+        fn broken(
+            &self,
+            program: &Program,
+            variables: &[(&str, &Cel)],
+            spending: &mut Spending<'_, '_>,
+        ) -> Option<Complaint> {
+            let computed = program
+                .message
+                .as_ref()
+                .map(|expression| spending.value(expression, variables));
+            match computed {
+                Some(Some(Ok(Cel::String(text)))) => {
+                    let text = text.trim();
+                    if !text.is_empty() && !text.contains('\n') && text.len() <= MESSAGE_BYTES_MAX {
+                        return Some(Complaint::Broken(text.to_owned()));
+                    }
+                }
+                Some(None) => {
+                    spending.is_over = true;
+                    return Some(Complaint::Unsaid(
+                        "messageExpression evaluation failed due to running out of cost budget, no further validation \
+                         rules will be run"
+                            .to_owned(),
+                    ));
+                }
+                Some(Some(Err(Failure::Stop(stop)))) => {
+                    spending.is_over = true;
+                    let why = match stop {
+                        Stop::Cost => "call cost exceeds limit",
+                        Stop::Memory => "more memory than an expression gets here",
+                        Stop::Work => return None,
+                    };
+                    let text = self.message_expression.as_deref().unwrap_or_default();
+                    return Some(Complaint::Unsaid(format!(
+                        "no further validation rules will be run due to {why} for messageExpression: {text:?}"
+                    )));
+                }
+                _ => {}
             }
-            match self.fixed_message() {
+            Some(Complaint::Broken(match self.fixed_message() {
                 Some(message) => message.to_owned(),
                 None => format!("failed rule: {}", self.text.trim()),
-            }
+            }))
         }
 
         /// What is said where a rule has no answer: the error, and which rule it is. The same file.
@@ -368,18 +456,21 @@ mod with_engine {
         }
     }
 
-    /// What every rule may call.
-    pub(crate) fn root_context() -> Context<'static> {
-        let mut context = Context::default();
-        context.register_all();
-        optional::register(&mut context);
-        functions::register(&mut context);
-        context
-    }
-
-    /// `None` when the engine panics, which must not become ours.
-    fn evaluate(expression: &Expression, context: &Context<'_>) -> Option<Result<Cel, ExecutionError>> {
-        catch_unwind(AssertUnwindSafe(|| Cel::resolve(expression, context))).ok()
+    fn read(text: &str, work: &Work) -> Result<Expression, Refusal> {
+        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        if work.spend(bytes.saturating_mul(STEPS_PER_BYTE)).is_err() {
+            return Err(Refusal {
+                message: "the run has no work left".to_owned(),
+                unsupported: true,
+            });
+        }
+        parse(text).map_err(|error| match error {
+            Unparsed::Wrong(message) => Refusal::fault(message),
+            Unparsed::TooMuch(message) => Refusal {
+                message,
+                unsupported: true,
+            },
+        })
     }
 
     /// The steps of a rule's `fieldPath`, such as `.spec.a['b']`.
@@ -398,19 +489,5 @@ mod with_engine {
             None => (path.pointer(), path.field()),
             Some((step, rest)) => locate(&Path::member(path, step, is_property), rest, true),
         }
-    }
-
-    fn bracket_depth(text: &str) -> usize {
-        let mut depth = 0_usize;
-        let mut deepest = 0;
-        for byte in text.bytes() {
-            match byte {
-                b'(' | b'[' | b'{' => depth = depth.saturating_add(1),
-                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            deepest = deepest.max(depth);
-        }
-        deepest
     }
 }

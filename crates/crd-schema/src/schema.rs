@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 
+use apimachinery::{Allowance, Work};
 use serde_json::Value;
 
 #[cfg(feature = "cel")]
@@ -71,38 +72,68 @@ impl Schema {
     /// Compiles every pattern and rule, and says which cannot be used: those are not checked.
     #[must_use]
     pub fn verify(&self) -> Vec<SchemaProblem> {
-        compile::verify(&self.root, "")
+        self.verify_within(check::trusted())
+    }
+
+    /// As [`Schema::verify`], as far as a stock has work left.
+    #[must_use]
+    pub fn verify_within(&self, work: &Work) -> Vec<SchemaProblem> {
+        compile::verify(&self.root, "", work)
     }
 
     /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.
+    ///
+    /// For schemas that can be trusted: how long it takes is bound by their rules' costs alone.
     #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
         self.validate_defaulted(&self.defaulted(value))
+    }
+
+    /// As [`Schema::validate`], for a schema that a stranger wrote: as long as the stock has work left. Where it has none,
+    /// [`Work::is_spent`] says so, and what is returned is not all: whoever asked must refuse the value, or say nothing of
+    /// any.
+    #[must_use]
+    pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
+        let mut allowance = work.allowance(value);
+        let value = self.defaulted(value);
+        self.violations(&value, &mut allowance, self.counted())
     }
 
     /// As [`Schema::validate`], with the values below `status`, also where status is a subresource: for objects whose
     /// status no controller writes.
     #[must_use]
     pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
-        self.violations(&self.defaulted(value), |_| true)
+        let mut allowance = check::trusted().allowance_of(0);
+        self.violations(&self.defaulted(value), &mut allowance, |_| true)
     }
 
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
     #[must_use]
     pub fn validate_defaulted(&self, value: &Value) -> Vec<Violation> {
-        self.violations(value, |violation| {
-            !self.status_is_separate
-                || matches!(violation.kind, ViolationKind::UnknownField { .. })
-                || !is_below_status(&violation.pointer)
-        })
+        self.violations(value, &mut check::trusted().allowance_of(0), self.counted())
     }
 
-    fn violations(&self, value: &Value, counts: impl Fn(&Violation) -> bool) -> Vec<Violation> {
-        let mut violations = check::check(&self.root, &metadata::NODE, value);
+    /// What is said of a new value.
+    fn counted(&self) -> impl Fn(&Violation) -> bool {
+        let status_is_separate = self.status_is_separate;
+        move |violation| {
+            !status_is_separate
+                || matches!(violation.kind, ViolationKind::UnknownField { .. })
+                || !is_below_status(&violation.pointer)
+        }
+    }
+
+    fn violations(
+        &self,
+        value: &Value,
+        allowance: &mut Allowance<'_>,
+        counts: impl Fn(&Violation) -> bool,
+    ) -> Vec<Violation> {
+        let mut violations = check::check(&self.root, &metadata::NODE, value, allowance);
         violations.retain(&counts);
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
-            evaluate::check_rules(&self.root, value, &mut violations);
+            evaluate::check_rules(&self.root, value, allowance, &mut violations);
             violations.retain(&counts);
         }
         violations

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{Schema, ViolationKind};
+use crate::{Schema, ViolationKind, Work};
 
 fn schema(schema: Value) -> Schema {
     let (schema, problems) = Schema::of_value(&schema);
@@ -705,7 +705,7 @@ fn a_broken_definition_says_its_field_as_an_api_server_does() {
     let said: Vec<String> = crd
         .problems
         .iter()
-        .chain(&crd.verify())
+        .chain(&crd.verify(&Work::default()))
         .map(ToString::to_string)
         .collect();
     assert_eq!(

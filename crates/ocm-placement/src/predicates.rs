@@ -59,7 +59,7 @@ impl Predicates {
                 asked[*selector].needed.add(needed);
             }
         }
-        let answers = answers(&asked, input, fleet);
+        let answers = answers(&mut asked, input, fleet);
         let results = list_selectors
             .values()
             .map(|selectors| any_of(selectors, &asked, &answers, fleet));
@@ -104,9 +104,10 @@ pub(crate) fn predicate_pointer(index: usize) -> String {
     format!("/spec/predicates/{index}/requiredClusterSelector")
 }
 
-/// The clusters that fit each selector, among those about which somebody asks.
+/// The clusters that fit each selector, among those about which somebody asks. A selector of which that cannot be said
+/// becomes one that cannot be built: it must select nothing.
 fn answers(
-    asked: &Column<SelectorId, Asked>,
+    asked: &mut Column<SelectorId, Asked>,
     input: &Input<'_>,
     fleet: &Fleet<'_>,
 ) -> Column<SelectorId, Bits> {
@@ -131,8 +132,18 @@ fn answers(
         ))
     });
     let (ids, questions): (Vec<SelectorId>, Vec<cel::Question<'_>>) = questions.unzip();
-    for (id, matching) in ids.into_iter().zip(cel::ask(&questions, input, fleet)) {
-        answers[id] = matching;
+    let matching = cel::ask(&questions, input, fleet);
+    drop(questions);
+    for (id, matching) in ids.into_iter().zip(matching) {
+        match matching {
+            Ok(matching) => answers[id] = matching,
+            Err(message) => {
+                asked[id].built = Err(SelectorFault {
+                    message,
+                    pointer: "/celSelector/celExpressions".to_owned(),
+                });
+            }
+        }
     }
     answers
 }

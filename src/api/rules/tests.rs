@@ -342,7 +342,7 @@ mod like_an_api_server {
             .run(spec, |spec| {
                 let object = object(json!({"apiVersion": api_version, "kind": kind,
                     "metadata": {"name": "x", "namespace": "a"}, "spec": spec}));
-                let theirs: Vec<String> = crd::check(&crd, &object)
+                let theirs: Vec<String> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
                     .into_iter()
                     .map(|finding| finding.message)
                     .collect();

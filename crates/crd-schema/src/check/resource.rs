@@ -11,7 +11,7 @@ use crate::node::Node;
 use crate::violation::{Path, ViolationKind, shown};
 use apimachinery::names::NameRule;
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
     pub(super) fn resource(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {

@@ -5,14 +5,44 @@
 
 use std::cmp::Ordering;
 
+use apimachinery::PatternError;
 use serde_json::{Number, Value};
 
 use crate::check::{Place, Walk, exceeds, falls_short, format_of, shorten};
 use crate::format::Format;
 use crate::node::{Bound, Node};
+use crate::pattern::{Pattern, Unmatched};
 use crate::violation::{Path, ViolationKind, shown};
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
+    fn pattern(&mut self, pattern: &Pattern, text: &str, path: &Path<'_>) {
+        let allowance = self.allowance;
+        let accepts = |text: &str| pattern.accepts(text, &mut allowance.borrow_mut());
+        match accepts(text) {
+            Ok(true) | Err(Unmatched::Spent) => {}
+            Ok(false) => {
+                let message = format!(
+                    "Invalid value: {}: {} in body should match '{}'",
+                    quoted(text),
+                    path.dotted(),
+                    pattern.as_str()
+                );
+                let help = near_text(text, |near| matches!(accepts(near), Ok(true)));
+                self.push_with_help(path, false, message, help.map(|near| format!("write `{near}`")));
+            }
+            Err(Unmatched::TooLarge) => {
+                let message = format!(
+                    "Invalid value: {}: nobody knows here whether {} in body matches its pattern: {}",
+                    quoted(text),
+                    path.dotted(),
+                    PatternError::TooLarge
+                );
+                let help = "make the pattern of the CustomResourceDefinition smaller".to_owned();
+                self.push_with_help(path, false, message, Some(help));
+            }
+        }
+    }
+
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
         // Of the length and the pattern the first that is broken is told, as there.
         let count = if node.max_length.is_some() || node.min_length.is_some() {
@@ -30,15 +60,8 @@ impl Walk<'_> {
                 path.dotted()
             );
             self.push(path, false, message);
-        } else if let Some(pattern) = node.pattern.as_ref().filter(|pattern| !pattern.accepts(text)) {
-            let message = format!(
-                "Invalid value: {}: {} in body should match '{}'",
-                quoted(text),
-                path.dotted(),
-                pattern.as_str()
-            );
-            let help = near_text(text, |near| pattern.accepts(near)).map(|near| format!("write `{near}`"));
-            self.push_with_help(path, false, message, help);
+        } else if let Some(pattern) = &node.pattern {
+            self.pattern(pattern, text, path);
         }
         if let Some(format) = format_of(node)
             && !format.accepts(text)

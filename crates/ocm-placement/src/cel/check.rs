@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
 
-use super::library::TYPES;
+use cel_eval::TYPES;
 use super::signatures::{Overload, Type, is_library_function, overloads};
 
 /// The variable of every expression.
@@ -98,7 +98,7 @@ fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
     if let Some((_, found)) = scope.iter().rev().find(|(known, _)| known == bare) {
         return Ok(found.clone());
     }
-    if TYPES.iter().any(|(known, _)| *known == bare) {
+    if TYPES.contains(&bare) {
         return Ok(Type::Meta);
     }
     Err(format!("undeclared reference to '{bare}' (in container '')"))

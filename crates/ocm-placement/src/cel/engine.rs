@@ -1,41 +1,29 @@
 //! Compiling and running.
 //!
-//! Owns: the threads with large stacks, the limits, what counts as a match. Flows in: questions. Flows out:
-//! answers. Must not know: what a function does.
+//! Owns: the threads with large stacks, what all expressions may cost, what counts as a match. Flows in: questions. Flows
+//! out: answers. Must not know: what a function does.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use kube_cel::KubeCelExt as _;
-use kube_cel::cel::parser::{Expression, Parser};
-use kube_cel::cel::{Context, Value};
+use apimachinery::{Allowance, Work};
+use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
+use kube_cel::cel::Value;
 
 use super::error::CompileError;
-use super::library::{self, Scores};
-use super::{check, expand, rewrite, view};
+use super::library::{self, Library, Scores};
+use super::{check, expand, view};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::ClusterId;
 use crate::input::Input;
 
-/// Kubernetes' PerCallLimit: what one expression may cost for one cluster.
-const CALL_LIMIT: u64 = 1_000_000;
-
-/// Kubernetes' RuntimeCELCostBudget: what all expressions of a selector may cost for one cluster.
-const BUDGET: u64 = 10_000_000;
-
-/// The parser and the evaluator recurse: they get a stack that the limits below cannot exhaust.
+/// What is evaluated gets a stack that no expression that compiles exhausts.
 const STACK: usize = 64 << 20;
 
-/// cel-go's limit of an expression's length, in characters.
-const LONGEST: usize = 100_000;
+/// What is said of a selector where the clusters of a run ask for more than is spent on them.
+const SPENT: &str = "its expressions, with those of the other Placements, take more work than a run spends on them";
 
-/// Operators, commas and brackets of one expression; deeper trees than these can build do not fit the stack.
-const MOST_OPERATORS: usize = 4_000;
-
-/// Open brackets at any point.
-const DEEPEST: usize = 100;
+/// What is said of an expression that would hold more than it gets.
+const TOO_LARGE: &str = "an expression holds more memory than it gets here";
 
 /// The expressions of one selector, ANDed.
 #[derive(Debug)]
@@ -64,8 +52,6 @@ impl Expressions {
 #[derive(Debug)]
 struct Compiled {
     expression: Expression,
-    /// What it costs without its loops, by cel-go's prices.
-    base_cost: u64,
     /// Whether it asks for add-on scores.
     scores: bool,
 }
@@ -88,68 +74,30 @@ fn compile_all(sources: &[&str]) -> Vec<Result<Compiled, String>> {
 }
 
 fn compile(source: &str) -> Result<Compiled, String> {
-    measure(source)?;
-    let parser = Parser::new()
-        .max_recursion_depth(250)
-        .enable_optional_syntax(true);
-    let parsed = catch_unwind(AssertUnwindSafe(|| parser.parse(source)))
-        .map_err(|_| "the expression cannot be parsed".to_owned())?
-        .map_err(|errors| errors.to_string())?;
-    let expanded = expand::expand(parsed)?;
-    check::check(&expanded)?;
-    let rewritten = rewrite::rewrite(expanded);
+    let parsed = parse(source).map_err(|error| match error {
+        Unparsed::Wrong(message) | Unparsed::TooMuch(message) => message,
+    })?;
+    let expression = expand::expand(parsed.into_root())?;
+    check::check(&expression)?;
     Ok(Compiled {
-        scores: rewritten.scores,
-        base_cost: rewritten.cost,
-        expression: rewritten.expression,
+        scores: library::asks_for_scores(&expression),
+        expression: Expression::new(expression),
     })
 }
 
-/// Refuses what is too long, too deep or too complex to parse within the stack.
-fn measure(source: &str) -> Result<(), String> {
-    if source.chars().count() > LONGEST {
-        return Err(format!("expression code point size exceeds limit: {LONGEST}"));
-    }
-    let (mut depth, mut operators) = (0usize, 0usize);
-    let mut quote = None;
-    let mut escaped = false;
-    for character in source.chars() {
-        if let Some(open) = quote {
-            if !escaped && character == open {
-                quote = None;
-            }
-            escaped = !escaped && character == '\\';
-            continue;
-        }
-        match character {
-            '"' | '\'' => quote = Some(character),
-            '(' | '[' | '{' => depth = depth.saturating_add(1),
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if character.is_ascii_punctuation() && character != '_' {
-            operators = operators.saturating_add(1);
-        }
-        if depth > DEEPEST {
-            return Err(format!("expression recursion limit exceeded: {DEEPEST}"));
-        }
-        if operators > MOST_OPERATORS {
-            return Err(format!(
-                "expression too complex: more than {MOST_OPERATORS} operators"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The clusters that match, for each question. Each cluster is converted once, on as many threads as the pool has.
-pub(crate) fn ask(questions: &[Question<'_>], input: &Input<'_>, fleet: &Fleet<'_>) -> Vec<Bits> {
+/// The clusters that match, for each question, or why that cannot be said. Each cluster is converted once, on as many
+/// threads as the pool has.
+pub(crate) fn ask(
+    questions: &[Question<'_>],
+    input: &Input<'_>,
+    fleet: &Fleet<'_>,
+) -> Vec<Result<Bits, String>> {
     let mut wanted = Bits::none(fleet.len());
     for question in questions {
         wanted.add(&question.candidates);
     }
     let clusters = wanted.to_list();
-    let mut answers = vec![Bits::none(fleet.len()); questions.len()];
+    let mut answers = vec![Ok(Bits::none(fleet.len())); questions.len()];
     if clusters.is_empty() {
         return answers;
     }
@@ -160,64 +108,92 @@ pub(crate) fn ask(questions: &[Question<'_>], input: &Input<'_>, fleet: &Fleet<'
         .clone()
         .any(|compiled| compiled.scores)
         .then(|| Scores::new(input));
-    let scores = Arc::new(scores.unwrap_or_default());
+    let scores = scores.unwrap_or_default();
+    let work = Work::default();
     let threads = rayon::current_num_threads().clamp(1, clusters.len());
     let share = clusters.len().div_ceil(threads);
-    let parts: Vec<Vec<(usize, ClusterId)>> = thread::scope(|scope| {
+    let parts: Vec<Vec<(usize, ClusterId, Verdict)>> = thread::scope(|scope| {
         let handles: Vec<_> = clusters
             .chunks(share)
             .map(|part| {
-                let scores = scores.clone();
-                let work = move || matches(questions, part, fleet, scores);
-                thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)
+                let (scores, work) = (&scores, &work);
+                let ask = move || matches(questions, part, fleet, scores, work);
+                thread::Builder::new().stack_size(STACK).spawn_scoped(scope, ask)
             })
             .collect();
-        let join =
-            |handle: thread::ScopedJoinHandle<'_, Vec<(usize, ClusterId)>>| handle.join().unwrap_or_default();
+        let join = |handle: thread::ScopedJoinHandle<'_, _>| handle.join().unwrap_or_default();
         handles.into_iter().flatten().map(join).collect()
     });
-    for (question, cluster) in parts.into_iter().flatten() {
-        if let Some(bits) = answers.get_mut(question) {
-            bits.insert(cluster);
+    // Whether there was enough depends on no order; what was still answered does.
+    if work.is_spent() {
+        return vec![Err(SPENT.to_owned()); questions.len()];
+    }
+    for (question, cluster, verdict) in parts.into_iter().flatten() {
+        match (answers.get_mut(question), verdict) {
+            (Some(Ok(bits)), Verdict::Matches) => bits.insert(cluster),
+            (Some(answer), Verdict::TooLarge) => *answer = Err(TOO_LARGE.to_owned()),
+            _ => {}
         }
     }
     answers
 }
 
-/// Position of the question and cluster of every match.
+/// What is known of a cluster.
+enum Verdict {
+    Matches,
+    DoesNot,
+    /// Nothing, because an expression holds more than it gets.
+    TooLarge,
+}
+
+/// Position of the question and cluster of every match, and of what is not known.
 fn matches(
     questions: &[Question<'_>],
     clusters: &[ClusterId],
     fleet: &Fleet<'_>,
-    scores: Arc<Scores>,
-) -> Vec<(usize, ClusterId)> {
-    let spent = Arc::new(AtomicU64::new(0));
-    let mut root = Context::default();
-    root.register_all();
-    library::register(&mut root, scores, &spent, CALL_LIMIT);
+    scores: &Scores,
+    work: &Work,
+) -> Vec<(usize, ClusterId, Verdict)> {
+    let functions = Library { scores };
     let mut matches = Vec::new();
     for id in clusters {
-        let mut context = root.new_inner_scope();
-        context.add_variable_from_value("managedCluster", view::view(*id, fleet));
+        let cluster = view::view(*id, fleet);
+        let mut allowance = work.allowance(fleet.clusters[*id].object.value);
         for (position, question) in questions.iter().enumerate() {
-            if question.candidates.contains(*id) && all_hold(&question.expressions.compiled, &context, &spent)
-            {
-                matches.push((position, *id));
+            if question.candidates.contains(*id) {
+                match all_hold(&question.expressions.compiled, &cluster, &functions, &mut allowance) {
+                    Verdict::DoesNot => {}
+                    verdict => matches.push((position, *id, verdict)),
+                }
             }
         }
     }
     matches
 }
 
-/// Whether every expression is true within its limit and all of them within the budget. An error, or anything
-/// that is no boolean, is no match.
-fn all_hold(expressions: &[Compiled], context: &Context<'_>, spent: &AtomicU64) -> bool {
-    let mut total = 0u64;
-    expressions.iter().all(|compiled| {
-        spent.store(compiled.base_cost, Ordering::Relaxed);
-        let result = catch_unwind(AssertUnwindSafe(|| Value::resolve(&compiled.expression, context)));
-        let cost = spent.load(Ordering::Relaxed);
-        total = total.saturating_add(cost);
-        cost <= CALL_LIMIT && total <= BUDGET && matches!(result, Ok(Ok(Value::Bool(true))))
-    })
+/// Whether every expression is true within its limit and all of them within the budget. An error, or anything that is no
+/// boolean, is no match: open-cluster-management-io/ocm pkg/placement/helpers/cel.go@v1.3.1 `evaluateAllExpressions`.
+fn all_hold(
+    expressions: &[Compiled],
+    cluster: &Value,
+    functions: &Library<'_>,
+    allowance: &mut Allowance<'_>,
+) -> Verdict {
+    let mut left = OBJECT_BUDGET;
+    for compiled in expressions {
+        let evaluated = evaluate(
+            &compiled.expression,
+            &[("managedCluster", cluster)],
+            functions,
+            allowance,
+        );
+        if evaluated.value == Err(Failure::Stop(Stop::Memory)) {
+            return Verdict::TooLarge;
+        }
+        match left.checked_sub(evaluated.cost) {
+            Some(rest) if evaluated.value == Ok(Value::Bool(true)) => left = rest,
+            _ => return Verdict::DoesNot,
+        }
+    }
+    Verdict::Matches
 }

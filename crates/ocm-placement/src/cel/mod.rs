@@ -4,10 +4,9 @@
 //! limits of cost. Flows in: expressions, the fleet, add-on scores. Flows out: the clusters that match, or the
 //! complaint that makes a Placement misconfigured. Must not know: Placements.
 //!
-//! The engine is the `cel` crate with Kubernetes' libraries from `kube-cel`. What they lack is built here, on
-//! the syntax tree: `expand` (macros), `check` (names and types: cel-go refuses at compile time what the crate
-//! would only notice when it runs), `rewrite` (what the crate evaluates otherwise than cel-go, and counting of
-//! cost), `library` (OCM's and missing functions), `view` (the cluster as Go would show it).
+//! Expressions are read and evaluated by `cel-eval`. What is OCM's is built here: `expand` (macros), `check` (names and
+//! types: cel-go refuses at compile time what would only show when it runs), `library` (OCM's functions), `view` (the
+//! cluster as Go would show it).
 
 mod error;
 
@@ -19,8 +18,6 @@ mod engine;
 mod expand;
 #[cfg(feature = "cel")]
 mod library;
-#[cfg(feature = "cel")]
-mod rewrite;
 #[cfg(feature = "cel")]
 mod signatures;
 #[cfg(feature = "cel")]

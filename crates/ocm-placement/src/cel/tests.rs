@@ -51,9 +51,8 @@ fn run(expression: &str) -> Result<bool, String> {
         expressions: &expressions,
         candidates: Bits::all(1),
     };
-    Ok(ask(&[question], &input, &fleet)
-        .iter()
-        .any(|bits| bits.contains(ClusterId::new(0))))
+    let mut answers = ask(&[question], &input, &fleet);
+    Ok(answers.remove(0)?.contains(ClusterId::new(0)))
 }
 
 fn matching(expressions: &[&str]) {

@@ -30,7 +30,11 @@ impl Expressions {
 }
 
 /// Nobody can ask.
-pub(crate) fn ask(questions: &[Question<'_>], _input: &Input<'_>, _fleet: &Fleet<'_>) -> Vec<Bits> {
+pub(crate) fn ask(
+    questions: &[Question<'_>],
+    _input: &Input<'_>,
+    _fleet: &Fleet<'_>,
+) -> Vec<Result<Bits, String>> {
     let questions = questions.iter();
     questions
         .map(|question| match question.expressions.0 {})

@@ -100,7 +100,9 @@ impl Case<'_, '_> {
                 candidates: candidates.clone(),
             };
             let answers = cel::ask(&[question], &self.plan.input, fleet);
-            answers.iter().all(Bits::is_empty)
+            answers
+                .iter()
+                .all(|answer| answer.as_ref().map_or(true, Bits::is_empty))
         })
     }
 }

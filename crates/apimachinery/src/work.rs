@@ -1,0 +1,244 @@
+//! How much work a run spends on what its input says: rules, expressions and patterns that a stranger wrote.
+//!
+//! Owns: [`Work`], which a run shares, and [`Allowance`], what one object brings along. Flows in: steps, patterns. Flows
+//! out: whether there is work left. Must not know: what the work is.
+//!
+//! An API server has a budget for each object and bears the objects as they come; a run gets all at once. So each object
+//! brings an allowance by its own size, and what exceeds it is taken from one stock. Whether the stock suffices depends
+//! on sums alone: not on threads, nor on any order. So whoever reports that it did not must say nothing of the objects
+//! that were still judged, which do.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde_json::Value;
+
+use crate::pattern::{ParsedPattern, Pattern, PatternError};
+
+/// Steps that a run may take beyond what its objects bring along: one is about a part of an expression evaluated, or 64
+/// bytes touched; a million of them take a tenth of a second.
+const STOCK: u64 = 30_000_000;
+/// Steps that an object brings along, for each byte of its values.
+const STEPS_PER_BYTE: u64 = 16;
+/// What an allowance takes from the stock at once.
+const PORTION: u64 = 4_096;
+/// Steps for each state of a pattern that is compiled. Their memory counts here, too: a state has about 100 bytes, and
+/// what is compiled stays until the run ends.
+const STEPS_PER_STATE: u64 = 16;
+/// States of a pattern that a character of a text may meet in one step.
+const STATES_PER_STEP: u64 = 64;
+
+/// There is no work left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run has no work left")]
+pub struct Spent;
+
+/// A pattern that is compiled, or why it is none.
+pub type Compiled = Arc<Result<Pattern, PatternError>>;
+
+/// The stock of a run, and the patterns that it has compiled.
+#[derive(Debug)]
+pub struct Work {
+    limit: u64,
+    spent: AtomicU64,
+    /// A name, a hostname or a group is asked for in a hundred places with the same text, and to compile it takes longer
+    /// than to check an object.
+    patterns: RwLock<HashMap<String, Compiled>>,
+}
+
+impl Default for Work {
+    /// For what strangers wrote.
+    fn default() -> Self {
+        Self::with_limit(STOCK)
+    }
+}
+
+impl Work {
+    /// For what strangers wrote, where these definitions say what is to be done: they bring along something, too.
+    #[must_use]
+    pub fn of_definitions<'v>(definitions: impl Iterator<Item = &'v Value>) -> Self {
+        let bytes = definitions.map(bytes).fold(0, u64::saturating_add);
+        Self::with_limit(bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(STOCK))
+    }
+
+    /// For what this program brings along itself.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::with_limit(u64::MAX)
+    }
+
+    /// With a stock of so many steps.
+    #[must_use]
+    pub fn with_limit(limit: u64) -> Self {
+        Self {
+            limit,
+            spent: AtomicU64::new(0),
+            patterns: RwLock::default(),
+        }
+    }
+
+    /// Whether more was asked for than there is.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.spent.load(Ordering::Relaxed) > self.limit
+    }
+
+    /// What an object with these values may spend.
+    #[must_use]
+    pub fn allowance(&self, value: &Value) -> Allowance<'_> {
+        self.allowance_of(bytes(value).saturating_mul(STEPS_PER_BYTE))
+    }
+
+    /// An allowance of so many steps.
+    #[must_use]
+    pub const fn allowance_of(&self, steps: u64) -> Allowance<'_> {
+        Allowance {
+            work: self,
+            left: steps,
+        }
+    }
+
+    /// Pays for `steps` from the stock, before they are taken.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub fn spend(&self, steps: u64) -> Result<(), Spent> {
+        let before = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
+            Some(spent.saturating_add(steps))
+        });
+        let spent = before.unwrap_or(u64::MAX).saturating_add(steps);
+        if spent > self.limit { Err(Spent) } else { Ok(()) }
+    }
+
+    /// The compiled form of `text`, which each run pays for once.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub fn pattern(&self, text: &str) -> Result<Compiled, Spent> {
+        // A thread that panicked has left the map whole: it holds finished patterns alone.
+        let known = self.patterns.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(text) {
+            return Ok(Arc::clone(known));
+        }
+        drop(known);
+        let parsed = ParsedPattern::parse(text);
+        let mut all = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(text) {
+            return Ok(Arc::clone(known));
+        }
+        let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let states = parsed.as_ref().map_or(0, ParsedPattern::weight);
+        self.spend(states.saturating_add(size).saturating_mul(STEPS_PER_STATE))?;
+        let compiled = Arc::new(parsed.and_then(ParsedPattern::compile));
+        all.insert(text.to_owned(), Arc::clone(&compiled));
+        Ok(compiled)
+    }
+}
+
+/// What one object may spend: first its own, then of the stock.
+#[derive(Debug)]
+pub struct Allowance<'w> {
+    work: &'w Work,
+    left: u64,
+}
+
+impl<'w> Allowance<'w> {
+    /// Pays for `steps`, before they are taken.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub fn spend(&mut self, steps: u64) -> Result<(), Spent> {
+        if let Some(left) = self.left.checked_sub(steps) {
+            self.left = left;
+            return Ok(());
+        }
+        // Whole portions, so that the sum of all objects is the same however they take turns.
+        let missing = steps.saturating_sub(self.left);
+        let taken = missing.div_ceil(PORTION).saturating_mul(PORTION);
+        self.left = taken.saturating_sub(missing);
+        self.work.spend(taken)
+    }
+
+    /// Pays for looking for a pattern in `text`.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub fn search(&mut self, pattern: &Pattern, text: &str) -> Result<(), Spent> {
+        let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        self.spend(length.saturating_mul(pattern.weight()) / STATES_PER_STEP)
+    }
+
+    /// Whether something in `text` matches a pattern.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub fn is_match(&mut self, pattern: &Pattern, text: &str) -> Result<bool, Spent> {
+        self.search(pattern, text)?;
+        Ok(pattern.is_match(text))
+    }
+
+    /// The stock behind it.
+    #[must_use]
+    pub const fn work(&self) -> &'w Work {
+        self.work
+    }
+}
+
+/// About the bytes of a value, as text.
+fn bytes(value: &Value) -> u64 {
+    let length = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => length(text).saturating_add(2),
+        Value::Array(items) => items.iter().map(bytes).fold(2, u64::saturating_add),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| length(name).saturating_add(4).saturating_add(bytes(value)))
+            .fold(2, u64::saturating_add),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However objects take turns, and however they cut what they spend.
+        #[test]
+        fn whether_the_stock_suffices_depends_on_sums_alone(
+            objects in prop::collection::vec((0_u64..9_000, prop::collection::vec(0_u64..9_000, 0..8)), 0..8),
+            limit in 0_u64..100_000,
+        ) {
+            let one_after_the_other = Work::with_limit(limit);
+            for (own, costs) in &objects {
+                let mut allowance = one_after_the_other.allowance_of(*own);
+                for cost in costs {
+                    let _ = allowance.spend(*cost);
+                }
+            }
+            let in_turns = Work::with_limit(limit);
+            let mut allowances: Vec<_> = objects.iter().map(|(own, _)| in_turns.allowance_of(*own)).collect();
+            for turn in (0..8).rev() {
+                for (allowance, (_, costs)) in allowances.iter_mut().zip(&objects) {
+                    if let Some(cost) = costs.get(turn) {
+                        let _ = allowance.spend(*cost);
+                    }
+                }
+            }
+            prop_assert_eq!(one_after_the_other.is_spent(), in_turns.is_spent());
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_paid_for_once() {
+        let work = Work::with_limit(20_000);
+        for _ in 0..100 {
+            assert!(work.pattern("^[a-z]{1,500}$").is_ok());
+        }
+        assert_eq!(work.pattern("^[a-z]{1,501}$").err(), Some(Spent));
+        assert!(work.is_spent());
+    }
+}

@@ -1,0 +1,127 @@
+//! Looking into values: fields, keys, positions; optional ones, too.
+//!
+//! Owns: what is there, what is not, and what cannot be asked. Flows in: a value and a key. Flows out: a part of it. Must
+//! not know: expressions.
+//!
+//! Source: google/cel-go interpreter/attributes.go@v0.26.0 `refQualify`, `applyQualifiers`.
+
+use std::sync::Arc;
+
+use kube_cel::cel::objects::{Key, OptionalValue};
+use kube_cel::cel::{ExecutionError, Value};
+
+/// What is found.
+enum Found {
+    Here(Value),
+    /// What is said where a part must be there.
+    Missing(ExecutionError),
+}
+
+/// A part that must be there; from an optional value, an optional part.
+pub(crate) fn get(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
+    match optional(value) {
+        Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
+        Some(None) => Ok(none()),
+        None => match find(value, key)? {
+            Found::Here(part) => Ok(part),
+            Found::Missing(why) => Err(why),
+        },
+    }
+}
+
+/// A part that may be there.
+pub(crate) fn get_optional(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
+    match optional(value) {
+        Some(None) => Ok(none()),
+        Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
+        None => Ok(optional_of(find(value, key)?)),
+    }
+}
+
+/// Whether a part is there.
+pub(crate) fn has(value: &Value, key: &Value) -> Result<bool, ExecutionError> {
+    match optional(value) {
+        Some(None) => Ok(false),
+        Some(Some(inside)) => Ok(matches!(find(inside, key)?, Found::Here(_))),
+        None => Ok(matches!(find(value, key)?, Found::Here(_))),
+    }
+}
+
+fn find(value: &Value, key: &Value) -> Result<Found, ExecutionError> {
+    match value {
+        Value::Map(map) => {
+            let key = key_of(key).ok_or(ExecutionError::NoSuchOverload)?;
+            Ok(map
+                .get(&key)
+                .map_or_else(|| Found::Missing(no_such_key(&key)), |part| Found::Here(part.clone())))
+        }
+        Value::List(items) => {
+            let Some(Key::Int(index)) = key_of(key).map(as_int) else {
+                return Err(ExecutionError::NoSuchOverload);
+            };
+            let part = usize::try_from(index).ok().and_then(|index| items.get(index));
+            Ok(part.map_or_else(
+                || Found::Missing(ExecutionError::IndexOutOfBounds(Value::Int(index))),
+                |part| Found::Here(part.clone()),
+            ))
+        }
+        _ => {
+            let key = key_of(key).ok_or(ExecutionError::NoSuchOverload)?;
+            Ok(Found::Missing(no_such_key(&key)))
+        }
+    }
+}
+
+/// A value as the key of a map; a float without a fraction counts as an integer.
+pub(crate) fn key_of(value: &Value) -> Option<Key> {
+    match value {
+        #[expect(clippy::cast_possible_truncation, reason = "it has no fraction, and an integer holds it")]
+        Value::Float(float) if float.fract() == 0.0 && float.abs() < 9e15 => Some(Key::Int(*float as i64)),
+        Value::Int(int) => Some(Key::Int(*int)),
+        Value::UInt(uint) => Some(Key::Uint(*uint)),
+        Value::Bool(flag) => Some(Key::Bool(*flag)),
+        Value::String(text) => Some(Key::String(Arc::clone(text))),
+        _ => None,
+    }
+}
+
+fn as_int(key: Key) -> Key {
+    match key {
+        Key::Uint(uint) => Key::Int(i64::try_from(uint).unwrap_or(i64::MAX)),
+        other => other,
+    }
+}
+
+fn no_such_key(key: &Key) -> ExecutionError {
+    match key {
+        Key::String(text) => ExecutionError::NoSuchKey(Arc::clone(text)),
+        Key::Int(int) => ExecutionError::no_such_key(&int.to_string()),
+        Key::Uint(uint) => ExecutionError::no_such_key(&uint.to_string()),
+        Key::Bool(flag) => ExecutionError::no_such_key(&flag.to_string()),
+    }
+}
+
+/// What an optional value holds; `None` of any other value.
+pub(crate) fn optional(value: &Value) -> Option<Option<&Value>> {
+    match value {
+        Value::Opaque(opaque) => opaque.downcast_ref::<OptionalValue>().map(OptionalValue::value),
+        _ => None,
+    }
+}
+
+fn optional_of(found: Found) -> Value {
+    match found {
+        Found::Here(part) => some(part),
+        Found::Missing(_) => none(),
+    }
+}
+
+/// An optional value that holds one.
+pub(crate) fn some(value: Value) -> Value {
+    Value::Opaque(Arc::new(OptionalValue::of(value)))
+}
+
+/// An optional value that holds none.
+pub(crate) fn none() -> Value {
+    Value::Opaque(Arc::new(OptionalValue::none()))
+}

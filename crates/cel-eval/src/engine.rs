@@ -1,0 +1,47 @@
+//! The functions of `kube-cel`, called with values.
+//!
+//! Owns: the environment that knows them. Flows in: a name and values. Flows out: a value. Must not know: which of them
+//! are not right, or how large a result becomes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use kube_cel::KubeCelExt as _;
+use kube_cel::cel::common::ast::{CallExpr, Expr};
+use kube_cel::cel::{Context, ExecutionError, IdedExpr, Value};
+
+thread_local! {
+    /// Every function: as dear to make as a rule is to compile.
+    static ENVIRONMENT: Context<'static> = {
+        let mut context = Context::default();
+        context.register_all();
+        context
+    };
+}
+
+/// Calls a function of `kube-cel`, as a method where there is a target. It copies its arguments.
+///
+/// # Errors
+/// The function's own; that there is no such function also where it panics, which must not become our panic.
+pub fn call(name: &str, target: Option<&Value>, args: &[&Value]) -> Result<Value, ExecutionError> {
+    let variable = |index: usize| format!("@{index}");
+    let ident = |index| IdedExpr {
+        id: 0,
+        expr: Expr::Ident(variable(index)),
+    };
+    let expression = IdedExpr {
+        id: 0,
+        expr: Expr::Call(CallExpr {
+            func_name: name.to_owned(),
+            target: target.map(|_| Box::new(ident(args.len()))),
+            args: (0..args.len()).map(ident).collect(),
+        }),
+    };
+    ENVIRONMENT.with(|environment| {
+        let mut context = environment.new_inner_scope();
+        for (index, value) in args.iter().copied().chain(target).enumerate() {
+            context.add_variable_from_value(variable(index), value.clone());
+        }
+        let called = AssertUnwindSafe(|| Value::resolve(&expression, &context));
+        catch_unwind(called).unwrap_or_else(|_| Err(ExecutionError::undeclared_reference(name)))
+    })
+}

@@ -1,0 +1,61 @@
+//! Evaluates CEL expressions as cel-go does, counts what they cost as Kubernetes counts it, and holds no more memory than
+//! it was given.
+//!
+//! Owns: going through an expression, costs, limits, equality, optional values, and the functions whose result can be
+//! larger than their arguments or that other engines evaluate otherwise. Flows in: a parsed expression, variables, an
+//! [`Allowance`](apimachinery::Allowance) of work. Flows out: a value, or why there is none, and what it cost. Must not
+//! know: what an expression is for.
+//!
+//! Parser, values and the remaining functions are those of `kube-cel`. Its own evaluation is not used: it copies whole
+//! values at each step, ends a loop at its first error, and has no place where costs could be counted.
+//!
+//! Inside, in the order of the flow: `meter` counts, `sizes` measures values, `equality` compares them, `prices` are those
+//! of cel-go and Kubernetes, `library` has the functions (`engine` those of `kube-cel`), `access` looks into values,
+//! `parse` reads an expression that is not too deep for that, `evaluate` goes through it.
+
+// Input never causes a panic, and a library does not print; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
+mod access;
+mod engine;
+mod equality;
+mod evaluate;
+mod library;
+mod meter;
+mod parse;
+mod prices;
+mod sizes;
+
+#[cfg(test)]
+mod tests;
+
+pub use engine::call;
+pub use evaluate::{Evaluated, Functions, evaluate};
+pub use library::{Call, TYPES};
+pub use meter::{Failure, Meter, Stop};
+pub use parse::{Expression, Unparsed, parse};
+
+/// What an expression may cost: Kubernetes' `PerCallLimit`,
+/// kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/apis/cel/config.go@v1.34.1.
+pub const CALL_LIMIT: u64 = 1_000_000;
+
+/// What all expressions about one object may cost: Kubernetes' `RuntimeCELCostBudget`, in the same file.
+pub const OBJECT_BUDGET: u64 = 10_000_000;
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,176 @@
+//! Reading expressions that a stranger wrote.
+//!
+//! Owns: [`Expression`]; what is too long or too deep to be one, and the stack that a deep one needs. Flows in: text. Flows
+//! out: an expression, or why not. Must not know: what an expression means.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use kube_cel::cel::IdedExpr;
+use kube_cel::cel::common::ast::{EntryExpr, Expr};
+use kube_cel::cel::parser::Parser;
+
+/// cel-go's limit of an expression's length, in characters: google/cel-go parser/options.go@v0.26.0.
+const CHARACTERS_MAX: usize = 100_000;
+/// Operators, commas and brackets of one expression: deeper trees than these can build do not fit the parser's stack.
+const SIGNS_MAX: usize = 4_000;
+/// So few fit any stack.
+const SIGNS_OF_A_SMALL_ONE: usize = 100;
+/// Open brackets at any point.
+const BRACKETS_MAX: usize = 100;
+/// Parts inside parts: cel-go's limit of recursion.
+const DEPTH_MAX: usize = 250;
+/// What any thread's stack goes through.
+const DEPTH_OF_A_SMALL_ONE: usize = 40;
+/// The stack of whatever recurses for each part.
+const STACK: usize = 64 << 20;
+
+/// An expression that has been read.
+#[derive(Debug)]
+pub struct Expression {
+    root: IdedExpr,
+    is_deep: bool,
+}
+
+impl Expression {
+    /// An expression made of what [`parse`] has read.
+    #[must_use]
+    pub fn new(root: IdedExpr) -> Self {
+        let is_deep = is_deeper(&root, DEPTH_OF_A_SMALL_ONE);
+        Self { root, is_deep }
+    }
+
+    /// Its parts.
+    #[must_use]
+    pub const fn root(&self) -> &IdedExpr {
+        &self.root
+    }
+
+    /// Its parts, to make another one of them.
+    #[must_use]
+    pub fn into_root(self) -> IdedExpr {
+        self.root
+    }
+
+    pub(crate) const fn is_deep(&self) -> bool {
+        self.is_deep
+    }
+}
+
+/// Does something on a stack that is large enough for any expression; `None` where there is no such thread.
+pub(crate) fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        thread.spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
+
+/// Why an expression is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unparsed {
+    /// It is none: the parser's complaint.
+    Wrong(String),
+    /// It is too much for us, though it may be right.
+    TooMuch(String),
+}
+
+/// Reads an expression.
+///
+/// # Errors
+/// It is none, or too much for us.
+pub fn parse(text: &str) -> Result<Expression, Unparsed> {
+    let signs = measure(text)?;
+    if signs <= SIGNS_OF_A_SMALL_ONE {
+        return parsed(text);
+    }
+    let failed = || Unparsed::TooMuch("the expression cannot be parsed".to_owned());
+    on_a_large_stack(|| parsed(text)).ok_or_else(failed)?
+}
+
+fn parsed(text: &str) -> Result<Expression, Unparsed> {
+    // Kubernetes' and OCM's environments have CEL's optional types:
+    // kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/environment/base.go@v1.34.1
+    let parser = Parser::new().max_recursion_depth(250).enable_optional_syntax(true);
+    let expression = catch_unwind(AssertUnwindSafe(|| parser.parse(text)))
+        .map_err(|_| Unparsed::TooMuch("the expression cannot be parsed".to_owned()))?
+        .map_err(|errors| Unparsed::Wrong(errors.to_string()))?;
+    if is_deeper(&expression, DEPTH_MAX) {
+        return Err(Unparsed::TooMuch(format!(
+            "expression recursion limit exceeded: {DEPTH_MAX}"
+        )));
+    }
+    Ok(Expression::new(expression))
+}
+
+/// The operators, commas and brackets of an expression that is neither too long nor too deep to be parsed.
+fn measure(text: &str) -> Result<usize, Unparsed> {
+    if text.chars().count() > CHARACTERS_MAX {
+        return Err(Unparsed::TooMuch(format!(
+            "expression code point size exceeds limit: {CHARACTERS_MAX}"
+        )));
+    }
+    let (mut depth, mut signs) = (0_usize, 0_usize);
+    let mut quote = None;
+    let mut escaped = false;
+    for character in text.chars() {
+        if let Some(open) = quote {
+            if !escaped && character == open {
+                quote = None;
+            }
+            escaped = !escaped && character == '\\';
+            continue;
+        }
+        match character {
+            '"' | '\'' => quote = Some(character),
+            '(' | '[' | '{' => depth = depth.saturating_add(1),
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if character.is_ascii_punctuation() && character != '_' {
+            signs = signs.saturating_add(1);
+        }
+        if depth > BRACKETS_MAX {
+            return Err(Unparsed::TooMuch(format!(
+                "expression recursion limit exceeded: {BRACKETS_MAX}"
+            )));
+        }
+        if signs > SIGNS_MAX {
+            return Err(Unparsed::TooMuch(format!(
+                "expression too complex: more than {SIGNS_MAX} operators"
+            )));
+        }
+    }
+    Ok(signs)
+}
+
+/// Whether parts stand in more than `depth` parts.
+fn is_deeper(expression: &IdedExpr, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return true;
+    };
+    let any = |parts: &[IdedExpr]| parts.iter().any(|part| is_deeper(part, depth));
+    match &expression.expr {
+        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => false,
+        Expr::Select(select) => is_deeper(&select.operand, depth),
+        Expr::Call(call) => any(&call.args) || call.target.as_ref().is_some_and(|target| is_deeper(target, depth)),
+        Expr::List(list) => any(&list.elements),
+        Expr::Map(map) => map.entries.iter().any(|entry| entry_is_deeper(&entry.expr, depth)),
+        Expr::Struct(message) => message.entries.iter().any(|entry| entry_is_deeper(&entry.expr, depth)),
+        Expr::Comprehension(comprehension) => [
+            &comprehension.iter_range,
+            &comprehension.accu_init,
+            &comprehension.loop_cond,
+            &comprehension.loop_step,
+            &comprehension.result,
+        ]
+        .into_iter()
+        .any(|part| is_deeper(part, depth)),
+    }
+}
+
+fn entry_is_deeper(entry: &EntryExpr, depth: usize) -> bool {
+    match entry {
+        EntryExpr::MapEntry(entry) => is_deeper(&entry.key, depth) || is_deeper(&entry.value, depth),
+        EntryExpr::StructField(field) => is_deeper(&field.value, depth),
+    }
+}
