@@ -5,7 +5,9 @@
 
 use serde_json::Value;
 
-use super::explain::{ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine};
+use super::explain::{
+    ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
+};
 use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::SourceLine;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};

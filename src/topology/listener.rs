@@ -63,7 +63,9 @@ impl<'a> ListenerNode<'a> {
         };
         self.port == Some(request.port)
             && protocols.contains(&self.protocol)
-            && self.hostname.is_none_or(|hostname| covers(hostname, &request.host))
+            && self
+                .hostname
+                .is_none_or(|hostname| covers(hostname, &request.host))
     }
 
     /// How much its hostname says: the whole name most, nothing least.

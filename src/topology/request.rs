@@ -111,7 +111,10 @@ impl Request {
             port: port.unwrap_or(default_port),
             path: if path.is_empty() { "/" } else { path }.to_owned(),
             query: parameters(query),
-            headers: headers.iter().map(|header| read_header(header)).collect::<Result<_, _>>()?,
+            headers: headers
+                .iter()
+                .map(|header| read_header(header))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -130,13 +133,17 @@ impl Request {
     /// The first value of a parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         let mut query = self.query.iter();
-        query.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        query
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
 impl fmt::Display for Request {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = Scheme::ALL.into_iter().find(|(_, scheme, _)| *scheme == self.scheme);
+        let known = Scheme::ALL
+            .into_iter()
+            .find(|(_, scheme, _)| *scheme == self.scheme);
         let (scheme, _, default_port) = known.unwrap_or(("http", Scheme::Http, 80));
         write!(formatter, "{} {scheme}://{}", self.method, self.host)?;
         if self.port != default_port {
@@ -165,7 +172,9 @@ fn host_and_port(authority: &str) -> Result<(String, Option<i64>), NoRequest> {
     let port = port
         .map(|port| {
             let number = port.parse::<u16>().ok().filter(|number| *number > 0);
-            number.map(i64::from).ok_or_else(|| no_request(format!("`{port}` is no port")))
+            number
+                .map(i64::from)
+                .ok_or_else(|| no_request(format!("`{port}` is no port")))
         })
         .transpose()?;
     Ok((host.trim_end_matches('.').to_ascii_lowercase(), port))
@@ -229,7 +238,10 @@ mod tests {
     #[test]
     fn a_url_alone_is_a_get_at_the_port_of_its_scheme() {
         let request = parse("https://Shop.Example.com");
-        assert_eq!((request.method.as_str(), request.port, request.path.as_str()), ("GET", 443, "/"));
+        assert_eq!(
+            (request.method.as_str(), request.port, request.path.as_str()),
+            ("GET", 443, "/")
+        );
         assert_eq!(request.host, "shop.example.com");
         assert_eq!(request.to_string(), "GET https://shop.example.com/");
     }
@@ -238,8 +250,22 @@ mod tests {
     fn every_part_is_read() {
         let request = parse("post http://a.b.:8080/c/d?x=1%202&y&x=3#f");
         assert_eq!(request.to_string(), "POST http://a.b:8080/c/d");
-        assert_eq!((request.parameter("x"), request.parameter("y"), request.parameter("z")), (Some("1 2"), Some(""), None));
-        assert_eq!((request.header("x-USER"), request.header("A"), request.header("Host")), (Some("alice"), Some("b=c"), Some("a.b")));
+        assert_eq!(
+            (
+                request.parameter("x"),
+                request.parameter("y"),
+                request.parameter("z")
+            ),
+            (Some("1 2"), Some(""), None)
+        );
+        assert_eq!(
+            (
+                request.header("x-USER"),
+                request.header("A"),
+                request.header("Host")
+            ),
+            (Some("alice"), Some("b=c"), Some("a.b"))
+        );
         assert_eq!(parse("grpc://s/pkg.Service/Call").method, "POST");
     }
 

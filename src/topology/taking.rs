@@ -68,14 +68,29 @@ impl Candidate {
     pub(crate) fn because(&self, other: &Self) -> &'static str {
         let (one, two) = (&self.rank, &other.rank);
         let reasons = [
-            (one.whole_hostname != two.whole_hostname, "its route names this host, and not a wildcard"),
-            (one.hostname != two.hostname, "the hostname of its route is longer"),
-            (one.path != two.path, "an exact path comes before a regular expression, and that before a prefix"),
+            (
+                one.whole_hostname != two.whole_hostname,
+                "its route names this host, and not a wildcard",
+            ),
+            (
+                one.hostname != two.hostname,
+                "the hostname of its route is longer",
+            ),
+            (
+                one.path != two.path,
+                "an exact path comes before a regular expression, and that before a prefix",
+            ),
             (one.path_length != two.path_length, "its path is longer"),
             (one.method != two.method, "it asks for the method"),
             (one.headers != two.headers, "it asks for more headers"),
-            (one.parameters != two.parameters, "it asks for more parameters of the query"),
-            (one.key != two.key, "its route comes first by namespace/name, and which is older the input does not know"),
+            (
+                one.parameters != two.parameters,
+                "it asks for more parameters of the query",
+            ),
+            (
+                one.key != two.key,
+                "its route comes first by namespace/name, and which is older the input does not know",
+            ),
         ];
         let found = reasons.into_iter().find(|(differs, _)| *differs);
         found.map_or("it stands first in its route", |(_, reason)| reason)
@@ -115,7 +130,12 @@ impl Topology<'_> {
     }
 
     /// The rules of a route that match, each by its best match; `None` when it is a route for something else.
-    fn best_of_each_rule(&self, id: RouteId, listener: &ListenerNode<'_>, request: &Request) -> Option<Vec<Candidate>> {
+    fn best_of_each_rule(
+        &self,
+        id: RouteId,
+        listener: &ListenerNode<'_>,
+        request: &Request,
+    ) -> Option<Vec<Candidate>> {
         let route = self.routes.get(id);
         let object = route.object;
         if object.api_version.group != GROUP {
@@ -133,7 +153,10 @@ impl Topology<'_> {
         let candidates = route.rules.iter().enumerate().filter_map(|(position, rule)| {
             // An HTTPRoute without rules has one, and a rule without matches matches everything below `/`.
             let field = written.get(position);
-            let listed: Vec<Field<'_>> = field.into_iter().flat_map(|rule| rule.get("matches").items()).collect();
+            let listed: Vec<Field<'_>> = field
+                .into_iter()
+                .flat_map(|rule| rule.get("matches").items())
+                .collect();
             let nothing = Field::new(&Value::Null);
             let tried = if listed.is_empty() { vec![nothing] } else { listed };
             let ranks = tried.iter().enumerate().filter_map(|(which, listed)| {
@@ -212,7 +235,9 @@ fn http_match(listed: &Field<'_>, request: &Request) -> Option<Rank> {
         path_length: Reverse(wanted.chars().count()),
         method: Reverse(usize::from(method.is_present())),
         headers: Reverse(all_match(&listed.get("headers"), |name| request.header(name))?),
-        parameters: Reverse(all_match(&listed.get("queryParams"), |name| request.parameter(name))?),
+        parameters: Reverse(all_match(&listed.get("queryParams"), |name| {
+            request.parameter(name)
+        })?),
         ..Rank::default()
     })
 }
@@ -264,7 +289,8 @@ fn all_match<'r>(listed: &Field<'_>, value: impl Fn(&str) -> Option<&'r str>) ->
 /// Whether a path lies below a prefix, element by element; a slash at the end of the prefix says nothing.
 fn is_below(path: &str, prefix: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
-    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether an expression covers a whole text, as Envoy has it.
@@ -283,7 +309,8 @@ mod tests {
     use super::*;
 
     fn rank(listed: &Value, request: &str) -> Option<Rank> {
-        let request = Request::parse(request, &["x-user=alice".to_owned(), "x-team=red".to_owned()]).expect("a request");
+        let request = Request::parse(request, &["x-user=alice".to_owned(), "x-team=red".to_owned()])
+            .expect("a request");
         http_match(&Field::new(listed), &request)
     }
 
@@ -306,13 +333,21 @@ mod tests {
         let matches = |listed: Value| rank(&listed, "GET http://a/x?q=1").is_some();
         assert!(matches(json!({})));
         assert!(matches(json!({"method": "GET"})) && !matches(json!({"method": "POST"})));
-        assert!(matches(json!({"headers": [{"name": "X-User", "value": "alice"}]})));
+        assert!(matches(
+            json!({"headers": [{"name": "X-User", "value": "alice"}]})
+        ));
         assert!(!matches(json!({"headers": [{"name": "X-User", "value": "bob"}]})));
-        assert!(matches(json!({"headers": [{"name": "X-User", "type": "RegularExpression", "value": "al.*"}]})));
-        assert!(!matches(json!({"headers": [{"name": "X-User", "type": "RegularExpression", "value": "al"}]})));
+        assert!(matches(
+            json!({"headers": [{"name": "X-User", "type": "RegularExpression", "value": "al.*"}]})
+        ));
+        assert!(!matches(
+            json!({"headers": [{"name": "X-User", "type": "RegularExpression", "value": "al"}]})
+        ));
         assert!(matches(json!({"queryParams": [{"name": "q", "value": "1"}]})));
         assert!(!matches(json!({"queryParams": [{"name": "r", "value": "1"}]})));
-        assert!(matches(json!({"path": {"type": "RegularExpression", "value": "/[x-z]"}})));
+        assert!(matches(
+            json!({"path": {"type": "RegularExpression", "value": "/[x-z]"}})
+        ));
     }
 
     proptest! {

@@ -103,7 +103,9 @@ fn syntax(message: &str) -> PatternError {
 /// About the states that an expression is compiled to; `repeated` is how often what is around it repeats it.
 fn weight(hir: &Hir, repeated: u64) -> Result<u64, PatternError> {
     let all = |parts: &[Hir]| {
-        parts.iter().try_fold(1_u64, |sum, part| Ok(sum.saturating_add(weight(part, repeated)?)))
+        parts
+            .iter()
+            .try_fold(1_u64, |sum, part| Ok(sum.saturating_add(weight(part, repeated)?)))
     };
     Ok(match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
@@ -112,7 +114,9 @@ fn weight(hir: &Hir, repeated: u64) -> Result<u64, PatternError> {
         // A range beyond ASCII becomes several of bytes.
         HirKind::Class(Class::Unicode(class)) => {
             let ranges = class.ranges().iter();
-            ranges.map(|range| if range.end().is_ascii() { 1_u64 } else { 8 }).fold(0, u64::saturating_add)
+            ranges
+                .map(|range| if range.end().is_ascii() { 1_u64 } else { 8 })
+                .fold(0, u64::saturating_add)
         }
         HirKind::Repetition(repetition) => {
             let bounds = u64::from(repetition.min).max(repetition.max.map_or(0, u64::from));
@@ -120,7 +124,9 @@ fn weight(hir: &Hir, repeated: u64) -> Result<u64, PatternError> {
             if times > REPEAT_MAX {
                 return Err(PatternError::Syntax("invalid repeat count".to_owned()));
             }
-            weight(&repetition.sub, times)?.saturating_add(1).saturating_mul(bounds.max(1))
+            weight(&repetition.sub, times)?
+                .saturating_add(1)
+                .saturating_mul(bounds.max(1))
         }
         HirKind::Capture(capture) => weight(&capture.sub, repeated)?.saturating_add(2),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => all(parts)?,
@@ -225,7 +231,13 @@ mod tests {
     #[test]
     fn repetition_has_the_bounds_of_go() {
         assert!(matches("^[a-z]{1,1000}$", "ab"));
-        for pattern in ["a{1001}", "a{2,1001}", "(a{40}){40}", "((a{11}){10}){10}", "a{1,4294967295}"] {
+        for pattern in [
+            "a{1001}",
+            "a{2,1001}",
+            "(a{40}){40}",
+            "((a{11}){10}){10}",
+            "a{1,4294967295}",
+        ] {
             assert_eq!(
                 compile(pattern).expect_err(pattern),
                 PatternError::Syntax("invalid repeat count".to_owned()),

@@ -104,9 +104,11 @@ impl Work {
     /// # Errors
     /// There is no work left.
     pub fn spend(&self, steps: u64) -> Result<(), Spent> {
-        let before = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
-            Some(spent.saturating_add(steps))
-        });
+        let before = self
+            .spent
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
+                Some(spent.saturating_add(steps))
+            });
         let spent = before.unwrap_or(u64::MAX).saturating_add(steps);
         if spent > self.limit { Err(Spent) } else { Ok(()) }
     }

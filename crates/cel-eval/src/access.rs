@@ -51,9 +51,10 @@ fn find(value: &Value, key: &Value) -> Result<Found, ExecutionError> {
     match value {
         Value::Map(map) => {
             let key = key_of(key).ok_or(ExecutionError::NoSuchOverload)?;
-            Ok(map
-                .get(&key)
-                .map_or_else(|| Found::Missing(no_such_key(&key)), |part| Found::Here(part.clone())))
+            Ok(map.get(&key).map_or_else(
+                || Found::Missing(no_such_key(&key)),
+                |part| Found::Here(part.clone()),
+            ))
         }
         Value::List(items) => {
             let Some(Key::Int(index)) = key_of(key).map(as_int) else {
@@ -75,7 +76,10 @@ fn find(value: &Value, key: &Value) -> Result<Found, ExecutionError> {
 /// A value as the key of a map; a float without a fraction counts as an integer.
 pub(crate) fn key_of(value: &Value) -> Option<Key> {
     match value {
-        #[expect(clippy::cast_possible_truncation, reason = "it has no fraction, and an integer holds it")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it has no fraction, and an integer holds it"
+        )]
         Value::Float(float) if float.fract() == 0.0 && float.abs() < 9e15 => Some(Key::Int(*float as i64)),
         Value::Int(int) => Some(Key::Int(*int)),
         Value::UInt(uint) => Some(Key::Uint(*uint)),

@@ -81,7 +81,9 @@ fn here(
     functions: &dyn Functions,
     allowance: &mut Allowance<'_>,
 ) -> (Evaluated, usize) {
-    let variables = variables.iter().map(|(name, value)| (*name, Ok((*value).clone())));
+    let variables = variables
+        .iter()
+        .map(|(name, value)| (*name, Ok((*value).clone())));
     let mut evaluation = Evaluation {
         meter: Meter::new(allowance),
         functions,
@@ -121,7 +123,9 @@ impl<'e> Evaluation<'e, '_, '_> {
                 self.meter.charge(1)?;
                 let field = Value::from(select.field.as_str());
                 if select.test {
-                    access::has(&operand, &field).map(Value::Bool).map_err(Failure::from)
+                    access::has(&operand, &field)
+                        .map(Value::Bool)
+                        .map_err(Failure::from)
                 } else {
                     Ok(access::get(&operand, &field)?)
                 }
@@ -218,7 +222,11 @@ impl<'e> Evaluation<'e, '_, '_> {
     }
 
     fn call(&mut self, call: &'e CallExpr) -> Answer {
-        match (call.func_name.as_str(), call.target.as_deref(), call.args.as_slice()) {
+        match (
+            call.func_name.as_str(),
+            call.target.as_deref(),
+            call.args.as_slice(),
+        ) {
             (operators::CONDITIONAL, None, [condition, yes, no]) => match self.value(condition)? {
                 Value::Bool(true) => self.uncounted_name(yes),
                 Value::Bool(false) => self.uncounted_name(no),
@@ -266,7 +274,11 @@ impl<'e> Evaluation<'e, '_, '_> {
                 let mapped = self.value(body);
                 self.names.pop();
                 let mapped = mapped?;
-                Ok(if call.func_name == "optMap" { some(mapped) } else { mapped })
+                Ok(if call.func_name == "optMap" {
+                    some(mapped)
+                } else {
+                    mapped
+                })
             }
             (name, None, args) => self.function(name, None, args),
             (name, Some(target), args) => match &target.expr {
@@ -332,7 +344,10 @@ impl<'e> Evaluation<'e, '_, '_> {
     /// itself can ask for it.
     fn sum(&mut self, left: &'e IdedExpr, right: &'e IdedExpr) -> Answer {
         let gathers = matches!(&left.expr, Expr::Ident(name) if name == GATHERED);
-        let place = self.names.iter().rposition(|(name, _)| gathers && *name == GATHERED);
+        let place = self
+            .names
+            .iter()
+            .rposition(|(name, _)| gathers && *name == GATHERED);
         let place = place.and_then(|place| self.names.get_mut(place));
         let left = match place {
             Some((_, gathered)) => {
@@ -357,8 +372,11 @@ impl<'e> Evaluation<'e, '_, '_> {
                 Ok(Value::String(Arc::new(sum)))
             }
             (Value::Bytes(left), Value::Bytes(right)) => {
-                self.meter.hold(left.len().saturating_add(right.len()).saturating_add(TEXT))?;
-                Ok(Value::Bytes(Arc::new([left.as_slice(), right.as_slice()].concat())))
+                self.meter
+                    .hold(left.len().saturating_add(right.len()).saturating_add(TEXT))?;
+                Ok(Value::Bytes(Arc::new(
+                    [left.as_slice(), right.as_slice()].concat(),
+                )))
             }
             (Value::List(mut left), Value::List(right)) => {
                 // A vector that grows has up to twice the room that it needs, and for a moment what it had before.
@@ -421,7 +439,8 @@ impl<'e> Evaluation<'e, '_, '_> {
                 operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS,
                 [a, b],
             ) => {
-                let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_));
+                let is_number =
+                    |value: &Value| matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_));
                 match compare(a, b, &mut self.meter)? {
                     Some(order) => Value::Bool(match call.name {
                         operators::LESS => order.is_lt(),
@@ -487,12 +506,17 @@ impl<'e> Evaluation<'e, '_, '_> {
                 }
             }
             Value::Map(map) => {
-                self.meter.have_room(map.map.len().saturating_mul(size_of::<&Key>()))?;
+                self.meter
+                    .have_room(map.map.len().saturating_mul(size_of::<&Key>()))?;
                 let mut entries: Vec<(&Key, &Value)> = map.map.iter().collect();
                 entries.sort_unstable_by_key(|(key, _)| *key);
                 for (key, value) in entries {
                     let key = Value::from(key);
-                    let item = if comprehension.iter_var2.is_some() { value } else { &key };
+                    let item = if comprehension.iter_var2.is_some() {
+                        value
+                    } else {
+                        &key
+                    };
                     if !self.turn(comprehension, || key.clone(), item)? {
                         break;
                     }
@@ -548,4 +572,3 @@ fn is_constant(expression: &IdedExpr) -> bool {
         _ => false,
     }
 }
-

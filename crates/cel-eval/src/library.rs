@@ -86,14 +86,18 @@ pub(crate) fn called(call: Call<'_>, meter: &mut Meter<'_, '_>) -> Result<Value,
         ("startsWith", [Value::String(text), Value::String(part)]) => {
             Ok(Value::Bool(text.starts_with(part.as_str())))
         }
-        ("endsWith", [Value::String(text), Value::String(part)]) => Ok(Value::Bool(text.ends_with(part.as_str()))),
+        ("endsWith", [Value::String(text), Value::String(part)]) => {
+            Ok(Value::Bool(text.ends_with(part.as_str())))
+        }
         ("contains", [Value::String(text), Value::String(part)]) => {
             meter.touch(text.len())?;
             Ok(Value::Bool(text.contains(part.as_str())))
         }
         ("startsWith" | "endsWith" | "contains", _) => no_overload(),
         ("matches", [Value::String(text), Value::String(pattern)]) => {
-            let is_match = with_pattern("matches", pattern, text, meter, |pattern, _| Ok(pattern.is_match(text)))?;
+            let is_match = with_pattern("matches", pattern, text, meter, |pattern, _| {
+                Ok(pattern.is_match(text))
+            })?;
             Ok(Value::Bool(is_match))
         }
         ("find", [Value::String(text), Value::String(pattern)]) => {
@@ -110,9 +114,15 @@ pub(crate) fn called(call: Call<'_>, meter: &mut Meter<'_, '_>) -> Result<Value,
             })
         }
         ("matches" | "find" | "findAll", _) => no_overload(),
-        ("replace", [Value::String(text), Value::String(old), Value::String(new), limit @ ..]) => {
-            replaced(text, old, new, limit_of(limit)?, meter)
-        }
+        (
+            "replace",
+            [
+                Value::String(text),
+                Value::String(old),
+                Value::String(new),
+                limit @ ..,
+            ],
+        ) => replaced(text, old, new, limit_of(limit)?, meter),
         ("split", [Value::String(text), Value::String(separator), limit @ ..]) => {
             split(text, separator, limit_of(limit)?, meter)
         }
@@ -138,7 +148,11 @@ pub(crate) fn called(call: Call<'_>, meter: &mut Meter<'_, '_>) -> Result<Value,
         ("bool", [value]) => to_bool(value),
         ("optional.none", []) => Ok(none()),
         ("optional.of", [value]) => Ok(some((*value).clone())),
-        ("optional.ofNonZeroValue", [value]) => Ok(if value.is_zero() { none() } else { some((*value).clone()) }),
+        ("optional.ofNonZeroValue", [value]) => Ok(if value.is_zero() {
+            none()
+        } else {
+            some((*value).clone())
+        }),
         ("value", [of]) if optional(of).is_some() => match optional(of).flatten() {
             Some(value) => Ok(value.clone()),
             None => Err(ExecutionError::function_error("value", "optional.none() dereference").into()),
@@ -173,13 +187,17 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
             meter.work(product(items(operands.first()), items(operands.get(1))).saturating_mul(2))?;
         }
         ("quantity" | "isQuantity", [Value::String(text)]) if has_large_exponent(text) => {
-            return Err(ExecutionError::function_error("quantity", "unable to parse quantity's suffix").into());
+            return Err(
+                ExecutionError::function_error("quantity", "unable to parse quantity's suffix").into(),
+            );
         }
         _ => {}
     }
     let value = match (call.name, operands) {
         // Of what is none of a conversion's types, the crate would say all that it holds.
-        ("string" | "double" | "int" | "uint" | "bytes", [Value::List(_) | Value::Map(_)]) => return no_overload(),
+        ("string" | "double" | "int" | "uint" | "bytes", [Value::List(_) | Value::Map(_)]) => {
+            return no_overload();
+        }
         ("format", [format, Value::List(items)]) => {
             let items = items.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
             engine::call(call.name, Some(format), &[&Value::List(Arc::new(items))])
@@ -214,7 +232,8 @@ fn text_of(value: &Value) -> Result<String, ExecutionError> {
         Value::Map(map) => {
             let mut entries: Vec<_> = map.map.iter().collect();
             entries.sort_unstable_by_key(|(key, _)| *key);
-            let entry = |(key, value): (_, &Value)| Ok(format!("{}:{}", part(&Value::from(key))?, part(value)?));
+            let entry =
+                |(key, value): (_, &Value)| Ok(format!("{}:{}", part(&Value::from(key))?, part(value)?));
             let entries: Result<Vec<_>, ExecutionError> = entries.into_iter().map(entry).collect();
             format!("{{{}}}", entries?.join(", "))
         }
@@ -256,7 +275,11 @@ fn precisions(format: &str) -> usize {
     let digits = format.split("%.").skip(1).map(|rest| {
         let end = rest.find(|character: char| !character.is_ascii_digit());
         let digits = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        if digits.is_empty() { 0 } else { digits.parse::<usize>().unwrap_or(usize::MAX) }
+        if digits.is_empty() {
+            0
+        } else {
+            digits.parse::<usize>().unwrap_or(usize::MAX)
+        }
     });
     digits.fold(0, usize::saturating_add)
 }
@@ -340,7 +363,11 @@ fn split(text: &str, separator: &str, limit: usize, meter: &mut Meter<'_, '_>) -
         std::iter::from_fn(|| {
             let first = rest.chars().next()?;
             parts = parts.saturating_add(1);
-            let end = if parts == limit { rest.len() } else { first.len_utf8() };
+            let end = if parts == limit {
+                rest.len()
+            } else {
+                first.len_utf8()
+            };
             let (part, after) = rest.split_at_checked(end)?;
             rest = after;
             Some(part)
@@ -392,7 +419,9 @@ fn last_index_of(text: &str, part: &str, to: &[&Value]) -> Result<Value, Failure
     let end = match to {
         [] => Some(text.len()),
         [Value::Int(to)] => {
-            let start = usize::try_from(*to).ok().map(|to| byte_at(text, to).unwrap_or(text.len()));
+            let start = usize::try_from(*to)
+                .ok()
+                .map(|to| byte_at(text, to).unwrap_or(text.len()));
             start.map(|start| {
                 let mut end = start.saturating_add(part.len()).min(text.len());
                 while !text.is_char_boundary(end) {

@@ -81,7 +81,11 @@ impl<'m, 'w> Meter<'m, 'w> {
         if !self.is_free {
             self.cost = self.cost.saturating_add(cost);
         }
-        if self.cost > CALL_LIMIT { Err(Stop::Cost) } else { Ok(()) }
+        if self.cost > CALL_LIMIT {
+            Err(Stop::Cost)
+        } else {
+            Ok(())
+        }
     }
 
     /// Counts no costs until it is set back; gives what was before.

@@ -90,7 +90,9 @@ pub fn parse(text: &str) -> Result<Expression, Unparsed> {
 fn parsed(text: &str) -> Result<Expression, Unparsed> {
     // Kubernetes' and OCM's environments have CEL's optional types:
     // kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/environment/base.go@v1.34.1
-    let parser = Parser::new().max_recursion_depth(250).enable_optional_syntax(true);
+    let parser = Parser::new()
+        .max_recursion_depth(250)
+        .enable_optional_syntax(true);
     let expression = catch_unwind(AssertUnwindSafe(|| parser.parse(text)))
         .map_err(|_| Unparsed::TooMuch("the expression cannot be parsed".to_owned()))?
         .map_err(|errors| Unparsed::Wrong(errors.to_string()))?;
@@ -152,10 +154,22 @@ fn is_deeper(expression: &IdedExpr, depth: usize) -> bool {
     match &expression.expr {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => false,
         Expr::Select(select) => is_deeper(&select.operand, depth),
-        Expr::Call(call) => any(&call.args) || call.target.as_ref().is_some_and(|target| is_deeper(target, depth)),
+        Expr::Call(call) => {
+            any(&call.args)
+                || call
+                    .target
+                    .as_ref()
+                    .is_some_and(|target| is_deeper(target, depth))
+        }
         Expr::List(list) => any(&list.elements),
-        Expr::Map(map) => map.entries.iter().any(|entry| entry_is_deeper(&entry.expr, depth)),
-        Expr::Struct(message) => message.entries.iter().any(|entry| entry_is_deeper(&entry.expr, depth)),
+        Expr::Map(map) => map
+            .entries
+            .iter()
+            .any(|entry| entry_is_deeper(&entry.expr, depth)),
+        Expr::Struct(message) => message
+            .entries
+            .iter()
+            .any(|entry| entry_is_deeper(&entry.expr, depth)),
         Expr::Comprehension(comprehension) => [
             &comprehension.iter_range,
             &comprehension.accu_init,

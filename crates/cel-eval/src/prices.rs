@@ -35,9 +35,7 @@ pub(crate) fn price(name: &str, operands: &[&Value], result: &Value) -> u64 {
             tenths(of(0).min(of(1)))
         }
         operators::ADD if first_text => tenths(of(0).saturating_add(of(1))),
-        "matches" | "find" | "findAll" => {
-            tenths(of(0).saturating_add(1)).saturating_mul(of(1).div_ceil(4))
-        }
+        "matches" | "find" | "findAll" => tenths(of(0).saturating_add(1)).saturating_mul(of(1).div_ceil(4)),
         "contains" => tenths(of(0)).saturating_mul(tenths(of(1))),
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => {
             operands.first().map_or(0, |value| traversal(value))

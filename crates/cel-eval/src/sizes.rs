@@ -70,7 +70,10 @@ fn add(value: &Value, bytes: &mut usize, meter: &mut Meter<'_, '_>) -> Result<()
             }
             Ok(())
         }
-        Value::Opaque(opaque) => match opaque.downcast_ref::<OptionalValue>().and_then(OptionalValue::value) {
+        Value::Opaque(opaque) => match opaque
+            .downcast_ref::<OptionalValue>()
+            .and_then(OptionalValue::value)
+        {
             Some(value) => add(value, bytes, meter),
             None => Ok(()),
         },

@@ -34,12 +34,19 @@ fn ask_within(text: &str, work: &Work) -> Evaluated {
     let list = Value::from(vec![Value::Int(1); 200]);
     let letters = Value::from("a".repeat(40));
     let entries = HashMap::from([("b", Value::Int(2)), ("a", Value::Int(1))]);
-    let entries = entries.into_iter().map(|(key, value)| (Key::from(key.to_owned()), value));
+    let entries = entries
+        .into_iter()
+        .map(|(key, value)| (Key::from(key.to_owned()), value));
     let map = Value::Map(Map {
         map: Arc::new(entries.collect()),
     });
     let none = Value::Opaque(Arc::new(OptionalValue::none()));
-    let variables = [("list", &list), ("text", &letters), ("map", &map), ("none", &none)];
+    let variables = [
+        ("list", &list),
+        ("text", &letters),
+        ("map", &map),
+        ("none", &none),
+    ];
     evaluate(&expression, &variables, &NoMore, &mut work.allowance_of(0))
 }
 
@@ -99,7 +106,10 @@ fn what_costs_more_than_an_expression_may_ends_whatever_is_around_it() {
     ] {
         let answer = ask(&text);
         assert_eq!(answer.value, Err(Failure::Stop(Stop::Cost)), "{text}");
-        assert!((crate::CALL_LIMIT..crate::CALL_LIMIT + 1_000).contains(&answer.cost), "{text}");
+        assert!(
+            (crate::CALL_LIMIT..crate::CALL_LIMIT + 1_000).contains(&answer.cost),
+            "{text}"
+        );
     }
 }
 
@@ -120,9 +130,18 @@ fn nothing_is_written_that_is_larger_than_an_evaluation_may_hold() {
         "'%.99999999999999999999e'.format([1.0])".to_owned(),
         "lists.range(1000000000).size() > 0".to_owned(),
         format!("list.map(x, {})", grown(&format!(".replace('a', '{long}')"), 3)),
-        format!("{}.split('').map(x, text).join(text)", grown(&format!(".replace('a', '{long}')"), 2)),
-        format!("{}.findAll('a').size() > 0", grown(&format!(".replace('a', '{long}')"), 3)),
-        format!("{}.split('').size() > 0", grown(&format!(".replace('a', '{long}')"), 3)),
+        format!(
+            "{}.split('').map(x, text).join(text)",
+            grown(&format!(".replace('a', '{long}')"), 2)
+        ),
+        format!(
+            "{}.findAll('a').size() > 0",
+            grown(&format!(".replace('a', '{long}')"), 3)
+        ),
+        format!(
+            "{}.split('').size() > 0",
+            grown(&format!(".replace('a', '{long}')"), 3)
+        ),
     ] {
         let answer = ask_within(&text, &Work::unlimited());
         assert!(
@@ -167,9 +186,16 @@ fn an_error_in_a_loop_is_absorbed_by_what_settles_it() {
     ] {
         assert_eq!(ask(text).value, Ok(Value::Bool(value)), "{text}");
     }
-    for text in ["[0, 1].all(x, 1 / x == 1)", "[0].map(x, 1 / x) == []", "[0, 1].exists_one(x, 1 / x == 1)"] {
+    for text in [
+        "[0, 1].all(x, 1 / x == 1)",
+        "[0].map(x, 1 / x) == []",
+        "[0, 1].exists_one(x, 1 / x == 1)",
+    ] {
         assert!(
-            matches!(ask(text).value, Err(Failure::Error(ExecutionError::DivisionByZero(_)))),
+            matches!(
+                ask(text).value,
+                Err(Failure::Error(ExecutionError::DivisionByZero(_)))
+            ),
             "{text}"
         );
     }
@@ -259,7 +285,9 @@ fn unique(value: &Value, seen: &mut HashSet<usize>) -> usize {
 }
 
 fn expression() -> impl Strategy<Value = String> {
-    let leaf = prop::sample::select(vec!["text", "list", "map", "1", "0", "'a'", "'ab'", "true", "map.a", "[text]", "x", "none"]);
+    let leaf = prop::sample::select(vec![
+        "text", "list", "map", "1", "0", "'a'", "'ab'", "true", "map.a", "[text]", "x", "none",
+    ]);
     leaf.prop_map(str::to_owned).prop_recursive(6, 40, 3, |inner| {
         let one = prop::sample::select(vec![
             "@.replace('a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')",
@@ -289,7 +317,15 @@ fn expression() -> impl Strategy<Value = String> {
             "base64.encode(bytes(@))",
             "strings.quote(@)",
         ]);
-        let two = prop::sample::select(vec!["@ + $", "@ == $", "@ && $", "true ? @ : $", "$.map(x, @)", "@.replace('a', $)", "@.join($)"]);
+        let two = prop::sample::select(vec![
+            "@ + $",
+            "@ == $",
+            "@ && $",
+            "true ? @ : $",
+            "$.map(x, @)",
+            "@.replace('a', $)",
+            "@.join($)",
+        ]);
         prop_oneof![
             (one, inner.clone()).prop_map(|(form, part)| form.replace('@', &part)),
             (two, inner.clone(), inner).prop_map(|(form, a, b)| form.replace('@', &a).replace('$', &b)),

@@ -160,7 +160,10 @@ impl Walk<'_, '_> {
 
     /// Pays for looking at one value by one level of the schema.
     fn can_go_on(&self, node: &Node) -> bool {
-        let listed = node.required.len().saturating_add(node.allowed.as_ref().map_or(0, Vec::len));
+        let listed = node
+            .required
+            .len()
+            .saturating_add(node.allowed.as_ref().map_or(0, Vec::len));
         let steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
         self.allowance.borrow_mut().spend(steps).is_ok()
     }

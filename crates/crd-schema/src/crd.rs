@@ -130,7 +130,9 @@ impl Crd {
         let of_version = |version: &CrdVersion| {
             let at = schema_pointer(version.index);
             let schema = version.schema.as_ref();
-            let problems = schema.map(|schema| schema.verify_within(work)).unwrap_or_default();
+            let problems = schema
+                .map(|schema| schema.verify_within(work))
+                .unwrap_or_default();
             problems.into_iter().map(move |problem| problem.below(&at))
         };
         self.versions.iter().flat_map(of_version).collect()

@@ -52,7 +52,13 @@ pub(crate) fn check_rules(
     violations: &mut Vec<Violation>,
 ) {
     if node.rules_below {
-        walk(node, value, &Path::Root, &mut Spending::new(allowance), violations);
+        walk(
+            node,
+            value,
+            &Path::Root,
+            &mut Spending::new(allowance),
+            violations,
+        );
     }
 }
 
@@ -111,9 +117,7 @@ fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
             .unwrap_or_else(|| string(text)),
         Value::Array(items) => {
             let item = node.and_then(|node| node.items.as_deref());
-            Cel::List(Arc::new(
-                items.iter().map(|value| to_cel(item, value)).collect(),
-            ))
+            Cel::List(Arc::new(items.iter().map(|value| to_cel(item, value)).collect()))
         }
         Value::Object(fields) => {
             let is_map = node.is_some_and(|node| !matches!(node.additional, Additional::Unknown));

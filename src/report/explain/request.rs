@@ -90,7 +90,10 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
                 continue;
             }
             let Some(taken) = topology.take(gateway, request) else {
-                let there = node.listeners.iter().map(|listener| topology.listeners.get(*listener));
+                let there = node
+                    .listeners
+                    .iter()
+                    .map(|listener| topology.listeners.get(*listener));
                 listeners.extend(there.map(ListenerNode::address));
                 continue;
             };
@@ -166,14 +169,24 @@ fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Foun
         let backends = rule.map(|rule| topology.rules.get(rule.rule).backends.as_slice());
         path.gateway == gateway
             && path.listener.is_none_or(|listener| listener == taken.listener)
-            && path.route.is_none_or(|route| rule.is_some_and(|rule| rule.route == route))
-            && path.rule.is_none_or(|id| rule.is_some_and(|rule| rule.rule == id))
-            && path.backend.is_none_or(|id| backends.is_some_and(|backends| backends.contains(&id)))
+            && path
+                .route
+                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route))
+            && path
+                .rule
+                .is_none_or(|id| rule.is_some_and(|rule| rule.rule == id))
+            && path
+                .backend
+                .is_none_or(|id| backends.is_some_and(|backends| backends.contains(&id)))
     };
     let depth = |path: &Path| (path.route.is_some(), path.rule.is_some(), path.listener.is_some());
     let mut found = Vec::new();
     for kind in seen.attachments.kinds.ids() {
-        let paths = seen.effective.on(kind, gateway).iter().filter(|path| is_on_it(&path.path));
+        let paths = seen
+            .effective
+            .on(kind, gateway)
+            .iter()
+            .filter(|path| is_on_it(&path.path));
         let paths: Vec<_> = paths.collect();
         let to_no_backend = paths.iter().filter(|path| path.path.backend.is_none());
         let deepest = to_no_backend.map(|path| depth(&path.path)).max();

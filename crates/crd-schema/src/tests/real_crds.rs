@@ -186,21 +186,26 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
             for _ in 0..60 {
                 let value = ours.defaulted(&dice.value(raw, 0)).into_owned();
                 // What the other engine does not know is left out, embedded resources too.
-                let accepts = check::check(&ours.root, &metadata::NODE, &value, &mut check::trusted().allowance_of(0))
-                    .iter()
-                    .all(|violation| {
-                        matches!(violation.kind, ViolationKind::UnknownField { .. })
-                            || violation.message.starts_with("Duplicate value")
-                            || violation.message.contains("with format int32")
-                            || (value.pointer(&violation.pointer).is_some_and(Value::is_string)
-                                && ["date-time", "byte"].iter().any(|format| {
-                                    violation.message.contains(&format!("must be of type {format}"))
-                                }))
-                            || (violation.pointer.contains("/workload/manifests/")
-                                && ["apiVersion", "kind", "metadata"]
-                                    .iter()
-                                    .any(|field| violation.pointer.split('/').any(|step| step == *field)))
-                    });
+                let accepts = check::check(
+                    &ours.root,
+                    &metadata::NODE,
+                    &value,
+                    &mut check::trusted().allowance_of(0),
+                )
+                .iter()
+                .all(|violation| {
+                    matches!(violation.kind, ViolationKind::UnknownField { .. })
+                        || violation.message.starts_with("Duplicate value")
+                        || violation.message.contains("with format int32")
+                        || (value.pointer(&violation.pointer).is_some_and(Value::is_string)
+                            && ["date-time", "byte"].iter().any(|format| {
+                                violation.message.contains(&format!("must be of type {format}"))
+                            }))
+                        || (violation.pointer.contains("/workload/manifests/")
+                            && ["apiVersion", "kind", "metadata"]
+                                .iter()
+                                .any(|field| violation.pointer.split('/').any(|step| step == *field)))
+                });
                 let expected = theirs.is_valid(&value);
                 assert_eq!(
                     accepts,

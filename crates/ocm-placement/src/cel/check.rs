@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
 
-use cel_eval::TYPES;
 use super::signatures::{Overload, Type, is_library_function, overloads};
+use cel_eval::TYPES;
 
 /// The variable of every expression.
 const CLUSTER: &str = "managedCluster";

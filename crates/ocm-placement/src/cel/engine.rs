@@ -20,7 +20,8 @@ use crate::input::Input;
 const STACK: usize = 64 << 20;
 
 /// What is said of a selector where the clusters of a run ask for more than is spent on them.
-const SPENT: &str = "its expressions, with those of the other Placements, take more work than a run spends on them";
+const SPENT: &str =
+    "its expressions, with those of the other Placements, take more work than a run spends on them";
 
 /// What is said of an expression that would hold more than it gets.
 const TOO_LARGE: &str = "an expression holds more memory than it gets here";
@@ -161,7 +162,12 @@ fn matches(
         let mut allowance = work.allowance(fleet.clusters[*id].object.value);
         for (position, question) in questions.iter().enumerate() {
             if question.candidates.contains(*id) {
-                match all_hold(&question.expressions.compiled, &cluster, &functions, &mut allowance) {
+                match all_hold(
+                    &question.expressions.compiled,
+                    &cluster,
+                    &functions,
+                    &mut allowance,
+                ) {
                     Verdict::DoesNot => {}
                     verdict => matches.push((position, *id, verdict)),
                 }
