@@ -8,7 +8,8 @@ use spokewright::Object;
 use spokewright::diagnostic::{Findings, nearest};
 use spokewright::pipeline::{Analysis, Loaded};
 use spokewright::report::PolicyReport;
-use spokewright::report::{explain, explanation_text, policies_text};
+use spokewright::report::{Request, is_request};
+use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
 
 use super::named::named;
 use super::next;
@@ -29,7 +30,10 @@ Examples:
   spokewright explain httproute/shop/cart --cluster eu-1
 
   Its reach, and what would change without it:
-  spokewright explain ratelimitpolicy/infra/global";
+  spokewright explain ratelimitpolicy/infra/global
+
+  Which listener, route and rule take a request, and what holds on its way:
+  spokewright explain 'POST https://shop.example.com/cart' --header x-user=alice";
 
 /// List effective policies, and every policy's predicted status
 #[derive(Debug, Args)]
@@ -42,13 +46,18 @@ pub(crate) struct Policies {
     report: ReportOptions,
 }
 
-/// Say which policies affect an object, from which file and line
+/// Say which policies affect an object or a request, from which file and line
 #[derive(Debug, Args)]
 #[command(after_help = EXPLAIN_AFTER_HELP)]
 pub(crate) struct Explain {
-    /// The object: KIND/NAME or KIND/NAMESPACE/NAME; a kind may carry its group, as in `ratelimitpolicy.kuadrant.io`
-    #[arg(value_name = "KIND/[NS/]NAME")]
+    /// The object: KIND/NAME or KIND/NAMESPACE/NAME; a kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. Or a
+    /// request: `GET https://shop.example.com/cart`
+    #[arg(value_name = "KIND/[NS/]NAME|REQUEST")]
     object: String,
+
+    /// A header of the request; may be repeated
+    #[arg(long = "header", value_name = "NAME=VALUE", help_heading = "Input")]
+    headers: Vec<String>,
 
     #[command(flatten)]
     options: ReadOptions,
@@ -94,6 +103,14 @@ impl Policies {
 
 impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
+        if is_request(&self.object) {
+            return self.explain_request();
+        }
+        if let Some(header) = self.headers.first() {
+            let message = format!("an object has no header `{header}`");
+            let help = "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
+            return Err(Refusal::new(Status::Usage, &message, help).into());
+        }
         let loaded = kept(self.options.load(&self.options.request()?)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
@@ -141,6 +158,25 @@ impl Explain {
             .report
             .reporting
             .write(&explanation, |report| explanation_text(report, show::width()));
+        finish(&loaded, findings, &data, &self.options)
+    }
+}
+
+impl Explain {
+    fn explain_request(self) -> anyhow::Result<Status> {
+        let request = Request::parse(&self.object, &self.headers)
+            .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
+        let loaded = kept(self.options.load(&self.options.request()?)?);
+        show::read(&loaded, self.options.speech);
+        let mut findings = Findings::new();
+        let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
+        let spokes = kept(analysis.spokes());
+        let view = kept(analysis.policies(&spokes, &mut findings));
+        let explanation = explain_request(&view, &request, &loaded.sources);
+        let data = self
+            .report
+            .reporting
+            .write(&explanation, |report| request_text(report, show::width()));
         finish(&loaded, findings, &data, &self.options)
     }
 }

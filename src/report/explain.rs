@@ -5,6 +5,7 @@
 //! data with places. Must not know: columns and colors; that is [`super::explain_text`].
 
 mod document;
+mod request;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ pub use document::{
     AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
     ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner,
 };
+pub use request::{Answer, RequestExplanation, RuleLine, explain_request};
 
 use super::diff::EffectiveSettings;
 use super::policies::PolicyEntry;

@@ -5,7 +5,9 @@
 
 use serde_json::Value;
 
-use super::explain::{ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart};
+use super::explain::{
+    ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
+};
 use super::policies::{EffectiveEntry, PolicyReport};
 use super::render_report::SourceLine;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
@@ -73,6 +75,48 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     }
     for paths in &explanation.effective {
         effective_part(&mut text, paths, width);
+    }
+    text.into_text()
+}
+
+/// An explanation of a request, in the same form.
+#[must_use]
+pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
+    let mut text = Lines::default();
+    text.push(format_args!("{}", explanation.request));
+    if let Some(cluster) = &explanation.cluster {
+        text.push(format_args!("  as seen on cluster {cluster}"));
+    }
+    if explanation.answers.is_empty() {
+        text.push(format_args!("  no listener takes it"));
+        for listener in &explanation.listeners {
+            text.push(format_args!("  there is {listener}"));
+        }
+    }
+    let line = |rule: &RuleLine| {
+        let at = rule.place.as_ref().map(|place| format!("  {}", line_of(place)));
+        format!("{}{}", rule.title, at.unwrap_or_default())
+    };
+    for answer in &explanation.answers {
+        text.blank();
+        text.push(format_args!("{}", answer.listener_title));
+        if !answer.everywhere {
+            on_clusters(&mut text, &answer.clusters, width);
+        }
+        match &answer.rule {
+            Some(rule) => text.push(format_args!("  taken by {}", line(rule))),
+            None => text.push(format_args!("  no rule of its routes matches: 404")),
+        }
+        if let Some((next, because)) = answer.next.as_ref().zip(answer.because) {
+            text.push(format_args!("  before {}", line(next)));
+            text.push(format_args!("    because {because}"));
+        }
+        if answer.effective.is_empty() {
+            text.push(format_args!("  no policy of the input is on its way"));
+        }
+        for paths in &answer.effective {
+            effective_part(&mut text, paths, width);
+        }
     }
     text.into_text()
 }

@@ -36,13 +36,16 @@ mod status_text;
 // What a change does.
 pub mod diff;
 
+/// A request, for [`explain_request`].
+pub use crate::topology::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
-    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
-    ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner, explain,
+    Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
+    ObjectExplanation, PolicyPart, ReachPart, RequestExplanation, RuleLine, SettingIfDeleted, Winner,
+    explain, explain_request,
 };
-pub use explain_text::{explanation_text, policies_text};
+pub use explain_text::{explanation_text, policies_text, request_text};
 pub use graph::Graph;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};

@@ -32,6 +32,15 @@ pub(super) fn common_hostnames(listener: Option<&str>, route: &[&str]) -> Vec<St
     common
 }
 
+/// Whether a hostname of a listener or a route is this host, in lower case, or covers it.
+pub(super) fn covers(hostname: &str, host: &str) -> bool {
+    let hostname = hostname.to_ascii_lowercase();
+    match hostname.strip_prefix('*') {
+        Some(suffix) => under(host, suffix),
+        None => hostname == host,
+    }
+}
+
 /// A wildcard stands for one or more whole labels at the front.
 fn two_meet(one: &str, other: &str) -> bool {
     let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
@@ -61,6 +70,14 @@ mod tests {
         assert!(hostnames_meet(Some("*.example.com"), &["*.b.example.com"]));
         assert!(!hostnames_meet(Some("*.example.com"), &["*.example.org"]));
         assert!(!hostnames_meet(Some("*.example.com"), &["badexample.com"]));
+    }
+
+    #[test]
+    fn a_wildcard_covers_what_has_more_labels() {
+        assert!(covers("*.example.com", "a.b.example.com"));
+        assert!(!covers("*.example.com", "example.com"));
+        assert!(!covers("*.example.com", "xexample.com"));
+        assert!(covers("Shop.example.com", "shop.example.com"));
     }
 
     #[test]

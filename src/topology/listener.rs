@@ -3,8 +3,9 @@
 //! Owns: sectionName, port, hostname and kind of a parentRef against a listener. Flows in: listeners as read.
 //! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
 
-use super::hostname_intersection::{common_hostnames, hostnames_meet};
+use super::hostname_intersection::{common_hostnames, covers, hostnames_meet};
 use super::ids::ListenerSetId;
+use super::request::Request;
 use crate::api::gateway::Listener;
 use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
 use crate::object::Object;
@@ -18,6 +19,8 @@ pub struct ListenerNode<'a> {
     pub set: Option<ListenerSetId>,
     hostname: Option<&'a str>,
     port: Option<i64>,
+    protocol: &'a str,
+    passes_through: bool,
     admission: Admission,
 }
 
@@ -29,6 +32,8 @@ impl<'a> ListenerNode<'a> {
             set,
             hostname: listener.hostname,
             port: listener.port,
+            protocol: listener.protocol,
+            passes_through: listener.field.get("tls").get("mode").str() == Some("Passthrough"),
             admission: Admission::read(listener),
         }
     }
@@ -47,6 +52,38 @@ impl<'a> ListenerNode<'a> {
     /// The hostnames that it serves for a route, in lower case; `*` is any.
     pub(crate) fn common_hostnames(&self, route: &Route<'_>) -> Vec<String> {
         common_hostnames(self.hostname, &route.hostnames)
+    }
+
+    /// Whether a request comes to it: by port, protocol and hostname.
+    pub(crate) fn hears(&self, request: &Request) -> bool {
+        let protocols: &[&str] = if request.scheme.is_encrypted() {
+            &["HTTPS", "TLS"]
+        } else {
+            &["HTTP"]
+        };
+        self.port == Some(request.port)
+            && protocols.contains(&self.protocol)
+            && self
+                .hostname
+                .is_none_or(|hostname| covers(hostname, &request.host))
+    }
+
+    /// How much its hostname says: the whole name most, nothing least.
+    pub(crate) fn specificity(&self) -> (bool, usize) {
+        let hostname = self.hostname.unwrap_or("*");
+        (!hostname.starts_with('*'), hostname.len())
+    }
+
+    /// Whether TLS ends behind it, so that it sees no request.
+    pub(crate) const fn passes_through(&self) -> bool {
+        self.passes_through
+    }
+
+    /// What requests come to it: `https://*.example.com:443`.
+    pub(crate) fn address(&self) -> String {
+        let scheme = self.protocol.to_ascii_lowercase();
+        let port = self.port.map_or_else(String::new, |port| format!(":{port}"));
+        format!("{scheme}://{}{port}", self.hostname.unwrap_or("*"))
     }
 
     /// Whether it takes routes of this kind. Which kinds beside Gateway API's a protocol implies is its

@@ -11,6 +11,8 @@ mod level;
 mod ids;
 mod node;
 
+mod request;
+
 mod hostname_intersection;
 mod listener;
 
@@ -22,6 +24,8 @@ mod reference;
 mod traffic;
 
 mod route_attachment;
+
+mod taking;
 
 mod parents;
 mod sources;
@@ -38,4 +42,6 @@ pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
 pub(crate) use node::{Node, Path};
 pub(crate) use reference::{Located, Reference};
+pub use request::{NoRequest, Request, is_request};
 pub(crate) use sources::{Original, Originals, Sources};
+pub(crate) use taking::{Candidate, Taken};

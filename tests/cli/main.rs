@@ -42,6 +42,7 @@ mod rendering;
 mod replica_sets;
 mod repositories;
 mod repository;
+mod request;
 mod rights;
 mod routes;
 mod said_and_shipped;

@@ -191,6 +191,18 @@ impl Run {
         self
     }
 
+    /// A run that ends well, with this on stdout.
+    #[track_caller]
+    pub(crate) fn prints(&self, text: &str) -> &Self {
+        self.exits(0);
+        assert!(
+            self.stdout.contains(text),
+            "{text:?} is not in stdout:\n{}",
+            self.stdout
+        );
+        self
+    }
+
     #[track_caller]
     pub(crate) fn says(&self, text: &str) -> &Self {
         assert!(

@@ -1,0 +1,199 @@
+//! `explain` of a request: which listener takes it, which rule, which would be next, and what holds on its way.
+//!
+//! Owns: the document `RequestExplanation`, and which paths of policies a request goes. Flows in: the evaluated policies of
+//! an input, a request. Flows out: serializable data with places. Must not know: how rules are compared.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::super::policy_view::{PolicyView, Seen, joined};
+use super::super::render_report::SourceLine;
+use super::{ExplainedPaths, Explainer, Found};
+use crate::diagnostic::{API_VERSION, Locate};
+use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
+
+/// What becomes of a request, kind `RequestExplanation`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RequestExplanation {
+    api_version: &'static str,
+    kind: &'static str,
+    /// `GET https://shop.example.com/cart`.
+    pub request: String,
+    /// The cluster that was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// One for each Gateway that takes it and each way in which its clusters differ.
+    pub answers: Vec<Answer>,
+    /// Where nothing takes it: the listeners that there are, as `https://*.example.com:443`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<String>,
+}
+
+/// What a Gateway makes of a request.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Answer {
+    /// Locator of the listener that takes it.
+    pub listener: String,
+    /// The same for people.
+    #[serde(skip)]
+    pub listener_title: String,
+    /// Clusters, sorted; none for a Gateway that goes nowhere.
+    pub clusters: Vec<String>,
+    /// Whether these are all clusters of the Gateway.
+    #[serde(skip)]
+    pub everywhere: bool,
+    /// The rule that takes it; none: nobody answers (404).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleLine>,
+    /// The rule that would take it if that one did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<RuleLine>,
+    /// Why the first comes before the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<&'static str>,
+    /// What holds on its way, each kind of policy.
+    pub effective: Vec<ExplainedPaths>,
+}
+
+/// A rule of a route.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RuleLine {
+    /// Its locator.
+    pub rule: String,
+    /// The same for people.
+    #[serde(skip)]
+    pub title: String,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+}
+
+/// Explains a request to the Gateways of an input.
+#[must_use]
+pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Locate) -> RequestExplanation {
+    let explainer = Explainer { view, locate };
+    let mut answers: Vec<(Answer, Vec<Found<'_>>)> = Vec::new();
+    let mut listeners: BTreeSet<String> = BTreeSet::new();
+    for seen in view.seen() {
+        let topology = &seen.attachments.topology;
+        for (gateway, node) in topology.gateways.iter() {
+            let all = view.clusters_of(&node.known_as().key()).len();
+            // What goes to clusters is looked at there, the rest on the hub.
+            if seen.clusters.is_empty() && all > 0 {
+                continue;
+            }
+            let Some(taken) = topology.take(gateway, request) else {
+                let there = node
+                    .listeners
+                    .iter()
+                    .map(|listener| topology.listeners.get(*listener));
+                listeners.extend(there.map(ListenerNode::address));
+                continue;
+            };
+            let mut answer = explainer.answer(topology, gateway, &taken);
+            answer.clusters = seen.clusters.to_vec();
+            let found = on_its_way(seen, gateway, &taken);
+            let is_same = |known: &Answer| {
+                (&known.listener, &known.rule, &known.next) == (&answer.listener, &answer.rule, &answer.next)
+            };
+            match answers.iter_mut().find(|(known, _)| is_same(known)) {
+                Some((known, paths)) => {
+                    joined(&mut known.clusters, seen.clusters);
+                    known.everywhere = known.clusters.len() >= all;
+                    paths.extend(found);
+                }
+                None => {
+                    answer.everywhere = answer.clusters.len() >= all;
+                    answers.push((answer, found));
+                }
+            }
+        }
+    }
+    if !answers.is_empty() {
+        listeners.clear();
+    }
+    let answers = answers.into_iter().map(|(answer, found)| Answer {
+        everywhere: answer.everywhere || view.cluster.is_some(),
+        effective: explainer.grouped(&found),
+        ..answer
+    });
+    RequestExplanation {
+        api_version: API_VERSION,
+        kind: "RequestExplanation",
+        request: request.to_string(),
+        cluster: view.cluster.map(str::to_owned),
+        answers: answers.collect(),
+        listeners: listeners.into_iter().collect(),
+    }
+}
+
+impl Explainer<'_, '_> {
+    fn answer(&self, topology: &Topology<'_>, gateway: GatewayId, taken: &Taken) -> Answer {
+        let listener = Node::Listener(gateway, taken.listener);
+        let line = |candidate: &Candidate| {
+            let node = Node::Rule(candidate.route, candidate.rule);
+            let pointer = topology.pointer_of_rule(candidate.route, candidate.rule);
+            RuleLine {
+                rule: topology.locator(node),
+                title: topology.described(node),
+                place: self.place(topology.routes.get(candidate.route).object, &pointer),
+            }
+        };
+        let (first, next) = (taken.rules.first(), taken.rules.get(1));
+        Answer {
+            listener: topology.locator(listener),
+            listener_title: topology.described(listener),
+            clusters: Vec::new(),
+            everywhere: false,
+            rule: first.map(line),
+            next: next.map(line),
+            because: first.zip(next).map(|(first, next)| first.because(next)),
+            effective: Vec::new(),
+        }
+    }
+}
+
+/// What holds where the request goes: of each kind of policy the paths that end deepest on its way, and those to each of
+/// the backends that the rule may choose.
+fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Found<'e>> {
+    let topology = &seen.attachments.topology;
+    let rule = taken.rules.first();
+    let is_on_it = |path: &Path| {
+        let backends = rule.map(|rule| topology.rules.get(rule.rule).backends.as_slice());
+        path.gateway == gateway
+            && path.listener.is_none_or(|listener| listener == taken.listener)
+            && path
+                .route
+                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route))
+            && path
+                .rule
+                .is_none_or(|id| rule.is_some_and(|rule| rule.rule == id))
+            && path
+                .backend
+                .is_none_or(|id| backends.is_some_and(|backends| backends.contains(&id)))
+    };
+    let depth = |path: &Path| (path.route.is_some(), path.rule.is_some(), path.listener.is_some());
+    let mut found = Vec::new();
+    for kind in seen.attachments.kinds.ids() {
+        let paths = seen
+            .effective
+            .on(kind, gateway)
+            .iter()
+            .filter(|path| is_on_it(&path.path));
+        let paths: Vec<_> = paths.collect();
+        let to_no_backend = paths.iter().filter(|path| path.path.backend.is_none());
+        let deepest = to_no_backend.map(|path| depth(&path.path)).max();
+        let chosen = paths
+            .into_iter()
+            .filter(|path| path.path.backend.is_some() || Some(depth(&path.path)) == deepest);
+        found.extend(chosen.map(|path| (seen, kind, path)));
+    }
+    found
+}
