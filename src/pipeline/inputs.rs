@@ -422,7 +422,11 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         .config_file
         .as_ref()
         .and_then(|_| source::repository_around(&places.root));
-    let named = request.hub.is_some().then(|| hub.clone()).unwrap_or_default();
+    let named = if request.hub.is_some() {
+        hub.clone()
+    } else {
+        Vec::new()
+    };
     source::Request {
         within: repository,
         from_command_line: named

@@ -173,13 +173,13 @@ const ATTACKS: [(&str, Attack); 13] = [
         scratch.write(inventory, &listed);
     }),
     ("a hub file that is a link", |scratch, _| {
-        link(scratch, "../../outside/a.yaml", "hub/a.yaml")
+        link(scratch, "../../outside/a.yaml", "hub/a.yaml");
     }),
     ("a configuration that is a link", |scratch, _| {
-        link(scratch, "../outside/a.yaml", "spokewright.yaml")
+        link(scratch, "../outside/a.yaml", "spokewright.yaml");
     }),
     ("ignore rules that are a link", |scratch, _| {
-        link(scratch, "../../outside/config.json", "hub/.gitignore")
+        link(scratch, "../../outside/config.json", "hub/.gitignore");
     }),
     ("a hub that lies outside", |scratch, _| {
         scratch.edit(
