@@ -1,6 +1,6 @@
 //! Which listener of a Gateway takes a request, and which rules of its routes match it, the one that takes it first.
 //!
-//! Owns: matching, and the order in which rules take precedence (docs/systems/gateway-api.md#which-of-two-rules-wins).
+//! Owns: matching, and the order in which rules take precedence (docs/systems/gateway-api.md#which-rule-wins).
 //! Flows in: a request, the hierarchy. Flows out: [`Taken`]. Must not know: policies, clusters.
 
 use std::cmp::Reverse;
