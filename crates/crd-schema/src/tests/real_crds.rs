@@ -244,6 +244,12 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
             let theirs = kube_cel::compile_schema(raw);
             for _ in 0..20 {
                 let value = ours.defaulted(&dice.value(raw, 0)).into_owned();
+                // An API server runs no rule where the structure is wrong. There, that engine finds a list without any
+                // field, and cel-go (as ours) has no answer.
+                let is_rule = |violation: &Violation| matches!(violation.kind, ViolationKind::Rule { .. });
+                if !ours.validate(&value).iter().all(is_rule) {
+                    continue;
+                }
                 let mut violations = Vec::new();
                 crate::evaluate::check_rules(
                     &ours.root,
