@@ -7,7 +7,8 @@ libfuzzer_sys::fuzz_target!(
     |data: &[u8]| {
         spokewright_fuzz::yaml(data);
         if let Ok(text) = std::str::from_utf8(data)
-            && let Err(difference) = kube_yaml::oracle::agrees(&format!("{text}\n"))
+            // A text whose first byte is 0xEF is a broken byte order mark to the other parser.
+            && let Err(difference) = kube_yaml::oracle::agrees(&format!("# c\n{text}\n"))
         {
             eprintln!("{difference}");
             std::process::abort();
