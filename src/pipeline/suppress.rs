@@ -160,12 +160,10 @@ impl Suppressions {
     pub(super) fn unused(&self, about: &About<'_>, all: &Findings) -> Vec<Finding> {
         // Whether all findings that are meant are errors.
         let mut only_errors: BTreeMap<InFile<'_>, bool> = BTreeMap::new();
-        if !self.is_empty() {
-            for finding in all.iter() {
-                let is_error = finding.severity == Severity::Error;
-                for group in self.groups_about(about, finding) {
-                    *only_errors.entry(group).or_insert(true) &= is_error;
-                }
+        for finding in all.iter() {
+            let is_error = finding.severity == Severity::Error;
+            for group in self.groups_about(about, finding) {
+                *only_errors.entry(group).or_insert(true) &= is_error;
             }
         }
         let mut meant: Vec<Option<bool>> = vec![None; self.holding.len()];

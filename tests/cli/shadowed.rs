@@ -100,10 +100,7 @@ fn listeners_that_serve_the_same_routes_are_told_together_and_others_apart() {
             "b",
             "`one` of Gateway gateways/g1, `two` of Gateway gateways/g1, `one` of Gateway gateways/g2, and 1 more",
         ),
-        (
-            "c",
-            "`two` of Gateway gateways/g1, `two` of Gateway gateways/g2",
-        ),
+        ("c", "`two` of Gateway gateways/g1, `two` of Gateway gateways/g2"),
     ];
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, (loser, listeners)) in said.iter().zip(expected) {
