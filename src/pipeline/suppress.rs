@@ -160,7 +160,7 @@ impl Suppressions {
     pub(super) fn unused(&self, about: &About<'_>, all: &Findings) -> Vec<Finding> {
         // Whether all findings that are meant are errors.
         let mut only_errors: BTreeMap<InFile<'_>, bool> = BTreeMap::new();
-        for finding in all.iter() {
+        for finding in all {
             let is_error = finding.severity == Severity::Error;
             for group in self.groups_about(about, finding) {
                 *only_errors.entry(group).or_insert(true) &= is_error;

@@ -63,8 +63,8 @@ fn listeners_that_serve_the_same_routes_are_told_together_and_others_apart() {
     let gateway = |name: &str, listeners: &[String]| {
         format!(
             "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
-             metadata: {{name: {name}, namespace: gateways, labels: {{cluster.open-cluster-management.io/placement: http-gateway}}}}\n\
-             spec:\n  gatewayClassName: multi-cluster\n  listeners:\n{}",
+             metadata: {{name: {name}, namespace: gateways, labels: {{cluster.open-cluster-management.io/placement: edge}}}}\n\
+             spec:\n  gatewayClassName: multicluster\n  listeners:\n{}",
             listeners.concat()
         )
     };
