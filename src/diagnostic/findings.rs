@@ -3,6 +3,7 @@
 //! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
 //! sorted, and the exit status that they ask for. Must not know: forms.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::within::Within;
@@ -136,6 +137,10 @@ impl Findings {
     /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does not
     /// exist, an API server does not get as far as its rules.
     fn explain_rules(&mut self) {
+        // There may be a hundred thousand findings, and what follows moves them all.
+        if !self.found.iter().any(|finding| finding.is_rule) {
+            return;
+        }
         let (rules, mut others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut self.found)
             .into_iter()
             .partition(|finding| finding.is_rule);
@@ -233,16 +238,10 @@ impl Findings {
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
     /// What concerns a file as such stands before what is inside it, what concerns the run stands last.
     pub fn order_by_position(&mut self, locate: &dyn Locate) {
-        let mut keyed = std::mem::take(&mut self.found)
-            .into_iter()
-            .map(|finding| (position_key(&finding.place, locate), finding))
-            .collect::<Vec<_>>();
-        keyed.sort_by(|(position_a, a), (position_b, b)| {
-            position_a
-                .cmp(position_b)
-                .then_with(|| sort_key(a).cmp(&sort_key(b)))
-        });
-        self.found = keyed.into_iter().map(|(_, finding)| finding).collect();
+        // Nothing to do after `finish`. The next sort keeps the order within one position, and holds no second list.
+        self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        self.found
+            .sort_by_cached_key(|finding| position_key(&finding.place, locate));
     }
 
     /// The findings of one severity.
@@ -299,11 +298,11 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
 }
 
 /// Whether there is a path at all, the path, line and column.
-fn position_key<'a>(place: &'a Place, locate: &'a dyn Locate) -> (bool, String, usize, usize) {
+fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> (bool, Cow<'a, str>, usize, usize) {
     match (place, locate.locate(place)) {
-        (_, Some(span)) => (false, span.path.to_owned(), span.line, span.column),
-        (Place::Path(path), None) => (false, path.clone(), 0, 0),
-        (_, None) => (true, String::new(), 0, 0),
+        (_, Some(span)) => (false, Cow::Borrowed(span.path), span.line, span.column),
+        (Place::Path(path), None) => (false, Cow::Owned(path.clone()), 0, 0),
+        (_, None) => (true, Cow::Borrowed(""), 0, 0),
     }
 }
 

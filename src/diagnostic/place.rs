@@ -87,11 +87,6 @@ impl Place {
         }
     }
 
-    /// The document, if it has one.
-    pub(crate) fn document(&self) -> Option<DocumentId> {
-        self.field().map(|(document, _)| document)
-    }
-
     /// The object that it is in: a document or, in a `List`, one item of it.
     pub(super) fn object(&self) -> Option<(DocumentId, Option<&str>)> {
         let (document, pointer) = self.field()?;

@@ -126,30 +126,22 @@ impl Objects {
 }
 
 impl Hub {
-    /// Whether an object is what `wanted` spells: `KIND/[NAMESPACE/]NAME`, the kind as [`Hub::is_of_kind`] takes it.
-    #[must_use]
-    pub(crate) fn is_called(&self, object: &Object, wanted: &str) -> bool {
-        let parts: Vec<&str> = wanted.split('/').collect();
-        let (kind, namespace, name) = match parts.as_slice() {
-            [kind, name] => (*kind, None, *name),
-            [kind, namespace, name] => (*kind, Some(*namespace), *name),
-            _ => return false,
-        };
-        object.name == name
-            && namespace.is_none_or(|namespace| namespace == object.namespace_or_empty())
-            && self.is_of_kind(object, kind)
-    }
-
     /// Whether an object is of a kind that is spelled as the kind, its plural, or either with its group, without case.
     #[must_use]
     pub fn is_of_kind(&self, object: &Object, wanted: &str) -> bool {
+        let wanted = wanted.to_ascii_lowercase();
+        self.spellings_of_kind(object).contains(&wanted)
+    }
+
+    /// Every such spelling, in lower case.
+    #[must_use]
+    pub(crate) fn spellings_of_kind(&self, object: &Object) -> Vec<String> {
         let group = &object.api_version.group;
         let plural = self.kinds.kind(group, &object.kind);
-        let plural = plural.map(|kind| kind.plural.to_string());
-        let names = [Some(object.kind.clone()), plural];
-        names.into_iter().flatten().any(|name| {
-            name.eq_ignore_ascii_case(wanted) || format!("{name}.{group}").eq_ignore_ascii_case(wanted)
-        })
+        let plural = plural.map(|kind| kind.plural.to_ascii_lowercase());
+        let names = [Some(object.kind.to_ascii_lowercase()), plural];
+        let with_group = |name: String| [format!("{name}.{}", group.to_ascii_lowercase()), name];
+        names.into_iter().flatten().flat_map(with_group).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::diagnostic::{DocumentId, Part, Place};
 
 /// Where an object came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// The document.
     pub document: DocumentId,

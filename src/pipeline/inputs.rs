@@ -142,6 +142,9 @@ impl Loaded {
 
     /// Suppressions that accept nothing: `found` and what loading found are all that there is to say of the input.
     pub(super) fn unused_suppressions(&self, found: &Findings) -> Vec<Finding> {
+        if self.suppressions.is_empty() {
+            return Vec::new();
+        }
         let mut all = self.findings.clone();
         all.extend(found.clone());
         all.configure(&self.overrides);

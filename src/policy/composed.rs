@@ -6,7 +6,7 @@
 
 use super::ids::PolicyId;
 use super::layer::{Content, Entry, Layer, Side};
-use super::merge_patch::patch;
+use super::merge_patch::{lay_under, patch};
 use super::merge_strategies::is_empty;
 use super::profile::{Dictates, MergeUnit, Profile, Strategy};
 
@@ -50,21 +50,20 @@ impl Composed {
     /// The same with the layer of an older policy.
     fn with(composed: Option<Self>, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
         let own = layer.content.as_ref();
-        let over = |below: &Content, above: &Content| {
-            let mut together = below.clone();
-            patch(&mut together, above, unit);
-            together
+        let under = |mut settings: Content| {
+            lay_under(&mut settings, own, unit);
+            settings
+        };
+        let over = |mut settings: Content| {
+            patch(&mut settings, own, unit);
+            settings
         };
         Some(match (composed, layer.strategy, layer.side) {
             // Whatever the newer ones come to.
             (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
             (None, ..) => return None,
-            (Some(Self::Always(settings)), Strategy::Patch, Side::Defaults) => {
-                Self::Always(over(own, &settings))
-            }
-            (Some(Self::Always(settings)), Strategy::Patch, Side::Overrides) => {
-                Self::Always(over(&settings, own))
-            }
+            (Some(Self::Always(settings)), Strategy::Patch, Side::Defaults) => Self::Always(under(settings)),
+            (Some(Self::Always(settings)), Strategy::Patch, Side::Overrides) => Self::Always(over(settings)),
             (Some(Self::Always(settings)), Strategy::None | Strategy::Atomic, Side::Defaults) => {
                 Self::Always(if is_empty(&settings) {
                     own.clone()
@@ -82,13 +81,13 @@ impl Composed {
                 side,
             ) => match side {
                 Side::Defaults => Self::Depends {
-                    defaults: over(own, &defaults),
+                    defaults: under(defaults),
                     overrides,
                     fallback,
                 },
                 Side::Overrides => Self::Depends {
                     defaults,
-                    overrides: over(&overrides, own),
+                    overrides: over(overrides),
                     fallback,
                 },
             },

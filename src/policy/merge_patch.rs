@@ -20,13 +20,59 @@ pub(super) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
     }
 }
 
+/// What `under` comes to when `target` is laid over it, in the place of `target`: thousands of policies may stand under each
+/// other, and each step costs what is new, not what has come together so far.
+pub(super) fn lay_under(target: &mut Content, under: &Content, unit: &MergeUnit) {
+    let by_name = matches!(unit, MergeUnit::Rules(_));
+    // A null deletes what it meets, and is gone then: that takes a real patch.
+    if !by_name && target.values().any(|leaf| leaf.value.is_null()) {
+        let over = std::mem::replace(target, under.clone());
+        patch(target, &over, unit);
+        return;
+    }
+    for (key, leaf) in under {
+        if by_name || is_free(target, key) {
+            target.entry(Arc::clone(key)).or_insert_with(|| leaf.clone());
+        }
+    }
+}
+
+/// Whether nothing of a patch takes the place of a leaf that it is laid over. An empty mapping above that leaf does not: it
+/// goes.
+fn is_free(over: &mut Content, key: &str) -> bool {
+    if over.contains_key(key) {
+        return false;
+    }
+    // As `patch_field` has it, the root gives way to nothing.
+    if !key.is_empty() && starting_with(over, &format!("{key}/")).next().is_some() {
+        return false;
+    }
+    for (position, _) in key.match_indices('/') {
+        let Some(above) = key.get(..position) else {
+            continue;
+        };
+        match over.get(above) {
+            Some(leaf) if is_empty_mapping(leaf) => {
+                over.remove(above);
+            }
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    true
+}
+
+/// Leaves hold empty mappings only.
+fn is_empty_mapping(leaf: &Leaf) -> bool {
+    leaf.value.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
 /// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever stood there; a mapping replaces only what
 /// is no mapping; null deletes.
 fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     let below = format!("{key}/");
-    // Leaves hold empty mappings only: one of a patch adds nothing to a mapping that is there.
-    let is_mapping = leaf.value.as_object().is_some_and(serde_json::Map::is_empty);
-    if is_mapping && starting_with(target, &below).next().is_some() {
+    // An empty mapping of a patch adds nothing to a mapping that is there.
+    if is_empty_mapping(leaf) && starting_with(target, &below).next().is_some() {
         return;
     }
     let gone: Vec<Arc<str>> = starting_with(target, &below)
@@ -74,4 +120,69 @@ pub(super) fn starting_with<'c>(
     content
         .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
         .take_while(move |(key, _)| key.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hub::RowId as _;
+    use crate::policy::ids::PolicyId;
+    use crate::policy::leaves::flatten;
+    use serde_json::{Value, json};
+
+    fn content(value: &Value, policy: u32) -> Content {
+        let mut content = Content::new();
+        flatten(value, String::new(), &mut |at, value| {
+            let at: Arc<str> = Arc::from(at);
+            let leaf = Leaf {
+                value: Arc::new(value.clone()),
+                at: Arc::clone(&at),
+                base: "/spec",
+                policy: PolicyId::of_row(policy),
+                essential: true,
+            };
+            content.insert(at, leaf);
+        });
+        content
+    }
+
+    #[test]
+    fn laying_under_comes_to_what_patching_a_copy_comes_to() {
+        let values = [
+            json!({}),
+            json!({"a": 1}),
+            json!({"a": null}),
+            json!({"a": {}}),
+            json!({"a": []}),
+            json!({"a": {"b": 1}}),
+            json!({"a": {"b": null}}),
+            json!({"a": {"b": {}}}),
+            json!({"a": {"c": 1}, "a0": 1}),
+            json!({"a": {"b": {"c": 1}}, "b": {}}),
+            json!({"a": {"b": {"c": {}, "d": null}}}),
+            json!({"a": {"b": {"d": 2}, "b-c": {"d": {}}}, "b": null}),
+            json!({"a": {"b": {"c": {"d": [1]}}, "c": {}}, "b": {"c": 1}}),
+            json!(1),
+        ];
+        for unit in [MergeUnit::JsonMergePatch, MergeUnit::Rules(Vec::new())] {
+            for first in &values {
+                for second in &values {
+                    for third in &values {
+                        let [first, second, third] = [(first, 1), (second, 2), (third, 3)]
+                            .map(|(value, policy)| content(value, policy));
+                        let copied = |over: &Content, under: &Content| {
+                            let mut together = under.clone();
+                            patch(&mut together, over, &unit);
+                            together
+                        };
+                        let expected = copied(&copied(&first, &second), &third);
+                        let mut found = first.clone();
+                        lay_under(&mut found, &second, &unit);
+                        lay_under(&mut found, &third, &unit);
+                        assert_eq!(found, expected, "{first:?} over {second:?} over {third:?}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! Must not know: where the two stand.
 
 use super::layer::{Content, Side};
-use super::merge_patch::patch;
+use super::merge_patch::{lay_under, patch};
 use super::profile::{MergeUnit, Strategy};
 
 /// Merges the layer of an established policy into what its challengers have come to
@@ -28,10 +28,7 @@ pub(super) fn merge_into(
         // Atomic overrides hold as a whole, even empty ones.
         (Strategy::None | Strategy::Atomic, Side::Overrides) => *challenger = established.clone(),
         // Which of the two is the patch matters: the patch's lists replace, and its nulls delete.
-        (Strategy::Patch, Side::Defaults) => {
-            let over = std::mem::replace(challenger, established.clone());
-            patch(challenger, &over, unit);
-        }
+        (Strategy::Patch, Side::Defaults) => lay_under(challenger, established, unit),
         (Strategy::Patch, Side::Overrides) => patch(challenger, established, unit),
     }
 }

@@ -5,7 +5,7 @@
 //! Must not know: what the levels are; whose strategy counts in today's text.
 
 use super::layer::{Content, Entry, Side};
-use super::merge_patch::patch;
+use super::merge_patch::lay_under;
 use super::merge_strategies::{is_empty, merge_into};
 use super::profile::{MergeUnit, Strategy};
 
@@ -35,9 +35,7 @@ pub(crate) fn one_level(unit: &MergeUnit, level: &[Entry], side: Side) -> Option
     let mut together = (*oldest.content).clone();
     for newer in layers {
         if oldest.strategy == Strategy::Patch {
-            let mut below = newer.content.as_ref().clone();
-            patch(&mut below, &together, unit);
-            together = below;
+            lay_under(&mut together, &newer.content, unit);
         } else if is_empty(&together) {
             together = newer.content.as_ref().clone();
         }

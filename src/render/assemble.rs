@@ -4,7 +4,8 @@
 //! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings where nobody could apply a work.
 //! Must not know: why anything is synced; files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::carried::{Carried, WorkOf, carried};
 use super::collisions::{one_place, overwritten, two_contents};
@@ -15,7 +16,7 @@ use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::work_name;
 use super::namespaces::namespaces;
-use super::plan::{Plan, Work, summaries};
+use super::plan::{Plan, Work, WorkId, summaries};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
 use super::secrets::{encrypted, gateway_secrets, string_data};
@@ -37,6 +38,8 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     let mut assembly = Assembly {
         input,
         plan: Plan::default(),
+        numbers: HashMap::new(),
+        receiving: Vec::new(),
         rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
@@ -62,9 +65,10 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         steps.advance(1);
     }
     drop(steps);
+    let rights = assembly.distribute();
     let mut plan = match input.settings.work_kind {
         WorkKind::ManifestWork => {
-            assembly.rbac_works();
+            assembly.rbac_works(rights);
             assembly.plan
         }
         WorkKind::ReplicaSet => {
@@ -90,11 +94,22 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
 struct Assembly<'a> {
     input: &'a Input<'a>,
     plan: Plan,
-    /// What the agent of each cluster needs a right to.
-    rights: BTreeMap<String, rbac::Rights>,
+    /// Each cluster's row in `receiving`. Clusters times works is a large number: each pair costs no more than this look-up.
+    numbers: HashMap<String, usize>,
+    receiving: Vec<(String, Received)>,
+    /// What an agent needs a right to for a work, each distinct one with its number.
+    rights: BTreeMap<rbac::Rights, usize>,
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
+}
+
+/// What one cluster receives.
+#[derive(Default)]
+struct Received {
+    works: Vec<WorkId>,
+    /// The numbers of the rights that they need.
+    rights: BTreeSet<usize>,
 }
 
 impl<'a> Assembly<'a> {
@@ -160,7 +175,7 @@ impl<'a> Assembly<'a> {
                 first.object,
                 manifests,
                 gateway.params,
-                (&gateways, &clusters),
+                (&gateways, clusters.as_ref()),
                 findings,
             );
         }
@@ -202,7 +217,7 @@ impl<'a> Assembly<'a> {
             objects.extend(synced.into_iter().map(|(_, manifest)| manifest.clone()));
             let mut manifests = namespaces(&objects, self.input.namespace_labels);
             manifests.extend(objects);
-            let goes = (&[id][..], clusters.as_slice());
+            let goes = (&[id][..], clusters.as_ref());
             self.add(object, manifests, gateway.params, goes, findings);
         }
     }
@@ -249,20 +264,45 @@ impl<'a> Assembly<'a> {
                 parts,
             });
         }
+        let next = self.rights.len();
+        let rights = *self.rights.entry(rights).or_insert(next);
         for cluster in clusters {
-            let works = self.plan.clusters.entry(cluster.clone()).or_default();
-            works.push(id);
-            let of_cluster = self.rights.entry(cluster.clone()).or_default();
-            of_cluster.extend(rights.iter().cloned());
+            let known = self.numbers.get(cluster).copied();
+            let row = known.unwrap_or(self.receiving.len());
+            if known.is_none() {
+                self.numbers.insert(cluster.clone(), row);
+                self.receiving.push((cluster.clone(), Received::default()));
+            }
+            if let Some((_, received)) = self.receiving.get_mut(row) {
+                received.works.push(id);
+                received.rights.insert(rights);
+            }
         }
     }
 
-    /// The RBAC work of each cluster; clusters with the same rights share one.
-    fn rbac_works(&mut self) {
-        let mut by_content: BTreeMap<rbac::Rights, Vec<String>> = BTreeMap::new();
-        for (cluster, rights) in std::mem::take(&mut self.rights) {
-            by_content.entry(rights).or_default().push(cluster);
+    /// Gives each cluster its works, and says what the agents of which clusters need a right to.
+    fn distribute(&mut self) -> BTreeMap<rbac::Rights, Vec<String>> {
+        let mut alike: BTreeMap<BTreeSet<usize>, Vec<String>> = BTreeMap::new();
+        for (cluster, received) in std::mem::take(&mut self.receiving) {
+            alike.entry(received.rights).or_default().push(cluster.clone());
+            self.plan.clusters.insert(cluster, received.works);
         }
+        let by_number: BTreeMap<usize, &rbac::Rights> = self
+            .rights
+            .iter()
+            .map(|(rights, number)| (*number, rights))
+            .collect();
+        let mut by_content: BTreeMap<rbac::Rights, Vec<String>> = BTreeMap::new();
+        for (numbers, clusters) in alike {
+            let all = numbers.iter().filter_map(|number| by_number.get(number));
+            let rights = all.flat_map(|rights| rights.iter().cloned()).collect();
+            by_content.entry(rights).or_default().extend(clusters);
+        }
+        by_content
+    }
+
+    /// The RBAC work of each cluster; clusters with the same rights share one.
+    fn rbac_works(&mut self, by_content: BTreeMap<rbac::Rights, Vec<String>>) {
         for (rights, clusters) in by_content {
             let parts = rbac::work(rbac::ROLE_NAME, &rights);
             let text = work_text(&parts, None);
@@ -282,10 +322,10 @@ impl<'a> Assembly<'a> {
 /// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work there.
 ///
 /// Almost always every variant goes to every cluster of the Gateway, and there is one group.
-fn by_content<'v, 'a>(
-    clusters: &[String],
+fn by_content<'c, 'v, 'a>(
+    clusters: &'c [String],
     variants: &[&'v Carried<'a>],
-) -> Vec<(Vec<&'v Carried<'a>>, Vec<String>)> {
+) -> Vec<(Vec<&'v Carried<'a>>, Cow<'c, [String]>)> {
     let mut everywhere = Vec::new();
     let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (position, variant) in variants.iter().enumerate() {
@@ -296,6 +336,9 @@ fn by_content<'v, 'a>(
                 on_some.entry(cluster).or_default().push(position);
             }
         }
+    }
+    if on_some.is_empty() && !clusters.is_empty() {
+        return vec![(variants.to_vec(), Cow::Borrowed(clusters))];
     }
     let mut groups: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
     for cluster in clusters {
@@ -311,7 +354,7 @@ fn by_content<'v, 'a>(
                 .iter()
                 .filter_map(|position| variants.get(*position))
                 .copied();
-            (there.collect(), clusters)
+            (there.collect(), Cow::Owned(clusters))
         })
         .collect()
 }

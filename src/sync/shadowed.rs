@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, first_items};
-use crate::hub::Ours;
+use crate::hub::{Ours, RowId as _};
 use crate::object::Object;
 use crate::policy::{Ages, Attachments, Rank, rank_of};
 use crate::topology::{ListenerId, RouteId, Topology};
@@ -31,6 +31,9 @@ pub(crate) fn report_shadowed(
     let mut asking: BTreeMap<RouteId, Asking<'_>> = BTreeMap::new();
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
     let mut names = Names::default();
+    // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.
+    let mut groups: Vec<BTreeSet<usize>> = Vec::new();
+    let mut group_of: HashMap<Vec<u32>, usize> = HashMap::new();
     for gateway in topology.gateways.rows() {
         let object = gateway.object;
         if ours.find(object.namespace_or_empty(), &object.name).is_none() {
@@ -50,21 +53,35 @@ pub(crate) fn report_shadowed(
                 topology.listeners.get(listener).name,
                 object.identity()
             ));
+            let alike = served(topology, listener, &routes, &asking);
+            let next = groups.len();
+            let group = *group_of.entry(alike).or_insert(next);
+            if let Some(listeners) = groups.get_mut(group) {
+                listeners.insert(name);
+                continue;
+            }
+            groups.push(BTreeSet::from([name]));
             for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
                 let shadow = shadows
                     .entry((loser.rule(), winner.rule()))
                     .or_insert_with(|| Shadow {
                         loser: loser.at,
                         winner: winner.at,
-                        listeners: BTreeSet::new(),
+                        groups: Vec::new(),
                     });
-                shadow.listeners.insert(name);
+                if shadow.groups.last() != Some(&group) {
+                    shadow.groups.push(group);
+                }
             }
         }
     }
+    let mut said: HashMap<&[usize], String> = HashMap::new();
     for ((loser, winner), shadow) in &shadows {
         if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
-            let listeners = names.of(&shadow.listeners);
+            let listeners = said.entry(&shadow.groups).or_insert_with(|| {
+                let all = shadow.groups.iter().filter_map(|group| groups.get(*group));
+                names.of(&all.flatten().copied().collect())
+            });
             findings.push(finding(
                 (of_loser, *loser),
                 (of_winner, *winner),
@@ -97,8 +114,8 @@ struct Shadow {
     /// Positions of the first two matches that are equal.
     loser: usize,
     winner: usize,
-    /// By number, in the order in which they were met.
-    listeners: BTreeSet<usize>,
+    /// Of listeners on which that is so, in the order in which they were met.
+    groups: Vec<usize>,
 }
 
 /// Names of listeners, each once: a rule may be shadowed on a thousand of them, and so may a thousand rules.
@@ -174,6 +191,29 @@ impl<'a> Asking<'a> {
             matches,
         })
     }
+}
+
+/// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear: what
+/// loses to what hangs on nothing else.
+fn served(
+    topology: &Topology<'_>,
+    listener: ListenerId,
+    routes: &[RouteId],
+    asking: &BTreeMap<RouteId, Asking<'_>>,
+) -> Vec<u32> {
+    let listener = topology.listeners.get(listener);
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut served = Vec::with_capacity(routes.len().saturating_mul(3));
+    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    for (id, asking) in routes.iter().filter_map(|id| Some((id, asking.get(id)?))) {
+        let hostnames = listener.common_hostnames(&asking.route);
+        served.extend([id.row(), count(hostnames.len())]);
+        for hostname in hostnames {
+            let next = count(numbers.len());
+            served.push(*numbers.entry(hostname).or_insert(next));
+        }
+    }
+    served
 }
 
 /// The matches that lose on all hostnames that a listener serves for their route, each with a winner.
@@ -260,7 +300,7 @@ fn form(kind: &str, one: Option<&Field<'_>>) -> Value {
 fn finding(
     (loser, losing): (&Asking<'_>, Rule),
     (winner, winning): (&Asking<'_>, Rule),
-    (shadow, listeners): (&Shadow, String),
+    (shadow, listeners): (&Shadow, &str),
 ) -> Finding {
     let place = |asking: &Asking<'_>, at: usize| {
         let pointer = asking.matches.get(at).map_or("/spec", |asked| &asked.pointer);

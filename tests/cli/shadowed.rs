@@ -57,6 +57,62 @@ fn of_two_routes_with_one_match_the_first_by_name_wins() {
 }
 
 #[test]
+fn listeners_that_serve_the_same_routes_are_told_together_and_others_apart() {
+    let listener =
+        |name: &str, hostname: &str| format!("  - {{name: {name}, port: 80, protocol: HTTP{hostname}}}\n");
+    let gateway = |name: &str, listeners: &[String]| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
+             metadata: {{name: {name}, namespace: gateways, labels: {{cluster.open-cluster-management.io/placement: edge}}}}\n\
+             spec:\n  gatewayClassName: multicluster\n  listeners:\n{}",
+            listeners.concat()
+        )
+    };
+    let route = |name: &str, hostnames: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: gateways}}\n\
+             spec:\n  parentRefs: [{{name: g1}}, {{name: g2}}]\n{hostnames}  rules: [{CART}]\n"
+        )
+    };
+    let scratch = Scratch::with_worked_example();
+    let on_both = [
+        listener("one", ", hostname: one.example.com"),
+        listener("two", ", hostname: two.example.com"),
+    ];
+    let all = [
+        gateway("g1", &on_both),
+        gateway("g2", &on_both),
+        route("a", ""),
+        route("b", ""),
+        // Gets the one hostname, and none of the other.
+        route("c", "  hostnames: [two.example.com]\n"),
+    ];
+    scratch.write("hub/more.yaml", &all.join("---\n"));
+    let run = scratch.run(&["check", "hub", "--message-format", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let shadowed = list["findings"].as_array().into_iter().flatten();
+    let said: Vec<String> = shadowed
+        .filter(|finding| finding["code"] == "route/shadowed")
+        .map(|finding| format!("{} | {}", finding["message"], finding["notes"][0]))
+        .collect();
+    let expected = [
+        (
+            "b",
+            "`one` of Gateway gateways/g1, `two` of Gateway gateways/g1, `one` of Gateway gateways/g2, and 1 more",
+        ),
+        ("c", "`two` of Gateway gateways/g1, `two` of Gateway gateways/g2"),
+    ];
+    assert_eq!(said.len(), expected.len(), "{said:#?}");
+    for (said, (loser, listeners)) in said.iter().zip(expected) {
+        let message = format!(
+            "HTTPRoute gateways/a gets all requests that this match of HTTPRoute gateways/{loser} asks for"
+        );
+        assert!(said.contains(&message), "{message} is not in {said}");
+        assert!(said.contains(listeners), "{listeners} is not in {said}");
+    }
+}
+
+#[test]
 fn an_older_route_wins_whatever_its_name() {
     let old = made(
         "HTTPRoute",

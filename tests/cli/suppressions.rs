@@ -96,6 +96,40 @@ fn a_warning_is_accepted_by_object_by_path_and_by_both() {
 }
 
 #[test]
+fn of_several_suppressions_that_mean_a_warning_the_first_gives_the_reason_and_each_is_of_use() {
+    let scopes = [
+        "object: gateway/other/prod-web, path: '**'",
+        "path: 'gate?ay.yaml'",
+        "object: GATEWAYS/prod-web",
+        "object: gateways.gateway.networking.k8s.io/gateways/prod-web, path: '*.yaml'",
+        "object: gateway/gateways/prod-web, path: 'other/**'",
+        "object: gateway/gateways/prod-web, path: gateway.yaml",
+    ];
+    let scratch = Scratch::with_worked_example();
+    let mut config = format!("{CONFIG}suppress:\n");
+    for (number, scope) in scopes.iter().enumerate() {
+        config += &format!("- {{code: secret/not-rendered, {scope}, reason: number {number}}}\n");
+    }
+    scratch.write("hub/spokewright.yaml", &config);
+    assert_eq!(
+        findings(&scratch, &[]),
+        [
+            "[secret/not-rendered warning: external number 1]",
+            "suppression/unused warning",
+            "suppression/unused warning",
+        ]
+    );
+    let run = scratch.run(&["check", "hub"]);
+    for line in [4, 8] {
+        assert!(
+            run.stdout.contains(&format!("hub/spokewright.yaml:{line}:")),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
 fn an_object_accepts_its_own_warnings_and_no_spoke_hears_of_it() {
     let scratch = annotated("\"secret/not-rendered: made by hand\"");
     assert_eq!(
