@@ -56,6 +56,7 @@ pub use format::{Format, json_text};
 pub use human::Human;
 pub(crate) use json::API_VERSION;
 pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};
+pub(crate) use nearest::KnownNames;
 pub use nearest::nearest;
 pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub use position::Region;

@@ -3,10 +3,10 @@
 //! Owns: how near is near enough. Flows in: a name, known ones. Flows out: one of them, or none. Must not know:
 //! what is named.
 
-use strsim::damerau_levenshtein;
+use std::collections::HashMap;
 
-/// Longer names are never compared: the distance costs the product of the lengths.
-const LONGEST: usize = 128;
+/// Longer names are never compared: as many bits hold one.
+const LONGEST: usize = u128::BITS as usize;
 
 /// What names of kinds and resources end with, written together with the word before it: `dnspolicies`.
 const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
@@ -14,7 +14,7 @@ const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 /// The known name that `candidate` was probably meant to be.
 ///
 /// A name that differs in case only wins; otherwise the one with the fewest edits (insert, delete, replace,
-/// swap neighbors; case ignored), which must be at most a third of the longer name and fewer than the
+/// swap neighbors that are not edited otherwise; case ignored), which must be at most a third of the longer name and fewer than the
 /// characters typed. Where both have equally many words, none of them may differ by more than a third: what they share
 /// does not make `acmepolicies` near to `dnspolicies`. Between equals the first in byte order wins, so the order of
 /// `known` does not matter. A candidate that is known itself is its own nearest name.
@@ -27,43 +27,128 @@ const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 /// assert_eq!(nearest("colour", ["gatewayClassName", "listeners"]), None);
 /// ```
 pub fn nearest<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    let length = bounded_length(candidate)?;
-    let lower = candidate.to_lowercase();
-    let letters = Letters::of(&lower);
-    let mut likely = Vec::new();
-    for name in known {
-        let Some(name_length) = bounded_length(name) else {
-            continue;
-        };
-        if name == candidate {
-            return Some(name);
-        }
-        let longer = length.max(name_length);
-        // The difference in length is a lower bound of the distance, and cheap.
-        if length.abs_diff(name_length) > longer / 3 {
-            continue;
-        }
-        let name_lower = name.to_lowercase();
-        let at_least = letters.distance(&Letters::of(&name_lower));
-        if at_least <= most_edits(longer) {
-            likely.push((at_least, name, name_lower, longer));
+    KnownNames::of(known).nearest(candidate)
+}
+
+/// Known names that many misspelled ones are compared with: a hub may have a thousand of each.
+#[derive(Debug)]
+pub(crate) struct KnownNames<'k> {
+    known: Vec<Spelled<'k>>,
+}
+
+impl<'k> KnownNames<'k> {
+    /// Looks at each name once.
+    pub(crate) fn of(known: impl IntoIterator<Item = &'k str>) -> Self {
+        Self {
+            known: known.into_iter().filter_map(Spelled::of).collect(),
         }
     }
-    // The order is that of the names, not of whoever lists them.
-    likely.sort_unstable();
-    let mut best: Option<(usize, &str)> = None;
-    for (at_least, name, name_lower, longer) in likely.into_iter().take(MOST_COMPARED) {
-        if best.is_some_and(|(distance, _)| distance < at_least) {
-            break;
+
+    /// What [`nearest()`] says.
+    pub(crate) fn nearest(&self, candidate: &str) -> Option<&'k str> {
+        let candidate = Spelled::of(candidate)?;
+        let mut likely: Vec<(usize, &Spelled<'k>)> = Vec::new();
+        for known in &self.known {
+            if known.name == candidate.name {
+                return Some(known.name);
+            }
+            let longer = candidate.length.max(known.length);
+            // The difference in length is a lower bound of the distance, and cheap.
+            if candidate.length.abs_diff(known.length) > longer / 3 {
+                continue;
+            }
+            let at_least = candidate.letters.distance(&known.letters);
+            if at_least <= most_edits(longer) {
+                likely.push((at_least, known));
+            }
         }
-        let distance = damerau_levenshtein(&lower, &name_lower);
-        let near = distance == 0
-            || (distance <= most_edits(longer) && distance < length && words_are_near(&lower, &name_lower));
-        if near && best.is_none_or(|best| (distance, name) < best) {
-            best = Some((distance, name));
+        // The order is that of the names, not of whoever lists them.
+        let order = |(at_least, known): &(usize, &Spelled<'k>)| (*at_least, known.name);
+        if likely.len() > MOST_COMPARED {
+            likely.select_nth_unstable_by(MOST_COMPARED, |one, other| order(one).cmp(&order(other)));
+            likely.truncate(MOST_COMPARED);
         }
+        likely.sort_unstable_by(|one, other| order(one).cmp(&order(other)));
+        let mut best: Option<(usize, &'k str)> = None;
+        for (at_least, known) in likely {
+            if best.is_some_and(|(distance, _)| distance < at_least) {
+                break;
+            }
+            let longer = candidate.length.max(known.length);
+            let distance = edits(&candidate.lower, &known.lower);
+            let near = distance == 0
+                || (distance <= most_edits(longer)
+                    && distance < candidate.length
+                    && words_are_near(&candidate.lower, &known.lower));
+            if near && best.is_none_or(|best| (distance, known.name) < best) {
+                best = Some((distance, known.name));
+            }
+        }
+        best.map(|(_, name)| name)
     }
-    best.map(|(_, name)| name)
+}
+
+/// A name, as it is compared.
+#[derive(Debug)]
+struct Spelled<'k> {
+    name: &'k str,
+    lower: String,
+    letters: Letters,
+    /// In characters.
+    length: usize,
+}
+
+impl<'k> Spelled<'k> {
+    /// Nothing, for a name that is compared with none.
+    fn of(name: &'k str) -> Option<Self> {
+        let length = bounded_length(name)?;
+        let lower = name.to_lowercase();
+        Some(Self {
+            name,
+            letters: Letters::of(&lower),
+            lower,
+            length,
+        })
+    }
+}
+
+/// The edits from one text to another. A column of the table of distances is held in the bits of a few numbers, so that a
+/// letter costs one step and not as many as the other text has letters (Heikki Hyyrö, "A bit-vector algorithm for computing
+/// Levenshtein and Damerau edit distances", 2003).
+fn edits(one: &str, other: &str) -> usize {
+    let length = one.chars().count();
+    if length == 0 {
+        return other.chars().count();
+    }
+    // A lower case may be longer than its upper case.
+    if length > LONGEST {
+        return strsim::osa_distance(one, other);
+    }
+    let mut positions: HashMap<char, u128> = HashMap::new();
+    let (mut bit, mut last) = (1_u128, 0);
+    for letter in one.chars() {
+        *positions.entry(letter).or_default() |= bit;
+        last = bit;
+        bit <<= 1;
+    }
+    // Where a distance is one more, or one less, than that above it; where it equals that before both letters.
+    let (mut more, mut less, mut same) = (u128::MAX, 0_u128, 0_u128);
+    let mut here_before = 0_u128;
+    let mut distance = length;
+    for letter in other.chars() {
+        let here = positions.get(&letter).copied().unwrap_or_default();
+        let swapped = ((!same & here) << 1) & here_before;
+        same = ((here & more).wrapping_add(more) ^ more) | here | less | swapped;
+        let (rises, falls) = (less | !(same | more), same & more);
+        distance = distance
+            .saturating_add(usize::from(rises & last != 0))
+            .saturating_sub(usize::from(falls & last != 0));
+        let rises = (rises << 1) | 1;
+        more = (falls << 1) | !(same | rises);
+        less = rises & same;
+        here_before = here;
+    }
+    distance
 }
 
 /// So many known names are compared letter by letter, those with the most letters in common: a hub may have a thousand
@@ -71,6 +156,7 @@ pub fn nearest<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str>) ->
 const MOST_COMPARED: usize = 32;
 
 /// How often each letter stands in a name.
+#[derive(Debug)]
 struct Letters {
     counts: [u8; 64],
     is_ascii: bool,
@@ -120,7 +206,7 @@ fn words_are_near(one: &str, other: &str) -> bool {
         || words(one).zip(words(other)).all(|(one, other)| {
             let (one, other) = stem(one).zip(stem(other)).unwrap_or((one, other));
             let longer = one.chars().count().max(other.chars().count());
-            damerau_levenshtein(one, other) <= most_edits(longer)
+            edits(one, other) <= most_edits(longer)
         })
 }
 
@@ -209,7 +295,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn known_names_are_looked_at_once_for_all_misspelled_ones() {
+        let known = KnownNames::of(["gateway-1", "gateway-2", "listeners"]);
+        assert_eq!(known.nearest("gatewai-2"), Some("gateway-2"));
+        assert_eq!(known.nearest("gateway-1"), Some("gateway-1"));
+        assert_eq!(known.nearest("colour"), None);
+    }
+
+    #[test]
+    fn as_many_letters_as_there_are_bits_are_compared() {
+        let long = "ab".repeat(LONGEST / 2);
+        assert_eq!(
+            nearest(&long.replacen("ab", "ba", 1), [long.as_str()]),
+            Some(long.as_str())
+        );
+        // Of 'İ' the lower case has two characters.
+        let longer = "İ".repeat(LONGEST);
+        assert_eq!(
+            nearest(&longer.replacen('İ', "I", 1), [longer.as_str()]),
+            Some(longer.as_str())
+        );
+    }
+
     proptest! {
+        #[test]
+        fn edits_are_counted_as_by_the_book(one in "[a-cä]{0,12}|[ab]{100,140}", other in "[a-cä]{0,12}|[ab]{100,140}") {
+            prop_assert_eq!(edits(&one, &other), strsim::osa_distance(&one, &other));
+        }
+
         #[test]
         fn the_order_of_the_known_names_never_matters(
             candidate in "[a-c]{1,5}",

@@ -1,7 +1,8 @@
-//! Which findings stand in a value, or in something inside it, without asking each of them: a document may have thousands.
+//! Which findings stand in a value, in something inside it, or around it, without asking each of them: a document may have
+//! thousands.
 //!
-//! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst. Must not know:
-//! codes.
+//! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst; whether there is
+//! one. Must not know: codes.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,14 @@ use super::{DocumentId, Place};
 /// Something about findings, by every value that they stand in.
 #[derive(Debug)]
 pub(crate) struct Within<T> {
-    by_value: HashMap<DocumentId, HashMap<String, T>>,
+    by_value: HashMap<DocumentId, HashMap<String, Noted<T>>>,
+}
+
+#[derive(Debug)]
+struct Noted<T> {
+    least: T,
+    /// Whether it was noted of this very value, not only of one inside it.
+    is_here: bool,
 }
 
 impl<T> Default for Within<T> {
@@ -28,23 +36,44 @@ impl<T: Copy + Ord> Within<T> {
             return;
         };
         let values = self.by_value.entry(document).or_default();
-        let mut outer = Some(pointer);
-        while let Some(pointer) = outer {
-            match values.get_mut(pointer) {
-                Some(known) => *known = least.min(*known),
+        for outer in outwards(pointer) {
+            let is_here = outer.len() == pointer.len();
+            match values.get_mut(outer) {
+                Some(known) => {
+                    known.least = least.min(known.least);
+                    known.is_here |= is_here;
+                }
                 None => {
-                    values.insert(pointer.to_owned(), least);
+                    values.insert(outer.to_owned(), Noted { least, is_here });
                 }
             }
-            outer = pointer.rfind('/').and_then(|end| pointer.get(..end));
         }
     }
 
     /// The least that was noted of a place [within](Place::is_within) this one.
     pub(crate) fn least(&self, place: &Place) -> Option<T> {
         let (document, pointer) = place.field()?;
-        self.by_value.get(&document)?.get(pointer).copied()
+        let noted = self.by_value.get(&document)?.get(pointer)?;
+        Some(noted.least)
     }
+
+    /// Whether anything was noted of a place that this one is [within](Place::is_within).
+    pub(crate) fn is_around(&self, place: &Place) -> bool {
+        let Some((document, pointer)) = place.field() else {
+            return false;
+        };
+        let values = self.by_value.get(&document);
+        values.is_some_and(|values| {
+            outwards(pointer).any(|outer| values.get(outer).is_some_and(|noted| noted.is_here))
+        })
+    }
+}
+
+/// A pointer, and those of the values around it, inmost first.
+fn outwards(pointer: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(pointer), |inner| {
+        inner.rfind('/').and_then(|end| inner.get(..end))
+    })
 }
 
 #[cfg(test)]
@@ -67,6 +96,7 @@ mod tests {
         }
         within.add(&Place::Run, 0);
         assert_eq!(within.least(&Place::Run), None);
+        assert!(!within.is_around(&Place::Run));
         for document in 0..3 {
             for outer in pointers.map(|pointer| at(document, pointer)) {
                 let asked = noted
@@ -75,6 +105,9 @@ mod tests {
                     .map(|(_, _, number)| *number)
                     .min();
                 assert_eq!(within.least(&outer), asked, "{outer:?}");
+                let mut noted = noted.iter();
+                let is_around = noted.any(|(document, pointer, _)| outer.is_within(&at(*document, pointer)));
+                assert_eq!(within.is_around(&outer), is_around, "{outer:?}");
             }
         }
     }

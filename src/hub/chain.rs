@@ -24,7 +24,7 @@ use crate::api::ocm_work;
 use crate::api::params::Params;
 use crate::api::route::is_route;
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Place, Severity, SourceId, nearest,
+    Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
 };
 use crate::object::Object;
 use crate::source::{Room, Sources};
@@ -206,7 +206,6 @@ enum Relation {
 
 struct Chain<'h> {
     kinds: &'h KindTable,
-    ours: Ours<'h>,
     controller_name: &'h str,
     /// Kinds that our classes sync.
     synced: HashSet<GroupKind>,
@@ -218,6 +217,8 @@ struct Chain<'h> {
     named: HashSet<&'h str>,
     /// Kinds of objects that lead to ours.
     leading: HashSet<GroupKind>,
+    /// The names of our Gateways.
+    gateways: KnownNames<'h>,
 }
 
 impl<'h> Chain<'h> {
@@ -250,9 +251,10 @@ impl<'h> Chain<'h> {
             );
             by_name.entry(key).or_default().push(object);
         }
+        let gateways = ours.gateways.rows().iter();
         let mut chain = Self {
             kinds: &hub.kinds,
-            ours,
+            gateways: KnownNames::of(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
             synced,
             by_origin,
@@ -478,9 +480,7 @@ impl<'h> Chain<'h> {
 
     /// A Gateway that is not there: nearly one of ours is a mistake.
     fn meant(&self, group: &str, kind: &str, name: &str) -> Relation {
-        let gateways = self.ours.gateways.rows().iter();
-        let mut names = gateways.map(|ours| ours.gateway.object.name.as_str());
-        let is_near = (group, kind) == (GROUP, "Gateway") && nearest(name, &mut names).is_some();
+        let is_near = (group, kind) == (GROUP, "Gateway") && self.gateways.nearest(name).is_some();
         if is_near {
             Relation::Ours
         } else {

@@ -220,28 +220,30 @@ pub(super) fn evaluate<'a>(
     steps.advance(1);
     let mut spokes: Vec<SpokeView<'a>> = spokes
         .par_iter()
-        .map(|spoke| {
+        .filter_map(|spoke| {
+            // What nobody will be told is not worked out.
+            if budget.is_exceeded() {
+                return None;
+            }
             // What is wrong with what is there was said where it was read.
             let mut said = Findings::new();
             let sources = spoke.sources(&loaded.hub.objects);
             let attachments = teaching.options(|options| {
-                Attachments::new(sources, &spoke.copied, grants, &on_clusters(options), &mut said)
+                Attachments::new(sources, spoke.copied(), grants, &on_clusters(options), &mut said)
             });
             let effective = EffectivePolicies::new(&attachments, &budget);
             steps.advance(1);
-            SpokeView {
+            Some(SpokeView {
                 clusters: &spoke.clusters,
                 attachments,
                 effective,
-            }
+            })
         })
         .collect();
     if budget.is_exceeded() {
         findings.push(too_many_paths());
         hub.clear();
-        for spoke in &mut spokes {
-            spoke.effective.clear();
-        }
+        spokes.clear();
     }
     let mut fates = Fates::default();
     // A class of ours whose parameters cannot be used places nothing.

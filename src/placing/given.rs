@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::api::Reading;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
@@ -33,6 +33,7 @@ impl<'a> GivenDecisions<'a> {
             .iter()
             .map(|o| o.name.as_str())
             .collect();
+        let mut known = None;
         let mut by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<String>>> = BTreeMap::new();
         for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
             let Some(placement) = object.label(PLACEMENT_LABEL) else {
@@ -43,7 +44,7 @@ impl<'a> GivenDecisions<'a> {
                 .or_default()
                 .entry(placement)
                 .or_default();
-            given.extend(cluster_names(object, &managed, findings));
+            given.extend(cluster_names(object, &managed, &mut known, findings));
         }
         let shared =
             |(placement, given): (&'a str, BTreeSet<String>)| (placement, given.into_iter().collect());
@@ -69,7 +70,12 @@ impl<'a> GivenDecisions<'a> {
 }
 
 /// The usable names in one object; a name that is no namespace would become a path, and is an error.
-fn cluster_names(object: &Object, managed: &[&str], findings: &mut Findings) -> Vec<String> {
+fn cluster_names<'a>(
+    object: &Object,
+    managed: &[&'a str],
+    known: &mut Option<KnownNames<'a>>,
+    findings: &mut Findings,
+) -> Vec<String> {
     let mut reading = Reading::new(object, findings);
     let decisions = reading.items(&object.root().get("status").get("decisions"));
     let mut clusters = Vec::new();
@@ -97,7 +103,8 @@ fn cluster_names(object: &Object, managed: &[&str], findings: &mut Findings) -> 
                 format!("there is no ManagedCluster `{name}` in the input"),
             )
             .label("decided for all the same");
-            let finding = match nearest(name, managed.iter().copied()) {
+            let known = known.get_or_insert_with(|| KnownNames::of(managed.iter().copied()));
+            let finding = match known.nearest(name) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
                 None => finding.help(
                     "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",

@@ -114,6 +114,7 @@ impl<'a> Attachments<'a> {
             sources,
             grants,
             selecting: Selecting::default(),
+            names: HashMap::new(),
             findings,
         };
         for policy in self.policies.rows_mut() {

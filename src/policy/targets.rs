@@ -5,6 +5,7 @@
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::declared_target::{Declared, Target};
@@ -12,7 +13,7 @@ use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
 use crate::topology::{Located, Node, Sources, Topology};
 use apimachinery::{Identity, Selector};
@@ -27,6 +28,8 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) grants: &'r Grants<'a>,
     /// What selectors select, and how much of it there may be.
     pub(super) selecting: Selecting<'a>,
+    /// By group, kind and namespace, the names of what is there, where a target is not.
+    pub(super) names: HashMap<(String, String, String), KnownNames<'a>>,
     /// Collector.
     pub(super) findings: &'r mut Findings,
 }
@@ -286,16 +289,14 @@ impl<'a> Resolver<'_, 'a> {
         let near = match (&sections, &declared.section) {
             (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),
             _ => {
-                let same_kind = self
-                    .sources
-                    .of_kind(&declared.group, &declared.kind)
-                    .map(|(object, _)| object);
-                let here = same_kind.filter(|object| object.namespace_or_empty() == namespace);
-                nearest(
-                    &declared.name,
-                    here.map(|object| object.name.as_str())
-                        .filter(|name| *name != declared.name),
-                )
+                let (group, kind) = (declared.group.as_str(), declared.kind.as_str());
+                let key = (group.to_owned(), kind.to_owned(), namespace.to_owned());
+                let names = self.names.entry(key).or_insert_with(|| {
+                    let of_kind = self.sources.of_kind(group, kind).map(|(object, _)| object);
+                    let here = of_kind.filter(|object| object.namespace_or_empty() == namespace);
+                    KnownNames::of(here.map(|object| object.name.as_str()))
+                });
+                names.nearest(&declared.name)
             }
         };
         self.findings

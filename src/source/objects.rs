@@ -24,8 +24,8 @@ const MOST_OF_A_DIRECTORY: usize = 16 << 20;
 const MOST_TOGETHER: usize = 256 << 20;
 /// How many files and directories may be the same as others, with all that is in them.
 const MOST_COPIES: usize = 100_000;
-/// What they may have together.
-const MOST_OF_COPIES: usize = 16 << 20;
+/// What they may have together: each of their documents is an object of its own, which takes sixty times its text.
+const MOST_OF_COPIES: usize = 4 << 20;
 
 /// What gix may take for one object on the way to another: what a delta begins with may be larger than its result.
 pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;

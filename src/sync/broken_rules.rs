@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
 use crate::api::rules;
-use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Within};
 use crate::hub::{Hub, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, KindId};
@@ -26,21 +26,13 @@ pub(crate) fn report_broken_rules(
     findings: &mut Findings,
 ) {
     // What has a field that does not exist lacks what was meant by it.
-    let unknown: BTreeSet<&Place> = said
-        .iter()
-        .filter(|finding| finding.code == Code::OBJECT_UNKNOWN_FIELD)
-        .map(|finding| &finding.place)
-        .collect();
-    let is_misspelled = |object: &Object| unknown.iter().any(|place| is_one_field(place, &object.place("")));
-    let refused = said.iter().filter(|finding| finding.is_rule);
-    let refused: Vec<&Place> = refused.map(|finding| &finding.place).collect();
-    let said: Vec<&Place> = said
-        .iter()
-        .filter(|finding| !finding.is_rule)
-        .filter(|finding| [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code))
-        .map(|finding| &finding.place)
-        .collect();
-    let is_new = |finding: &Finding| !said.iter().any(|place| is_one_field(place, &finding.place));
+    let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
+    let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
+    let refused = places(said, |finding| finding.is_rule);
+    let said = places(said, |finding| {
+        !finding.is_rule && [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code)
+    });
+    let is_new = |finding: &Finding| !is_one_field(&said, &finding.place);
     let chain = Chain { attachments, ours };
     for (object, is_shipped) in chain.objects(synced) {
         let mut found = Vec::new();
@@ -48,8 +40,7 @@ pub(crate) fn report_broken_rules(
             // A CRD of the input decides what is refused; we say of which part.
             let has_crd = hub.crds.contains_key(&object.group_kind());
             let is_refused = |finding: &Finding| {
-                let mut refused = refused.iter();
-                finding.severity == Severity::Warning || refused.any(|rule| finding.place.is_within(rule))
+                finding.severity == Severity::Warning || refused.is_around(&finding.place)
             };
             let broken = rules::broken(object).into_iter();
             found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
@@ -66,9 +57,18 @@ pub(crate) fn report_broken_rules(
     }
 }
 
-/// Whether two places are one field, or one stands inside the other.
-fn is_one_field(one: &Place, other: &Place) -> bool {
-    one.is_within(other) || other.is_within(one)
+/// Where the findings are that are asked for.
+fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<()> {
+    let mut places = Within::default();
+    for finding in said.iter().filter(|finding| is_asked(finding)) {
+        places.add(&finding.place, ());
+    }
+    places
+}
+
+/// Whether a place is the field of one of these, stands inside it, or holds it.
+fn is_one_field(places: &Within<()>, place: &Place) -> bool {
+    places.least(place).is_some() || places.is_around(place)
 }
 
 /// What renderings of our Gateways follow from.

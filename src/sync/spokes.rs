@@ -9,6 +9,7 @@
 //! delivers it: the hub says what a Gateway serves (README.md#which-policy-applies-and-why).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
@@ -29,22 +30,32 @@ use apimachinery::Identity;
 pub(crate) struct Spoke<'a> {
     /// The clusters, sorted.
     pub(crate) clusters: Vec<String>,
-    objects: Objects,
+    received: Arc<Received<'a>>,
     local: Option<&'a Objects>,
-    originals: Originals<'a>,
-    /// What each synced policy stands for, by its identity there.
-    pub(crate) copied: HashMap<Identity, Copied<'a>>,
 }
 
-impl Spoke<'_> {
+/// What clusters receive: the same for many of them, whatever lives there.
+#[derive(Debug)]
+struct Received<'a> {
+    objects: Objects,
+    originals: Originals<'a>,
+    copied: HashMap<Identity, Copied<'a>>,
+}
+
+impl<'a> Spoke<'a> {
     /// What a cluster of this class is made of.
     pub(crate) fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
         Sources {
-            objects: &self.objects,
+            objects: &self.received.objects,
             local: self.local,
             hub: Some(hub),
-            originals: Some(&self.originals),
+            originals: Some(&self.received.originals),
         }
+    }
+
+    /// What each synced policy stands for, by its identity there.
+    pub(crate) fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
+        &self.received.copied
     }
 }
 
@@ -101,11 +112,26 @@ impl Part {
 
 /// What makes a thing that lives on a cluster touch more Gateways than those that it names.
 struct Ties {
-    /// Gateways that go together, as one object is for all of them.
-    gateways: BTreeSet<Vec<OurGatewayId>>,
+    /// By Gateway, all that go together with it, as one object is for several of them, and itself.
+    tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>>,
     /// Whether a policy is synced that targets anything but a Gateway or a route: a Service may be behind any route, and
     /// a namespace may hold any Gateway.
     by_other_targets: bool,
+}
+
+impl Ties {
+    /// One for all Gateways that go together.
+    fn first(&self, gateway: OurGatewayId) -> Option<OurGatewayId> {
+        self.tied.get(&gateway)?.first().copied()
+    }
+}
+
+/// A cluster where things live, by what they do not touch.
+struct Untouched<'s> {
+    cluster: &'s str,
+    touched: BTreeSet<OurGatewayId>,
+    /// Positions of the other objects, and of their variants, that not all clusters of its lists get.
+    variants: Vec<(u32, u32)>,
 }
 
 /// What goes to one list of clusters: almost every Gateway and object goes where many others go, so that clusters are
@@ -127,10 +153,31 @@ impl<'s, 'a> Spokes<'s, 'a> {
         // One cluster has nothing to share.
         let ties = (only.is_none() && !self.hub.spokes.is_empty()).then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
+        let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
         for (cluster, class) in self.classes(&together, only) {
-            let touched = ties.as_ref().and_then(|ties| self.touched(cluster, ties));
-            for class in self.parts(class, touched) {
+            let Some(touched) = ties.as_ref().and_then(|ties| self.touched(cluster, ties)) else {
                 by_class.entry(class).or_default().push(cluster);
+                continue;
+            };
+            let own = self.touched_part(&class, &touched);
+            by_class.entry(own).or_default().push(cluster);
+            if touched.is_empty() {
+                let others = Class { local: None, ..class };
+                by_class.entry(others).or_default().push(cluster);
+                continue;
+            }
+            let others = Part::But(touched.clone());
+            let variants = class.variants.iter().copied();
+            let variants = variants.filter(|(object, variant)| self.is_in(&others, *object, *variant));
+            untouched.entry(class.together).or_default().push(Untouched {
+                cluster,
+                variants: variants.collect(),
+                touched,
+            });
+        }
+        for (lists, clusters) in &untouched {
+            if let Some(ties) = &ties {
+                by_class.extend(self.untouched_parts(lists, clusters, ties));
             }
         }
         let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
@@ -138,10 +185,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
             .map(|(class, clusters)| (clusters, class))
             .collect();
         classes.sort_unstable();
-        let classes = classes.into_iter();
+        let mut shared = HashMap::new();
         classes
-            .map(|(clusters, class)| self.spoke(clusters, &class, &together, &routes))
-            .filter(|spoke| spoke.local.is_some() || !spoke.objects.is_empty())
+            .into_iter()
+            .map(|(clusters, class)| self.spoke(clusters, &class, &together, &routes, &mut shared))
+            .filter(|spoke| spoke.local.is_some() || !spoke.received.objects.is_empty())
             .collect()
     }
 
@@ -152,66 +200,159 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let parents = route.parents.iter();
             parents.map(|(_, gateway)| *gateway).collect()
         });
-        let gateways = variants()
+        let groups = variants()
             .map(|variant| variant.gateways.clone())
             .chain(of_routes);
         let copies = variants().flat_map(|variant| &variant.copies);
         Ties {
-            gateways: gateways.filter(|gateways| gateways.len() > 1).collect(),
+            tied: self.tied(groups),
             by_other_targets: copies
                 .flat_map(|copy| target_refs(&copy.object, &mut Findings::new()))
                 .any(|target| !is_gateway_or_route(self.attachments, target.group, target.kind)),
         }
     }
 
+    /// Which Gateways each goes together with, directly or by way of others.
+    fn tied(
+        self,
+        groups: impl Iterator<Item = Vec<OurGatewayId>>,
+    ) -> HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>> {
+        let mut tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>> = self
+            .gateways
+            .iter()
+            .map(|(id, _)| (id, Arc::new(BTreeSet::from([id]))))
+            .collect();
+        for group in groups.collect::<BTreeSet<_>>() {
+            let known = group.first().and_then(|first| tied.get(first));
+            if known.is_some_and(|known| group.iter().all(|gateway| known.contains(gateway))) {
+                continue;
+            }
+            let parts = group.iter().filter_map(|gateway| tied.get(gateway));
+            let all: BTreeSet<OurGatewayId> = parts.flat_map(|part| part.iter().copied()).collect();
+            let all = Arc::new(all);
+            for gateway in all.iter() {
+                tied.insert(*gateway, Arc::clone(&all));
+            }
+        }
+        tied
+    }
+
     /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be all.
     fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
         let local = self.hub.spokes.get(cluster)?;
-        let mut touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
-        loop {
-            let before = touched.len();
-            for gateways in &ties.gateways {
-                if gateways.iter().any(|gateway| touched.contains(gateway)) {
-                    touched.extend(gateways);
-                }
-            }
-            if touched.len() == before {
-                return Some(touched);
-            }
+        let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
+        let tied = touched.iter().filter_map(|gateway| ties.tied.get(gateway));
+        Some(tied.flat_map(|tied| tied.iter().copied()).collect())
+    }
+
+    /// The class of the Gateways that are touched by what lives on a cluster, with what lives there.
+    fn touched_part(self, class: &Class, touched: &BTreeSet<OurGatewayId>) -> Class {
+        let part = Part::Only(touched.clone());
+        let variants = class.variants.iter().copied();
+        Class {
+            together: class.together.clone(),
+            variants: variants
+                .filter(|(object, variant)| self.is_in(&part, *object, *variant))
+                .collect(),
+            local: class.local,
+            part,
         }
     }
 
-    /// The classes that a cluster is in: that of the Gateways that are touched by what lives there, and that of the others.
-    fn parts(self, class: Class, touched: Option<BTreeSet<OurGatewayId>>) -> Vec<Class> {
-        let Some(touched) = touched else {
-            return vec![class];
-        };
-        let others = if touched.is_empty() {
-            Part::All
-        } else {
-            Part::But(touched.clone())
-        };
-        let parts = [(Part::Only(touched), class.local), (others, None)];
-        let of = |(part, local): (Part, Option<u32>)| Class {
-            together: class.together.clone(),
-            variants: class
-                .variants
-                .iter()
-                .copied()
-                .filter(|(object, variant)| self.is_in(&part, *object, *variant))
-                .collect(),
-            local,
+    /// The classes of the Gateways that nothing touches, of clusters that go by the same lists and are touched somewhere
+    /// else each. A Gateway is evaluated once for all clusters that get the same of it: were the untouched ones of each
+    /// cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
+    fn untouched_parts(
+        self,
+        together: &[u32],
+        clusters: &[Untouched<'s>],
+        ties: &Ties,
+    ) -> Vec<(Class, Vec<&'s str>)> {
+        let class = |variants, part| Class {
+            together: together.to_vec(),
+            variants,
+            local: None,
             part,
         };
-        parts.map(of).into()
+        // By the first of those that are tied: the clusters where it is touched, or gets what not all of them get.
+        let mut special: Vec<(OurGatewayId, u32, Option<(u32, u32)>)> = Vec::new();
+        for (position, of_cluster) in (0_u32..).zip(clusters) {
+            let firsts = of_cluster
+                .touched
+                .iter()
+                .filter_map(|gateway| ties.first(*gateway));
+            let firsts: BTreeSet<OurGatewayId> = firsts.collect();
+            special.extend(firsts.into_iter().map(|first| (first, position, None)));
+            for (object, variant) in &of_cluster.variants {
+                let gateway = self.gateway_of(*object, *variant);
+                if let Some(first) = gateway.and_then(|gateway| ties.first(gateway)) {
+                    special.push((first, position, Some((*object, *variant))));
+                }
+            }
+        }
+        special.sort_unstable();
+        let number = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
+        let mut all_special: BTreeSet<OurGatewayId> = BTreeSet::new();
+        let mut by_clusters: BTreeMap<Vec<u32>, (BTreeSet<OurGatewayId>, Vec<(u32, u32)>)> = BTreeMap::new();
+        for of_gateways in special.chunk_by(|(one, ..), (other, ..)| one == other) {
+            let Some((first, ..)) = of_gateways.first() else {
+                continue;
+            };
+            let Some(gateways) = ties.tied.get(first) else {
+                continue;
+            };
+            all_special.extend(gateways.iter());
+            let mut by_variants: BTreeMap<Vec<(u32, u32)>, Vec<u32>> = BTreeMap::new();
+            let mut next = 0;
+            for of_cluster in of_gateways.chunk_by(|(_, one, _), (_, other, _)| one == other) {
+                let Some((_, position, touched_or)) = of_cluster.first() else {
+                    continue;
+                };
+                if next < *position {
+                    by_variants.entry(Vec::new()).or_default().extend(next..*position);
+                }
+                next = position.saturating_add(1);
+                if touched_or.is_some() {
+                    let variants = of_cluster.iter().filter_map(|(.., variant)| *variant);
+                    by_variants.entry(variants.collect()).or_default().push(*position);
+                }
+            }
+            if next < number {
+                by_variants.entry(Vec::new()).or_default().extend(next..number);
+            }
+            for (variants, positions) in by_variants {
+                let (there, all) = by_clusters.entry(positions).or_default();
+                there.extend(gateways.iter());
+                all.extend(variants);
+            }
+        }
+        let name = |position: &u32| {
+            clusters
+                .get(*position as usize)
+                .map(|of_cluster| of_cluster.cluster)
+        };
+        let mut parts: Vec<(Class, Vec<&'s str>)> = by_clusters
+            .into_iter()
+            .map(|(positions, (gateways, variants))| {
+                let names = positions.iter().filter_map(name).collect();
+                (class(variants, Part::Only(gateways)), names)
+            })
+            .collect();
+        let names = clusters.iter().map(|of_cluster| of_cluster.cluster);
+        parts.push((class(Vec::new(), Part::But(all_special)), names.collect()));
+        parts
+    }
+
+    /// A Gateway of a variant of an object: what holds for it holds for the others, which are tied to it.
+    fn gateway_of(self, object: u32, variant: u32) -> Option<OurGatewayId> {
+        let variants = self.variants.get(object as usize)?;
+        variants.get(variant as usize)?.gateways.first().copied()
     }
 
     /// Whether a variant of an object goes with the Gateways of a part: all of its Gateways do, or none.
     fn is_in(self, part: &Part, object: u32, variant: u32) -> bool {
-        let variants = self.variants.get(object as usize);
-        let variant = variants.and_then(|variants| variants.get(variant as usize));
-        let gateway = variant.and_then(|variant| variant.gateways.first());
-        gateway.is_some_and(|gateway| part.has(*gateway))
+        self.gateway_of(object, variant)
+            .is_some_and(|gateway| part.has(gateway))
     }
 
     /// The Gateways and variants by their clusters.
@@ -285,9 +426,47 @@ impl<'s, 'a> Spokes<'s, 'a> {
         class: &Class,
         together: &[Together<'s>],
         routes: &[AssumedRoute<'a>],
+        shared: &mut HashMap<Class, Arc<Received<'a>>>,
     ) -> Spoke<'a> {
         let local = clusters.first().filter(|_| class.local.is_some());
         let local = local.and_then(|cluster| self.hub.spokes.get(*cluster));
+        let is_local = |route: &AssumedRoute<'a>| {
+            local.is_some_and(|local| local.get(&route.object.identity()).is_some())
+        };
+        let received = if routes.iter().any(is_local) {
+            Arc::new(self.received(class, together, routes.iter().filter(|route| !is_local(route))))
+        } else {
+            // What lives there changes nothing of it.
+            let class = Class {
+                local: None,
+                ..class.clone()
+            };
+            match shared.get(&class) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let received = Arc::new(self.received(&class, together, routes));
+                    shared.insert(class, Arc::clone(&received));
+                    received
+                }
+            }
+        };
+        Spoke {
+            clusters: clusters.into_iter().map(str::to_owned).collect(),
+            received,
+            local,
+        }
+    }
+
+    /// What the clusters of a class receive.
+    fn received<'r>(
+        self,
+        class: &Class,
+        together: &[Together<'s>],
+        routes: impl IntoIterator<Item = &'r AssumedRoute<'a>>,
+    ) -> Received<'a>
+    where
+        'a: 'r,
+    {
         let mut making = Making::default();
         let together = || {
             class
@@ -323,8 +502,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
                 .collect();
             let object = route.object;
-            let is_local = local.is_some_and(|local| local.get(&object.identity()).is_some());
-            if !parents.is_empty() && !is_local {
+            if !parents.is_empty() {
                 let place = (object.name.as_str(), object.namespace_or_empty());
                 let value = downstream_route(&object.value, place, &parents, self.gateways);
                 let copy = Object {
@@ -334,10 +512,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 making.add(copy, object, true);
             }
         }
-        Spoke {
-            clusters: clusters.into_iter().map(str::to_owned).collect(),
+        Received {
             objects: Objects::new(making.objects.into_values().collect()),
-            local,
             originals: making.originals,
             copied: making.copied,
         }
@@ -373,7 +549,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let position = |id: PolicyId| all.iter().position(|known| *known == id);
         let settings = synced.settings.iter().filter_map(|(setting, id)| {
             let position = u32::try_from(position(*id)?).ok()?;
-            Some((std::sync::Arc::clone(setting), position))
+            Some((Arc::clone(setting), position))
         });
         Copied {
             settings: settings.collect(),
@@ -386,7 +562,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         Authored {
             object: policy.object,
             locator: policy.locator(),
-            layers: std::sync::Arc::clone(&policy.layers),
+            layers: Arc::clone(&policy.layers),
             rank: policy.rank.clone(),
         }
     }

@@ -12,7 +12,7 @@ use super::hierarchy::{
 };
 use super::ids::{BackendId, ClassId, GatewayId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
-use super::parents::{missing_parents, parent_cycles};
+use super::parents::{NamesOfGateways, missing_parents, parent_cycles};
 use super::sections::rule_name;
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, Gateway, ListenerSet};
@@ -58,6 +58,7 @@ impl<'a> Topology<'a> {
             }
         }
         let mut routes: Table<RouteId, Route<'a>> = Table::default();
+        let mut names = NamesOfGateways::new();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
@@ -65,7 +66,7 @@ impl<'a> Topology<'a> {
                 if let Some(route) = Route::read(object, findings) {
                     topology.add_route(&route, sources, grants);
                     if !local {
-                        missing_parents(&topology, sources, &route, findings);
+                        missing_parents(&topology, sources, &route, &mut names, findings);
                     }
                     routes.push(route);
                 }

@@ -10,15 +10,19 @@ use super::ids::RouteId;
 use super::sources::Sources;
 use crate::api::gateway::GROUP;
 use crate::api::route::{ParentRef, Route};
-use crate::diagnostic::{Code, Finding, Findings, nearest};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames};
 use crate::hub::Table;
 use apimachinery::Identity;
 
+/// By namespace, the names of its Gateways, where a route names one that is not there.
+pub(super) type NamesOfGateways<'a> = HashMap<String, KnownNames<'a>>;
+
 /// Parents of a hub route that are Gateways or listeners and not in the input.
-pub(super) fn missing_parents(
+pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
-    sources: Sources<'_>,
+    sources: Sources<'a>,
     route: &Route<'_>,
+    names: &mut NamesOfGateways<'a>,
     findings: &mut Findings,
 ) {
     let object = route.object;
@@ -34,20 +38,21 @@ pub(super) fn missing_parents(
             if sources.get(&missing).is_some() {
                 continue;
             }
-            let known = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
-            let here = known.filter(|gateway| gateway.namespace_or_empty() == namespace);
+            let known = names.entry(namespace.to_owned()).or_insert_with(|| {
+                let all = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
+                let here = all.filter(|gateway| gateway.namespace_or_empty() == namespace);
+                KnownNames::of(here.map(|gateway| gateway.name.as_str()))
+            });
             let finding = Finding::new(
                 Code::ROUTE_PARENT_NOT_FOUND,
                 object.place(&format!("{}/name", parent.pointer)),
                 format!("Gateway {namespace}/{} is not in the input", parent.name),
             )
             .label(format!("a parent of {}", object.identity()));
-            findings.push(
-                match nearest(parent.name, here.map(|gateway| gateway.name.as_str())) {
-                    Some(near) => finding.help(format!("did you mean `{near}`?")),
-                    None => finding.help("correct the name or the namespace, or add the Gateway"),
-                },
-            );
+            findings.push(match known.nearest(parent.name) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help("correct the name or the namespace, or add the Gateway"),
+            });
             continue;
         };
         let gateway = topology.gateways.get(gateway);

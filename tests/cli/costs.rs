@@ -270,5 +270,5 @@ fn one_file_under_many_names_has_a_limit_too() {
     commit_beside(&scratch, &names);
     run_in(&scratch, "", &["diff", "hub"])
         .exits(5)
-        .says("it is a copy, and all copies so far have more than 16777216 bytes");
+        .says("it is a copy, and all copies so far have more than 4194304 bytes");
 }

@@ -21,6 +21,8 @@ use crate::violation::{Path, Violation, ViolationKind};
 
 /// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
+/// Nor are more once their pointers have so many bytes: each repeats the keys above it, of which one may be a megabyte.
+const POINTERS_MAX: usize = 64 << 10;
 /// Steps that it takes to say what is wrong: in a trial it is said to nobody, as often as there are choices.
 const STEPS_PER_VIOLATION: u64 = 64;
 /// Values longer than this are cut in messages, in characters.
@@ -51,6 +53,7 @@ fn checked(
         metadata,
         allowance,
         limit: VIOLATIONS_MAX,
+        pointers: 0,
         explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
@@ -91,6 +94,8 @@ struct Walk<'s, 'w> {
     /// What the object may spend, in trials, too.
     allowance: &'s RefCell<Allowance<'w>>,
     limit: usize,
+    /// Bytes of the pointers of the violations.
+    pointers: usize,
     /// Whether a failed choice is tried again to say why. Not inside a trial, where nobody reads it and nested
     /// choices would double the work at every level.
     explains: bool,
@@ -149,8 +154,10 @@ impl Walk<'_, '_> {
         help: Option<String>,
     ) {
         if self.violations.len() < self.limit
+            && self.pointers <= POINTERS_MAX
             && self.allowance.borrow_mut().spend(STEPS_PER_VIOLATION).is_ok()
         {
+            self.pointers = self.pointers.saturating_add(at.pointer.len());
             self.violations.push(Violation {
                 kind,
                 pointer: at.pointer,
@@ -173,7 +180,7 @@ impl Walk<'_, '_> {
     }
 
     fn value(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
-        if self.violations.len() >= self.limit || !self.can_go_on(node) {
+        if self.violations.len() >= self.limit || self.pointers > POINTERS_MAX || !self.can_go_on(node) {
             return;
         }
         if value.is_null() && node.nullable {
@@ -400,6 +407,7 @@ impl Walk<'_, '_> {
             metadata: self.metadata,
             allowance: self.allowance,
             limit,
+            pointers: 0,
             explains: false,
         };
         walk.value(node, value, path, Mode::ValuesOnly);

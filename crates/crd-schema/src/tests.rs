@@ -770,3 +770,17 @@ fn a_strangers_schema_ends_where_its_work_is_spent() {
     assert_eq!(of.validate_within(&json!({"x": "abc"}), &work), vec![]);
     assert!(!work.is_spent());
 }
+
+#[test]
+fn mistakes_below_a_long_key_are_told_until_their_pointers_are_too_much() {
+    let of = schema(
+        json!({"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}}),
+    );
+    let told = |key: usize| {
+        let value = json!({"k".repeat(key): vec!["text"; 1_000]});
+        of.validate(&value).len()
+    };
+    assert_eq!(told(100), 200, "a key that anybody would write");
+    assert_eq!(told(10_000), 7);
+    assert_eq!(told(400_000), 1, "one mistake is always told");
+}

@@ -98,7 +98,7 @@ impl Received<'_> {
     fn evaluated<'s>(&'s self, spoke: &'s Spoke<'_>) -> Attachments<'s> {
         let sources = spoke.sources(&self.hub.objects);
         let (options, mut said) = (Options::default(), Findings::new());
-        Attachments::new(sources, &spoke.copied, self.grants, &options, &mut said)
+        Attachments::new(sources, spoke.copied(), self.grants, &options, &mut said)
     }
 
     /// What is reported about the policies, of one cluster or of all.

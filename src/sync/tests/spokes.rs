@@ -125,6 +125,74 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
     }
 }
 
+#[test]
+fn a_gateway_that_some_clusters_touch_is_evaluated_once_for_all_others() {
+    let names = ["g1", "g2", "g3", "g4"];
+    let mut text = small_with_params();
+    for name in names {
+        text += &OTHER.replace("other", name);
+        text += &limit(name, &format!("kind: Gateway, name: {name}"), LIMIT);
+    }
+    let keys = names.map(|name| format!("infra/{name}"));
+    let clusters = ["c1", "c2", "c3", "c4"];
+    let gateways: Vec<(&str, &[&str])> = keys
+        .iter()
+        .map(|key| (key.as_str(), clusters.as_slice()))
+        .collect();
+    // On each of three clusters something else is touched: the policy of the hub gives way there.
+    let locals =
+        ["g1", "g2", "g3"].map(|name| local("special", LIMIT).replace("name: gw", &format!("name: {name}")));
+    let locals: Vec<(&str, &str)> = clusters
+        .into_iter()
+        .zip(locals.iter().map(String::as_str))
+        .collect();
+    let hub = hub(&text, &locals);
+    received(&hub, &gateways, |received| {
+        let spokes = received.making.build(None);
+        let mut there: Vec<String> = Vec::new();
+        for spoke in &spokes {
+            let sources = spoke.sources(&hub.objects);
+            for (gateway, _) in sources.of_kind("gateway.networking.k8s.io", "Gateway") {
+                there.push(format!("{}: {}", gateway.name, spoke.clusters.join(" ")));
+            }
+        }
+        there.sort();
+        assert_eq!(
+            there,
+            [
+                "g1: c1",
+                "g1: c2 c3",
+                "g1: c4",
+                "g2: c1 c3",
+                "g2: c2",
+                "g2: c4",
+                "g3: c1 c2",
+                "g3: c3",
+                "g3: c4",
+                "g4: c1 c2 c3",
+                "g4: c4"
+            ]
+        );
+    });
+}
+
+#[test]
+fn what_lives_on_clusters_that_receive_the_same_makes_no_copy_of_it() {
+    let text = small_with_params() + &limit("g", GW, LIMIT);
+    let away = |name: &str| local(name, LIMIT).replace("namespace: kuadrant-infra", "namespace: apps");
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
+    let (one, other) = (away("one") + service, away("other") + service);
+    let hub = hub(&text, &[("c1", &one), ("c2", &other)]);
+    received(&hub, &[("infra/gw", &["c1", "c2"])], |received| {
+        let spokes = received.making.build(None);
+        let [first, second] = spokes.as_slice() else {
+            panic!("{spokes:?}")
+        };
+        assert!(!first.copied().is_empty());
+        assert!(std::ptr::eq(first.copied(), second.copied()));
+    });
+}
+
 /// A route that names no Gateway may hang on one all the same.
 #[test]
 fn a_local_policy_touches_the_gateway_of_a_listener_set_that_its_route_names() {
