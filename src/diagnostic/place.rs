@@ -96,15 +96,6 @@ impl Place {
         Some((document, item))
     }
 
-    /// Whether this is the same field of the same document as another place, or stands below it.
-    pub(crate) fn is_within(&self, outer: &Self) -> bool {
-        let (Some((document, pointer)), Some((of, root))) = (self.field(), outer.field()) else {
-            return false;
-        };
-        let below = pointer.strip_prefix(root);
-        document == of && below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-    }
-
     /// The key at `pointer` of `document`.
     #[must_use]
     pub fn key(document: DocumentId, pointer: impl Into<String>) -> Self {

@@ -50,14 +50,14 @@ impl<T: Copy + Ord> Within<T> {
         }
     }
 
-    /// The least that was noted of a place [within](Place::is_within) this one.
+    /// The least that was noted of the same field of the same document, or below it.
     pub(crate) fn least(&self, place: &Place) -> Option<T> {
         let (document, pointer) = place.field()?;
         let noted = self.by_value.get(&document)?.get(pointer)?;
         Some(noted.least)
     }
 
-    /// Whether anything was noted of a place that this one is [within](Place::is_within).
+    /// Whether anything was noted of the same field of the same document, or of a value around it.
     pub(crate) fn is_around(&self, place: &Place) -> bool {
         let Some((document, pointer)) = place.field() else {
             return false;
@@ -86,6 +86,14 @@ mod tests {
         Place::value(DocumentId { source, index }, pointer)
     }
 
+    fn is_within(inner: &Place, outer: &Place) -> bool {
+        let (Some((document, pointer)), Some((of, root))) = (inner.field(), outer.field()) else {
+            return false;
+        };
+        let below = pointer.strip_prefix(root);
+        document == of && below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
     #[test]
     fn it_says_what_asking_each_of_them_says() {
         let pointers = ["", "/a", "/a/b", "/a/b/c", "/ab", "/a~1b", "/a/0", "/b"];
@@ -101,12 +109,13 @@ mod tests {
             for outer in pointers.map(|pointer| at(document, pointer)) {
                 let asked = noted
                     .iter()
-                    .filter(|(document, pointer, _)| at(*document, pointer).is_within(&outer))
+                    .filter(|(document, pointer, _)| is_within(&at(*document, pointer), &outer))
                     .map(|(_, _, number)| *number)
                     .min();
                 assert_eq!(within.least(&outer), asked, "{outer:?}");
                 let mut noted = noted.iter();
-                let is_around = noted.any(|(document, pointer, _)| outer.is_within(&at(*document, pointer)));
+                let is_around =
+                    noted.any(|(document, pointer, _)| is_within(&outer, &at(*document, pointer)));
                 assert_eq!(within.is_around(&outer), is_around, "{outer:?}");
             }
         }

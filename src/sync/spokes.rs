@@ -25,6 +25,9 @@ use crate::policy::{Attachments, Authored, Copied, PolicyId};
 use crate::topology::{Original, Originals, Sources};
 use apimachinery::Identity;
 
+/// A synced object, and what of it goes somewhere: their positions.
+type ChosenVariant = (u32, u32);
+
 /// What is on clusters that are alike.
 #[derive(Debug)]
 pub(crate) struct Spoke<'a> {
@@ -83,7 +86,7 @@ struct Class {
     /// By number of the list of clusters that Gateways share: those Gateways, and what goes wherever they go.
     together: Vec<u32>,
     /// Positions of other objects and of their variants.
-    variants: Vec<(u32, u32)>,
+    variants: Vec<ChosenVariant>,
     local: Option<u32>,
     part: Part,
 }
@@ -131,7 +134,7 @@ struct Untouched<'s> {
     cluster: &'s str,
     touched: BTreeSet<OurGatewayId>,
     /// Positions of the other objects, and of their variants, that not all clusters of its lists get.
-    variants: Vec<(u32, u32)>,
+    variants: Vec<ChosenVariant>,
 }
 
 /// What goes to one list of clusters: almost every Gateway and object goes where many others go, so that clusters are
@@ -140,7 +143,7 @@ struct Together<'s> {
     clusters: &'s [String],
     gateways: Vec<OurGatewayId>,
     /// Positions of objects and of their variants.
-    variants: Vec<(u32, u32)>,
+    variants: Vec<ChosenVariant>,
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
@@ -275,7 +278,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             part,
         };
         // By the first of those that are tied: the clusters where it is touched, or gets what not all of them get.
-        let mut special: Vec<(OurGatewayId, u32, Option<(u32, u32)>)> = Vec::new();
+        let mut special: Vec<(OurGatewayId, u32, Option<ChosenVariant>)> = Vec::new();
         for (position, of_cluster) in (0_u32..).zip(clusters) {
             let firsts = of_cluster
                 .touched
@@ -293,7 +296,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
         special.sort_unstable();
         let number = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
         let mut all_special: BTreeSet<OurGatewayId> = BTreeSet::new();
-        let mut by_clusters: BTreeMap<Vec<u32>, (BTreeSet<OurGatewayId>, Vec<(u32, u32)>)> = BTreeMap::new();
+        let mut by_clusters: BTreeMap<Vec<u32>, (BTreeSet<OurGatewayId>, Vec<ChosenVariant>)> =
+            BTreeMap::new();
         for of_gateways in special.chunk_by(|(one, ..), (other, ..)| one == other) {
             let Some((first, ..)) = of_gateways.first() else {
                 continue;
@@ -302,7 +306,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 continue;
             };
             all_special.extend(gateways.iter());
-            let mut by_variants: BTreeMap<Vec<(u32, u32)>, Vec<u32>> = BTreeMap::new();
+            let mut by_variants: BTreeMap<Vec<ChosenVariant>, Vec<u32>> = BTreeMap::new();
             let mut next = 0;
             for of_cluster in of_gateways.chunk_by(|(_, one, _), (_, other, _)| one == other) {
                 let Some((_, position, touched_or)) = of_cluster.first() else {
@@ -390,7 +394,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
     fn classes(self, together: &[Together<'s>], only: Option<&str>) -> BTreeMap<&'s str, Class> {
         let asked = |cluster: &str| only.is_none_or(|only| only == cluster);
         let mut classes: BTreeMap<&'s str, Class> = BTreeMap::new();
-        let mut counted: HashSet<(u32, u32)> = HashSet::new();
+        let mut counted: HashSet<ChosenVariant> = HashSet::new();
         for (number, alike) in (0_u32..).zip(together) {
             counted.extend(&alike.variants);
             for cluster in alike.clusters.iter().filter(|cluster| asked(cluster)) {
@@ -486,7 +490,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
         let everywhere = together().flat_map(|alike| &alike.variants);
         let everywhere = everywhere.filter(|(object, variant)| self.is_in(&class.part, *object, *variant));
-        let variants: BTreeSet<&(u32, u32)> = everywhere.chain(&class.variants).collect();
+        let variants: BTreeSet<&ChosenVariant> = everywhere.chain(&class.variants).collect();
         for (object, variant) in variants {
             let synced = self.synced.get(*object as usize);
             let variants = self.variants.get(*object as usize);
