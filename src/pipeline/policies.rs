@@ -121,7 +121,7 @@ pub(super) fn attach<'a>(
     }
     report_unknown_kinds(&attachments, &teaching.profiles, hub, ours, findings);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
-    let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
+    let synced = |kind, node| is_synced(&attachments.topology, (&kinds, &routes), kind, node);
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
     report_broken_rules(&attachments, hub, ours, synced, &said, findings);

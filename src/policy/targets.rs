@@ -12,7 +12,7 @@ use super::declared_target::{Declared, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
 use crate::topology::{Located, Node, Sources, Topology};
@@ -240,10 +240,12 @@ impl<'a> Resolver<'_, 'a> {
     /// An error where only the hub can hold the target, a warning where it may live on spokes
     /// (docs/systems/why-we-differ.md#missing-targets).
     fn not_found(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
-        let of_gateway = matches!(
-            (declared.group.as_str(), declared.kind.as_str()),
-            (GROUP, "Gateway" | "GatewayClass" | "ListenerSet")
-        );
+        let is_set = is_listener_set(&declared.group, &declared.kind);
+        let of_gateway = is_set
+            || matches!(
+                (declared.group.as_str(), declared.kind.as_str()),
+                (GROUP, "Gateway" | "GatewayClass")
+            );
         let whole = Declared {
             section: None,
             ..declared.clone()
@@ -252,14 +254,19 @@ impl<'a> Resolver<'_, 'a> {
         // A Gateway takes no ListenerSet unless it says so (docs/systems/gateway-api.md#listenersets).
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         let is_there = !whole_exists && self.sources.get(&identity).is_some();
-        let is_refused_set =
-            is_there && (declared.group.as_str(), declared.kind.as_str()) == (GROUP, "ListenerSet");
+        let is_refused_set = is_there && is_set;
         // Why one that is there cannot be read is said at the object.
         if is_there && !is_refused_set {
             return;
         }
         let (field, message) = match (&declared.section, whole_exists) {
-            _ if is_refused_set => ("name", format!("no Gateway takes {}", whole.describe(namespace))),
+            _ if is_refused_set => {
+                let why = self.topology.why_detached(&identity).unwrap_or_default();
+                (
+                    "name",
+                    format!("{} is not attached: {why}", whole.describe(namespace)),
+                )
+            }
             (Some(section), true) => (
                 "sectionName",
                 format!(
@@ -301,9 +308,16 @@ impl<'a> Resolver<'_, 'a> {
         };
         self.findings
             .push(match sections.as_ref().filter(|names| !names.is_empty()) {
-                _ if is_refused_set => finding.help(
-                    "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
-                ),
+                _ if is_refused_set => {
+                    let set = self.sources.get(&identity);
+                    let finding = match set {
+                        Some(set) => finding.follows_from(set.place("/spec/parentRef")),
+                        None => finding,
+                    };
+                    finding.help(
+                        "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
+                    )
+                }
                 _ if near.is_some() => finding.help(format!("did you mean `{}`?", near.unwrap_or_default())),
                 Some(names) => finding.help(format!("it has: {}", names.join(", "))),
                 None if of_gateway => finding.help("correct the name, or add the object"),
@@ -332,7 +346,7 @@ fn is_class(declared: &Declared) -> bool {
 
 fn section_word(topology: &Topology<'_>, declared: &Declared) -> &'static str {
     match declared.kind.as_str() {
-        "Gateway" | "ListenerSet" => "listener",
+        "Gateway" | "ListenerSet" | "XListenerSet" => "listener",
         kind if topology.is_route(&declared.group, kind) => "rule",
         _ => "port",
     }

@@ -9,6 +9,8 @@
 
 mod synced_kinds;
 
+mod listener_sets;
+
 mod routes;
 
 mod allowed_routes;

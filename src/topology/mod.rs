@@ -27,8 +27,10 @@ mod route_attachment;
 
 mod taking;
 
-mod parents;
 mod sources;
+
+mod listener_sets;
+mod parents;
 
 mod build;
 
@@ -37,7 +39,7 @@ mod tests;
 
 pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub(crate) use ids::{BackendId, GatewayId, ListenerId, RouteId};
+pub(crate) use ids::{BackendId, GatewayId, ListenerId, ListenerSetId, RouteId};
 pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
 pub(crate) use node::{Node, Path};

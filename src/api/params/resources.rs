@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::check::{Check, Fault};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::diagnostic::Code;
 use apimachinery::{Field, LabelSelector};
 
@@ -165,7 +165,7 @@ impl Check<'_> {
         let given = [&names, &labels].into_iter().find(|field| field.is_present());
         if role != Role::Object {
             if let Some(given) = given {
-                let message = "all routes of this kind go, each with the Gateways that it names";
+                let message = "all objects of this kind go, each with the Gateways that it names as parents";
                 let help = "leave out `names` and `labelSelector`";
                 self.invalid(given.pointer(), message, Some(help.to_owned()));
             }
@@ -236,6 +236,8 @@ impl Check<'_> {
                 has_target,
                 has_parents,
             } => {
+                // A ListenerSet hangs on its Gateway by one parent, a route by several.
+                let has_parents = has_parents || is_listener_set(group, kind);
                 let role = match role {
                     Role::Route if !has_parents => Role::Object,
                     role => role,

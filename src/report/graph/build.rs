@@ -116,7 +116,7 @@ impl Builder<'_, '_> {
         }
         for (set, known) in topology.listener_sets.iter() {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Layer::ListenerSet, "ListenerSet", known.object.key());
+                let vertex = Vertex::new(Layer::ListenerSet, &known.object.kind, known.object.key());
                 let position = self.node(Node::ListenerSet(set), vertex);
                 self.graph.link(gateway, position, Link::Leads, None);
             }
