@@ -6,6 +6,10 @@
 //! [`EffectivePolicies`], [`Fates`], statuses, reach, findings.
 //! Must not know: which clusters are alike, works, output.
 
+mod told;
+
+mod targeting;
+
 mod profile;
 
 mod profiles;
@@ -87,9 +91,7 @@ pub(crate) use paths::{MOST_PATHS, PathBudget};
 pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;
-pub(crate) use profile::{
-    MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, TargetField, Wrappers,
-};
+pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 #[cfg(test)]
 pub(crate) use profiles::ProfileEntry;
 pub(crate) use profiles::{Profiles, configure, entry_schema};
@@ -97,3 +99,4 @@ pub(crate) use reach::Reach;
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{read as read_settings, rewritten, strategy_word, wrapped};
 pub(crate) use status::{AncestorStatus, accepted, ancestors, controller_name};
+pub(crate) use targeting::Verdict;

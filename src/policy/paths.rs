@@ -168,7 +168,7 @@ impl<'l> Walk<'l, '_> {
                 return;
             }
             let node = self.topology.routes.get(route);
-            if !self.profile.concerns_route(&node.object.kind) {
+            if !self.profile.targeting.concerns_route(&node.object.kind) {
                 continue;
             }
             let stops = listener.and_then(|listener| listeners.get(&listener));
@@ -198,7 +198,7 @@ impl<'l> Walk<'l, '_> {
         let topology = self.topology;
         let concerns = |route: RouteId| {
             let route = topology.routes.get(route);
-            !route.assumed && self.profile.concerns_route(&route.object.kind)
+            !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
         };
         let attached = self.gateway.attached.iter();
         let taken: BTreeSet<ListenerId> = attached

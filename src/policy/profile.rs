@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::gateway::GROUP;
+use super::targeting::Targeting;
 use crate::topology::Level;
 use apimachinery::GroupKind;
 
@@ -19,44 +19,6 @@ pub enum Class {
     Direct,
     /// Its target and what stands below it.
     Inherited,
-}
-
-/// A kind that may be targeted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AllowedTarget {
-    /// API group, `""` for core.
-    #[serde(default)]
-    pub group: String,
-    /// Kind.
-    pub kind: String,
-    /// Whether `sectionName` may name a part of it.
-    #[serde(default)]
-    pub sections: bool,
-}
-
-/// Which spec fields name targets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum TargetField {
-    /// `spec.targetRef`.
-    TargetRef,
-    /// `spec.targetRefs`.
-    TargetRefs,
-    /// `spec.targetSelectors`.
-    TargetSelectors,
-}
-
-impl TargetField {
-    /// The field's name in a spec.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TargetRef => "targetRef",
-            Self::TargetRefs => "targetRefs",
-            Self::TargetSelectors => "targetSelectors",
-        }
-    }
 }
 
 /// Where the settings of a policy stand in its spec.
@@ -171,10 +133,9 @@ pub struct Profile {
     pub versions: Vec<String>,
     /// Direct or Inherited.
     pub class: Class,
-    /// Kinds that may be targeted; empty: any.
-    pub targets: Vec<AllowedTarget>,
-    /// Fields that name targets.
-    pub target_fields: Vec<TargetField>,
+    /// What may be targeted. `Profiles::find` fills it in, from the definition where there is one.
+    #[serde(skip)]
+    pub targeting: Targeting,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
     /// Where the settings stand.
@@ -230,12 +191,7 @@ impl Profile {
             kind: kind.to_owned(),
             versions: Vec::new(),
             class: Class::Inherited,
-            targets: Vec::new(),
-            target_fields: vec![
-                TargetField::TargetRef,
-                TargetField::TargetRefs,
-                TargetField::TargetSelectors,
-            ],
+            targeting: Targeting::default(),
             namespace_wide: false,
             wrappers: Wrappers::Any,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
@@ -275,63 +231,12 @@ impl Profile {
         }
     }
 
-    /// Whether this group and kind may be targeted at all.
-    #[must_use]
-    pub fn allowed(&self, group: &str, kind: &str) -> Option<Allowed> {
-        if self.targets.is_empty() {
-            return Some(Allowed { sections: true });
-        }
-        self.targets
-            .iter()
-            .find(|target| target.group == group && target.kind == kind)
-            .map(|target| Allowed {
-                sections: target.sections,
-            })
-    }
-
-    /// Whether traffic through routes of this kind is any business of the policy kind: where it names route
-    /// kinds among its targets, only those.
-    #[must_use]
-    pub fn concerns_route(&self, kind: &str) -> bool {
-        let mut routes = self
-            .targets
-            .iter()
-            .filter(|target| crate::api::route::is_route(&target.group, &target.kind))
-            .peekable();
-        routes.peek().is_none() || routes.any(|target| target.kind == kind)
-    }
-
-    /// The targets, for a help line: `Gateway, HTTPRoute`.
-    #[must_use]
-    pub fn target_kinds(&self) -> String {
-        self.target_kind_names().collect::<Vec<_>>().join(", ")
-    }
-
-    /// The same one by one.
-    pub(super) fn target_kind_names(&self) -> impl Iterator<Item = &str> {
-        self.targets.iter().map(|target| target.kind.as_str())
-    }
-
     // --- the small language in which `profiles` describes kinds ---
 
     /// Says which versions this describes.
     #[must_use]
     pub fn versions(mut self, versions: &[&str]) -> Self {
         self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
-        self
-    }
-
-    /// Allows targets.
-    #[must_use]
-    pub fn targets(mut self, targets: &[AllowedTarget]) -> Self {
-        self.targets = targets.to_vec();
-        self
-    }
-
-    /// Names the fields that name targets.
-    #[must_use]
-    pub fn by(mut self, fields: &[TargetField]) -> Self {
-        self.target_fields = fields.to_vec();
         self
     }
 
@@ -364,41 +269,5 @@ impl Profile {
         self.wrappers = wrappers;
         self.strategy_fields = strategy_field.map(str::to_owned).into_iter().collect();
         self
-    }
-}
-
-/// What is allowed about a target kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowed {
-    /// Whether `sectionName` may be used.
-    pub sections: bool,
-}
-
-/// An allowed target of Gateway API's group, with sections.
-#[must_use]
-pub(super) fn gateway_api(kind: &str) -> AllowedTarget {
-    AllowedTarget {
-        group: GROUP.to_owned(),
-        kind: kind.to_owned(),
-        sections: true,
-    }
-}
-
-/// An allowed target of any group, as a whole only.
-#[must_use]
-pub(super) fn whole(group: &str, kind: &str) -> AllowedTarget {
-    AllowedTarget {
-        group: group.to_owned(),
-        kind: kind.to_owned(),
-        sections: false,
-    }
-}
-
-/// A Service with its ports.
-#[must_use]
-pub(super) fn service() -> AllowedTarget {
-    AllowedTarget {
-        sections: true,
-        ..whole("", "Service")
     }
 }

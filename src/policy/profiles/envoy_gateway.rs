@@ -3,41 +3,18 @@
 //!
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{
-    AllowedTarget, Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,
-    whole,
-};
+use crate::policy::profile::{Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "gateway.envoyproxy.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let every = [
-        "Gateway",
-        "HTTPRoute",
-        "GRPCRoute",
-        "TLSRoute",
-        "TCPRoute",
-        "UDPRoute",
-    ];
     vec![
-        inherited(
-            "ClientTrafficPolicy",
-            &["Gateway", "ListenerSet"],
-            Level::Listener,
-        ),
-        inherited("BackendTrafficPolicy", &every, Level::Rule),
-        inherited("EnvoyExtensionPolicy", &every, Level::Rule),
-        inherited(
-            "SecurityPolicy",
-            &["Gateway", "HTTPRoute", "GRPCRoute"],
-            Level::Rule,
-        ),
+        inherited("ClientTrafficPolicy", Level::Listener),
+        inherited("BackendTrafficPolicy", Level::Rule),
+        inherited("EnvoyExtensionPolicy", Level::Rule),
+        inherited("SecurityPolicy", Level::Rule),
         Profile::inherited(GROUP, "EnvoyPatchPolicy")
-            .targets(&[
-                whole("gateway.networking.k8s.io", "Gateway"),
-                whole("gateway.networking.k8s.io", "GatewayClass"),
-            ])
             .wrapped(Wrappers::Bare, None)
             // All of them apply: envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0.
             .merges(Strategy::Atomic, MergeUnit::Whole)
@@ -46,13 +23,11 @@ pub(super) fn profiles() -> Vec<Profile> {
     ]
 }
 
-fn inherited(kind: &str, targets: &[&str], end: Level) -> Profile {
-    let targets: Vec<AllowedTarget> = targets.iter().map(|kind| gateway_api(kind)).collect();
+fn inherited(kind: &str, end: Level) -> Profile {
     Profile {
         // `mergeType` counts on the more specific policy (docs/systems/envoy-gateway.md#merge-types).
         dictates: Dictates::Challenger,
         ..Profile::inherited(GROUP, kind)
-            .targets(&targets)
             .wrapped(Wrappers::Bare, Some("mergeType"))
             // Also for `StrategicMerge`, whose lists would need the controller's Go tags to be merged by key
             // (docs/systems/envoy-gateway.md#not-followed-yet).
