@@ -34,17 +34,22 @@ mod reading;
 mod selecting;
 mod targets;
 
+mod placed;
+mod scopes;
+
 mod attachment;
 
 mod merge_strategies;
 
 mod composed;
+mod strategic_merge;
 
 mod oldest_wins;
 mod right_fold;
 
 mod direct_inherited;
 mod losses;
+mod meeting;
 mod merge;
 
 mod effective;
@@ -53,8 +58,10 @@ mod paths;
 
 mod effective_policies;
 
+mod ancestor;
 mod condition;
 
+mod envoy_gateway_status;
 mod reach;
 mod status;
 
@@ -69,6 +76,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub(crate) use affected::affecting;
+pub(crate) use ancestor::{AncestorStatus, controller_name};
 pub(crate) use attachment::Attachments;
 pub(crate) use composed::Composed;
 pub(crate) use condition::{Condition, Outcome, effect_of, nowhere};
@@ -98,5 +106,5 @@ pub(crate) use profiles::{Profiles, configure, entry_schema};
 pub(crate) use reach::Reach;
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{read as read_settings, rewritten, strategy_word, wrapped};
-pub(crate) use status::{AncestorStatus, accepted, ancestors, controller_name};
+pub(crate) use status::{accepted, ancestors};
 pub(crate) use targeting::Verdict;

@@ -15,6 +15,7 @@ use super::effective::{Effective, PathEffective};
 use super::ids::{KindId, PolicyId};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
+use super::meeting::meeting;
 use super::merge::merge;
 use super::profile::{Class, Paths, Profile, SameTarget};
 use crate::topology::{
@@ -340,7 +341,8 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 }
 
 fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
-    let levels: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+    let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
+    let levels = meeting(profile.dictates, levels);
     let content = merge(profile, &levels, &|id| attachments.locator(id));
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()

@@ -43,14 +43,36 @@ pub enum Strategy {
     Atomic,
     /// Unit by unit: a rule, or a field by JSON merge patch.
     Patch,
+    /// Field by field, and the lists of [`Profile::list_keys`] element by element: Kubernetes' strategic merge patch.
+    StrategicPatch,
 }
 
-/// Whose strategy counts where two policies meet.
+impl Strategy {
+    /// Whether settings of both sides can hold.
+    #[must_use]
+    pub(crate) const fn merges(self) -> bool {
+        matches!(self, Self::Patch | Self::StrategicPatch)
+    }
+}
+
+/// A list that a strategic merge takes element by element; all others are replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListKey {
+    /// JSON pointer in the settings: `/httpUpgrade`.
+    pub pointer: String,
+    /// The field that says which elements of two lists are one; none: they never are, and all of them count.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+/// Whose strategy counts where two policies meet, and which ones meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Dictates {
-    /// The established policy's (GEP-713).
+    /// The established policy's; all policies on a path meet (GEP-713).
     Established,
-    /// The more specific policy's (Envoy Gateway's `mergeType`).
+    /// The most specific policy's (Envoy Gateway's `mergeType`): it stands alone, or merges with the closest policy of the
+    /// Gateway's side and nothing else.
     Challenger,
 }
 
@@ -118,6 +140,20 @@ pub enum StatusShape {
     Kuadrant,
     /// Accepted and Programmed, flat and in `status.ancestors`.
     Ancestors,
+    /// Accepted, Overridden and Merged in `status.ancestors`, in Envoy Gateway's words.
+    EnvoyGateway,
+}
+
+impl StatusShape {
+    /// The condition that says that a policy took effect.
+    #[must_use]
+    pub(crate) const fn outcome(self) -> Option<&'static str> {
+        match self {
+            Self::Kuadrant => Some("Enforced"),
+            Self::Ancestors => Some("Programmed"),
+            Self::EnvoyGateway => None,
+        }
+    }
 }
 
 /// Everything that is known about a policy kind. Each field's default is that of a labelled kind that nobody
@@ -148,6 +184,10 @@ pub struct Profile {
     pub strategy: Strategy,
     /// What a merge never goes below.
     pub unit: MergeUnit,
+    /// The lists that a strategic merge takes element by element.
+    pub list_keys: Vec<ListKey>,
+    /// The number in the spec that orders the policies on one node before age and name do: the lowest goes first.
+    pub priority_field: Option<String>,
     /// Who wins on one level.
     pub precedence: Precedence,
     /// Two policies on one target.
@@ -198,6 +238,8 @@ impl Profile {
             dictates: Dictates::Established,
             strategy: Strategy::Patch,
             unit: MergeUnit::JsonMergePatch,
+            list_keys: Vec::new(),
+            priority_field: None,
             precedence: Precedence::OldestWins,
             same_target: SameTarget::Merge,
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],

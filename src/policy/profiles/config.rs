@@ -16,7 +16,7 @@ use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    Class, Dictates, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -64,6 +64,12 @@ pub(crate) struct ProfileEntry {
     /// What a merge never goes below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<MergeUnit>,
+    /// Lists that a strategic merge takes element by element.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_keys: Option<Vec<ListKey>>,
+    /// The number in the spec that orders the policies on one target before age and name do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_field: Option<String>,
     /// Who wins on one level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precedence: Option<Precedence>,
@@ -228,6 +234,8 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         dictates: entry.dictates.unwrap_or(base.dictates),
         strategy: entry.strategy.unwrap_or(base.strategy),
         unit: entry.unit.unwrap_or(base.unit),
+        list_keys: entry.list_keys.unwrap_or(base.list_keys),
+        priority_field: entry.priority_field.or(base.priority_field),
         precedence: entry.precedence.unwrap_or(base.precedence),
         same_target: entry.same_target.unwrap_or(base.same_target),
         ends: entry.ends.unwrap_or(base.ends),
