@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
+use crate::api::policy::target_kinds;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
@@ -27,7 +28,7 @@ use crate::sync::{
     report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{GatewayId, Node, Sources};
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, Work};
 
 /// What the configuration and the parameters say of policies.
 #[derive(Debug)]
@@ -158,6 +159,20 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         index: 0,
     };
     crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
+    let hub = &loaded.hub;
+    let work = Work::of_definitions(std::iter::empty());
+    let mut crds: Vec<_> = hub.crds.iter().collect();
+    crds.sort_by_key(|(kind, _)| *kind);
+    for (kind, crd) in crds {
+        let rooms = std::iter::once(&hub.objects).chain(hub.spokes.values());
+        let mut policies = rooms
+            .flat_map(|room| room.of_kind(&kind.group, &kind.kind))
+            .peekable();
+        if policies.peek().is_some() {
+            let written = policies.flat_map(target_kinds).collect();
+            profiles.learn(crd, &written, &work);
+        }
+    }
     profiles
 }
 

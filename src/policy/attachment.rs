@@ -5,7 +5,7 @@
 //! Must not know: what the policies come to together; clusters and works.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -14,9 +14,11 @@ use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
 use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
+use super::placed::Placed;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;
+use super::scopes::Scopes;
 use super::selecting::Selecting;
 use super::targets::Resolver;
 use crate::diagnostic::{Findings, broken};
@@ -32,15 +34,8 @@ pub struct Kind {
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
     pub nodes: BTreeMap<Node, Placed>,
-}
-
-/// The policies of one kind on one node.
-#[derive(Debug, Clone, Default)]
-pub struct Placed {
-    /// Those that count, established first.
-    pub accepted: Vec<Entry>,
-    /// Those that a kind without merging refuses, in role order: the first accepted one is in their way.
-    pub rejected: Vec<PolicyId>,
+    /// Which of them stand under which, once somebody asks.
+    scopes: OnceLock<Scopes>,
 }
 
 /// All policies and where they are attached: enough to decide what reaches a spoke.
@@ -74,6 +69,7 @@ impl<'a> Attachments<'a> {
             attachments.kinds.push(Kind {
                 profile,
                 nodes: BTreeMap::new(),
+                scopes: OnceLock::new(),
             });
         }
         let mut unread: Table<PolicyId, (&Object, KindId, bool)> = Table::default();
@@ -205,6 +201,13 @@ impl<'a> Attachments<'a> {
     #[must_use]
     pub(crate) fn locator(&self, id: PolicyId) -> Arc<str> {
         self.policy(id).locator()
+    }
+
+    /// Which policies of a kind stand under which.
+    pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
+        let known = self.kinds.get(kind);
+        let scopes = || Scopes::of(&self.topology, &known.nodes, &self.policies, kind);
+        known.scopes.get_or_init(scopes)
     }
 
     /// The accepted policies of a kind on a node, established first.

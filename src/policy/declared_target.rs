@@ -89,6 +89,15 @@ impl Declared {
         }
     }
 
+    /// For people, where the kind alone says too little: `Backend.acme.example shop/queue`.
+    pub(crate) fn described_with_group(&self, namespace: &str) -> String {
+        let described = self.describe(namespace);
+        match described.split_once(' ') {
+            Some((kind, rest)) if !self.group.is_empty() => format!("{kind}.{} {rest}", self.group),
+            _ => described,
+        }
+    }
+
     /// For people: `HTTPRoute shop/cart#rule-1`.
     pub(super) fn describe(&self, namespace: &str) -> String {
         let section = self
@@ -96,7 +105,9 @@ impl Declared {
             .as_deref()
             .map(|section| format!("#{section}"))
             .unwrap_or_default();
-        if self.group == GROUP && self.kind == "GatewayClass" {
+        if self.name.is_empty() {
+            format!("{} in {namespace} by labels", self.kind)
+        } else if self.group == GROUP && self.kind == "GatewayClass" {
             format!("{} {}{section}", self.kind, self.name)
         } else {
             format!("{} {namespace}/{}{section}", self.kind, self.name)

@@ -45,10 +45,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
             let versions: BTreeSet<&str> = objects
                 .map(|(object, _)| object.api_version.version.as_str())
                 .collect();
-            let fallback = |class: &String| Arc::new(Profiles::fallback(kind, class));
-            profiles
-                .find(kind, &versions)
-                .or_else(|| labelled.get(kind).map(fallback))
+            profiles.find(kind, &versions, labelled.get(kind).map(String::as_str))
         })
         .collect()
 }

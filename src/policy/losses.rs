@@ -10,6 +10,7 @@ use super::ids::AuthoredId;
 use super::layer::{Content, Layer, Leaf};
 use super::merge_patch::starting_with;
 use super::profile::{MergeUnit, Profile};
+use super::strategic_merge::is_displaced;
 
 /// A unit of a policy that does not hold on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,14 @@ pub(super) fn note_losses(
             // Rules have no fields that could live on below another name.
             None if by_name => {}
             None => {
+                let list = layers.iter().find_map(|layer| layer.content.get(key));
+                let is_own = |key: &str, leaf: &Leaf| author_of(key, leaf) == id;
+                let displaced = list.and_then(|list| {
+                    is_displaced(&profile.list_keys, (key, list), content, is_own)
+                });
+                if displaced == Some(false) {
+                    continue;
+                }
                 let below = format!("{key}/");
                 by.extend(starting_with(content, &below).map(|(key, leaf)| author_of(key, leaf)));
                 let empty = layers.iter().filter_map(|layer| layer.content.get(key));

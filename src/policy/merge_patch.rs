@@ -139,6 +139,7 @@ mod tests {
                 at: Arc::clone(&at),
                 base: "/spec",
                 policy: PolicyId::of_row(policy),
+                element: None,
                 essential: true,
             };
             content.insert(at, leaf);

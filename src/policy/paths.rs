@@ -15,6 +15,7 @@ use super::effective::{Effective, PathEffective};
 use super::ids::{KindId, PolicyId};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
+use super::meeting::meeting;
 use super::merge::merge;
 use super::profile::{Class, Paths, Profile, SameTarget};
 use crate::topology::{
@@ -168,7 +169,7 @@ impl<'l> Walk<'l, '_> {
                 return;
             }
             let node = self.topology.routes.get(route);
-            if !self.profile.concerns_route(&node.object.kind) {
+            if !self.profile.targeting.concerns_route(&node.object.kind) {
                 continue;
             }
             let stops = listener.and_then(|listener| listeners.get(&listener));
@@ -198,7 +199,7 @@ impl<'l> Walk<'l, '_> {
         let topology = self.topology;
         let concerns = |route: RouteId| {
             let route = topology.routes.get(route);
-            !route.assumed && self.profile.concerns_route(&route.object.kind)
+            !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
         };
         let attached = self.gateway.attached.iter();
         let taken: BTreeSet<ListenerId> = attached
@@ -340,7 +341,8 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 }
 
 fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
-    let levels: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+    let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
+    let levels = meeting(profile.dictates, levels);
     let content = merge(profile, &levels, &|id| attachments.locator(id));
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()

@@ -15,9 +15,10 @@ use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
 use super::precedence::rank_of;
-use super::profile::{Profile, TargetField};
+use super::profile::Profile;
 use super::settings::{self, Problem, Weight};
 use crate::api::policy::{target_refs, target_selectors};
+use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::object::Object;
 
@@ -71,14 +72,12 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     let spec = object.root().get("spec");
     let references = target_refs(object, &mut wrong);
     let selectors = target_selectors(object, &mut wrong);
-    for (field, name) in [
-        (TargetField::TargetRef, "targetRef"),
-        (TargetField::TargetRefs, "targetRefs"),
-        (TargetField::TargetSelectors, "targetSelectors"),
-    ] {
+    let fields = &profile.targeting.fields;
+    for field in TargetField::ALL {
+        let name = field.name();
         let field_of = spec.get(name);
-        if field_of.is_present() && !profile.target_fields.contains(&field) {
-            let known: Vec<&str> = profile.target_fields.iter().map(|field| field.name()).collect();
+        if field_of.is_present() && !fields.contains(&field) {
+            let known: Vec<&str> = fields.iter().map(|field| field.name()).collect();
             wrong.push(
                 Finding::new(
                     Code::POLICY_INVALID,
@@ -94,7 +93,11 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
         .map(Declared::reference)
         .chain(selectors.iter().map(Declared::selector))
         .collect();
-    if policy.targets.is_empty() && wrong.is_empty() && !profile.namespace_wide {
+    if policy.targets.is_empty()
+        && wrong.is_empty()
+        && profile.targeting.is_required
+        && !profile.namespace_wide
+    {
         wrong.push(
             Finding::new(
                 Code::POLICY_INVALID,
@@ -103,10 +106,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
             )
             .help(format!(
                 "add `{}`",
-                profile
-                    .target_fields
-                    .first()
-                    .map_or("targetRef", |field| field.name())
+                fields.first().map_or("targetRef", |field| field.name())
             )),
         );
     }

@@ -12,6 +12,7 @@ use super::declared_target::{Declared, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
+use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
@@ -58,6 +59,15 @@ impl<'a> Resolver<'_, 'a> {
         let mut resolved = Vec::with_capacity(declared.len());
         for target in declared {
             match &target.selector {
+                Some(_)
+                    if profile.targeting.judge_selector(&target.group, &target.kind) == Verdict::Refused =>
+                {
+                    let refused = self.refused(policy, profile, &target);
+                    resolved.push(Declared {
+                        target: refused,
+                        ..target
+                    });
+                }
                 Some(selector) => {
                     let selected = self.select(policy, &target, selector);
                     if selected.is_empty() {
@@ -122,22 +132,44 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
-        let Some(allowed) = profile.allowed(&declared.group, &declared.kind) else {
-            let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
-            self.findings.push(
-                Finding::new(
-                    Code::POLICY_INVALID,
-                    policy.object.place(&format!("{}/kind", declared.pointer)),
-                    what.clone(),
-                )
-                .help(match nearest(&declared.kind, profile.target_kind_names()) {
-                    Some(near) if near != declared.kind => format!("did you mean `{near}`?"),
-                    _ => format!("target one of: {}", profile.target_kinds()),
-                }),
-            );
-            return Target::NotAllowed(what);
-        };
-        if declared.section.is_some() && !allowed.sections {
+        match profile.targeting.judge(&declared.group, &declared.kind) {
+            Verdict::Taken { sections, is_listed } => {
+                self.taken(policy, profile, declared, (sections, is_listed))
+            }
+            Verdict::Refused => self.refused(policy, profile, declared),
+        }
+    }
+
+    /// A kind that no policy of its kind may target.
+    fn refused(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
+        let targeting = &profile.targeting;
+        let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
+        let names = targeting.kind_names();
+        let finding = Finding::new(
+            Code::POLICY_INVALID,
+            policy.object.place(&format!("{}/kind", declared.pointer)),
+            what.clone(),
+        )
+        .help(match nearest(&declared.kind, names.iter().copied()) {
+            Some(near) if near != declared.kind => format!("did you mean `{near}`?"),
+            _ => format!("target one of: {}", names.join(", ")),
+        });
+        self.findings
+            .push(match targeting.note(&declared.group, &declared.kind) {
+                Some(note) => finding.note(note),
+                None => finding,
+            });
+        Target::NotAllowed(what)
+    }
+
+    fn taken(
+        &mut self,
+        policy: &Policy<'a>,
+        profile: &Profile,
+        declared: &Declared,
+        (sections, is_listed): (bool, bool),
+    ) -> Target {
+        if declared.section.is_some() && !sections {
             let what = format!("a {} targets a {} only as a whole", profile.kind, declared.kind);
             self.findings.push(
                 Finding::new(
@@ -148,6 +180,9 @@ impl<'a> Resolver<'_, 'a> {
                 .help("remove `sectionName`"),
             );
             return Target::NotAllowed(what);
+        }
+        if is_pod(declared) {
+            return Target::Virtual;
         }
         let own = policy.object.namespace_or_empty();
         let namespace = if is_namespace(declared) {
@@ -162,7 +197,8 @@ impl<'a> Resolver<'_, 'a> {
         match self.node(declared, namespace) {
             Some(found) => found,
             None => {
-                self.not_found(policy, declared, namespace);
+                let unlisted = (!is_listed).then_some(&profile.targeting);
+                self.not_found(policy, declared, namespace, unlisted);
                 Target::NotFound
             }
         }
@@ -239,7 +275,13 @@ impl<'a> Resolver<'_, 'a> {
 
     /// An error where only the hub can hold the target, a warning where it may live on spokes
     /// (docs/systems/why-we-differ.md#missing-targets).
-    fn not_found(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
+    fn not_found(
+        &mut self,
+        policy: &Policy<'a>,
+        declared: &Declared,
+        namespace: &str,
+        unlisted: Option<&Targeting>,
+    ) {
         let is_set = is_listener_set(&declared.group, &declared.kind);
         let of_gateway = is_set
             || matches!(
@@ -292,6 +334,11 @@ impl<'a> Resolver<'_, 'a> {
         )
         .label(format!("the target of {}", policy.object.identity()))
         .severity(severity);
+        // A kind that nobody lists may be one that is misspelled.
+        let finding = match unlisted.and_then(|known| known.note(&declared.group, &declared.kind)) {
+            Some(note) => finding.note(note),
+            None => finding,
+        };
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let near = match (&sections, &declared.section) {
             (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),
@@ -338,6 +385,11 @@ impl<'a> Resolver<'_, 'a> {
 
 fn is_namespace(declared: &Declared) -> bool {
     declared.group.is_empty() && declared.kind == "Namespace"
+}
+
+/// Pods come to be on clusters: no input has those that a policy means.
+fn is_pod(declared: &Declared) -> bool {
+    declared.group.is_empty() && declared.kind == "Pod"
 }
 
 fn is_class(declared: &Declared) -> bool {

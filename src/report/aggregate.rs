@@ -464,7 +464,8 @@ impl Aggregation<'_, '_> {
             if total.outcome() == Outcome::Overridden {
                 let condition = exception(&policy.object.kind, hub.profile(id).status, &total);
                 let clusters = fate.clusters.iter().filter(|cluster| admits(cluster));
-                found.extend(clusters.map(|cluster| (cluster.as_ref(), condition.clone())));
+                let there = clusters.filter_map(|cluster| Some((cluster.as_ref(), condition.clone()?)));
+                found.extend(there);
             }
         }
         found.sort_by_key(|(cluster, _)| *cluster);

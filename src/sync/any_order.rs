@@ -83,7 +83,13 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
         SameTarget::Reject => entries.get(..1).unwrap_or_default(),
         SameTarget::Merge | SameTarget::AddUp => entries,
     };
-    let merged = merge(profile, &[entries, &challenger], &|_| Arc::from(""));
+    // One that says nothing would replace the others where it dictates: nobody is meant.
+    let challenger: &[Entry] = if challenger.iter().all(|entry| entry.layers.iter().all(|layer| layer.content.is_empty())) {
+        &[]
+    } else {
+        &challenger
+    };
+    let merged = merge(profile, &[entries, challenger], &|_| Arc::from(""));
     Arc::unwrap_or_clone(merged)
 }
 
@@ -135,6 +141,7 @@ fn content<'k>(keys: impl IntoIterator<Item = (&'k str, bool)>) -> Content {
             at: Arc::clone(&key),
             base: "/spec",
             policy: PolicyId::of_row(u32::MAX),
+            element: None,
             essential,
         };
         (key, leaf)

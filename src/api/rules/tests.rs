@@ -274,7 +274,7 @@ fn policies_say_something_and_nothing_twice() {
     );
     assert_eq!(
         said(&envoy),
-        ["(warning) /spec/mergeType: Envoy Gateway 1.9 refuses `mergeType` of a policy on a Gateway"]
+        ["/spec/mergeType: a policy on a Gateway cannot have a `mergeType`"]
     );
     let backend = gateway_api("BackendTLSPolicy", &json!({"validation": {"hostname": "a"}}));
     assert_eq!(

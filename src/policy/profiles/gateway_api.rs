@@ -2,18 +2,12 @@
 //!
 //! Owns: their profiles. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{Profile, TargetField, service, whole};
+use crate::policy::profile::Profile;
 use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        Profile::direct("gateway.networking.k8s.io", "BackendTLSPolicy")
-            .targets(&[service()])
-            .by(&[TargetField::TargetRefs])
-            .ends(&[Level::Port]),
-        Profile::direct("gateway.networking.x-k8s.io", "XBackendTrafficPolicy")
-            .targets(&[whole("", "Service")])
-            .by(&[TargetField::TargetRefs])
-            .ends(&[Level::Backend]),
+        Profile::direct("gateway.networking.k8s.io", "BackendTLSPolicy").ends(&[Level::Port]),
+        Profile::direct("gateway.networking.x-k8s.io", "XBackendTrafficPolicy").ends(&[Level::Backend]),
     ]
 }

@@ -1,29 +1,28 @@
-//! GKE (docs/systems/other-policies.md#gke): Direct kinds whose settings stand under `spec.default`.
+//! GKE (docs/systems/other-policies.md#gke): Direct kinds; the settings of four stand under `spec.default`.
 //!
 //! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{AllowedTarget, Profile, TargetField, Wrappers, whole};
+use crate::policy::profile::{Profile, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let gateway = [whole("gateway.networking.k8s.io", "Gateway")];
-    let backends = [whole("", "Service"), whole("net.gke.io", "ServiceImport")];
     vec![
-        kind("GCPGatewayPolicy", &gateway, Level::Gateway),
-        kind("GCPBackendPolicy", &backends, Level::Backend),
-        kind("HealthCheckPolicy", &backends, Level::Backend),
-        kind("GCPSessionAffinityPolicy", &backends, Level::Backend),
-        kind("GCPTrafficDistributionPolicy", &backends, Level::Backend),
-        kind("GCPAuthzPolicy", &gateway, Level::Gateway),
+        kind("GCPGatewayPolicy", Wrappers::Default, Level::Gateway),
+        kind("GCPBackendPolicy", Wrappers::Default, Level::Backend),
+        kind("HealthCheckPolicy", Wrappers::Default, Level::Backend),
+        kind("GCPTrafficDistributionPolicy", Wrappers::Default, Level::Backend),
+        kind("GCPSessionAffinityPolicy", Wrappers::Bare, Level::Backend),
+        kind("GCPAuthzPolicy", Wrappers::Bare, Level::Gateway),
+        kind("GCPTrafficExtension", Wrappers::Bare, Level::Gateway),
+        kind("GCPRoutingExtension", Wrappers::Bare, Level::Gateway),
+        kind("GCPClientTLSPolicy", Wrappers::Bare, Level::Port),
+        // It targets Pods by their labels: no path from a Gateway ends there.
+        kind("GCPServerTLSPolicy", Wrappers::Bare, Level::Backend),
     ]
 }
 
-fn kind(kind: &str, targets: &[AllowedTarget], end: Level) -> Profile {
-    Profile::direct(GROUP, kind)
-        .targets(targets)
-        .by(&[TargetField::TargetRef, TargetField::TargetRefs])
-        .wrapped(Wrappers::Default, None)
-        .ends(&[end])
+fn kind(kind: &str, wrappers: Wrappers, end: Level) -> Profile {
+    Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
 }

@@ -3,39 +3,24 @@
 //!
 //! Owns: the profiles of `gateway.kgateway.dev`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{
-    AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, service,
-    whole,
-};
+use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "gateway.kgateway.dev";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let listeners = [gateway_api("Gateway"), gateway_api("ListenerSet")];
-    let backend = whole(GROUP, "Backend");
     vec![
-        kind(
-            "TrafficPolicy",
-            &[
-                gateway_api("Gateway"),
-                gateway_api("ListenerSet"),
-                gateway_api("HTTPRoute"),
-                backend.clone(),
-            ],
-            &[Level::Rule],
-        ),
-        kind("HTTPListenerPolicy", &listeners, &[Level::Listener]),
-        kind("ListenerPolicy", &listeners, &[Level::Listener]),
-        kind("BackendConfigPolicy", &[service(), backend], &[Level::Backend]),
+        kind("TrafficPolicy", Level::Rule),
+        kind("HTTPListenerPolicy", Level::Listener),
+        kind("ListenerPolicy", Level::Listener),
+        kind("BackendConfigPolicy", Level::Backend),
     ]
 }
 
-fn kind(kind: &str, targets: &[AllowedTarget], ends: &[Level]) -> Profile {
+fn kind(kind: &str, end: Level) -> Profile {
     Profile::inherited(GROUP, kind)
-        .targets(targets)
         .wrapped(Wrappers::Bare, None)
         .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
         .same_target(SameTarget::Merge, Precedence::OldestWins)
-        .ends(ends)
+        .ends(&[end])
 }
