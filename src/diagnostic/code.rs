@@ -90,6 +90,7 @@ codes! {
     POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy reaches no cluster: nothing that it targets is placed"
     RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete what leaves it: it would stay there for ever"
+    REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A Gateway refers to an object of another namespace, and no ReferenceGrant lets it"
     REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning "A shipped object needs what is neither shipped nor known to live on its clusters"
     ROUTE_INVALID "route/invalid" Error "A route breaks a rule of its kind"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"

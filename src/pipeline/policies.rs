@@ -27,7 +27,7 @@ use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
     report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
 };
-use crate::topology::{GatewayId, Node, Sources};
+use crate::topology::{GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity, Work};
 
 /// What the configuration and the parameters say of policies.
@@ -38,6 +38,7 @@ struct Teaching<'a> {
     ages: Ages,
     kinds: Vec<GroupKind>,
     routes: Vec<GroupKind>,
+    root_namespace: Option<String>,
     without: Option<Identity>,
 }
 
@@ -51,6 +52,7 @@ impl<'a> Teaching<'a> {
             kinds: &self.kinds,
             routes: &self.routes,
             interpret: Some(&interpret),
+            root_namespace: self.root_namespace.as_deref(),
             without: self.without.as_ref(),
         })
     }
@@ -65,6 +67,7 @@ impl<'a> Teaching<'a> {
             },
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
+            root_namespace: loaded.config.istio_root_namespace.clone(),
             without,
         }
     }
@@ -229,9 +232,18 @@ pub(super) fn evaluate<'a>(
             .map(|gateway| !clusters.get(gateway).is_empty())
     };
     let budget = PathBudget::default();
-    let mut hub = EffectivePolicies::of(attachments, &budget, |gateway| {
-        cluster.is_none() && placed(gateway) != Some(true)
-    });
+    // A route goes along with its Gateways, and what only a mesh leads to stays on the hub.
+    let stays = |start: Start| match start {
+        Start::Gateway(gateway) => placed(gateway) != Some(true),
+        Start::Service(service) => {
+            let mut routes = attachments.topology.backends.get(service).meshed.iter();
+            routes.any(|route| {
+                let gateways = &attachments.topology.routes.get(*route).gateways;
+                !gateways.iter().any(|gateway| placed(*gateway) == Some(true))
+            })
+        }
+    };
+    let mut hub = EffectivePolicies::of(attachments, &budget, |start| cluster.is_none() && stays(start));
     steps.advance(1);
     let mut spokes: Vec<SpokeView<'a>> = spokes
         .par_iter()
@@ -262,10 +274,13 @@ pub(super) fn evaluate<'a>(
     }
     let mut fates = Fates::default();
     // A class of ours whose parameters cannot be used places nothing.
-    let is_foreign = |gateway: GatewayId| {
-        let topology = &attachments.topology;
-        let class = topology.classes.get(topology.gateways.get(gateway).class);
-        placed(gateway).is_none() && !ours.classes.contains_key(class.name)
+    let is_foreign = |start: Start| match start {
+        Start::Gateway(gateway) => {
+            let topology = &attachments.topology;
+            let class = topology.classes.get(topology.gateways.get(gateway).class);
+            placed(gateway).is_none() && !ours.classes.contains_key(class.name)
+        }
+        Start::Service(_) => cluster.is_none() && stays(start),
     };
     fates.add(&[], attachments, &hub, is_foreign);
     for spoke in &spokes {

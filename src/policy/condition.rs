@@ -57,7 +57,12 @@ pub(crate) enum Outcome {
 #[must_use]
 pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
-    Some(Condition::new(condition, false, "Unknown", format!("{kind} is on no cluster")))
+    Some(Condition::new(
+        condition,
+        false,
+        "Unknown",
+        format!("{kind} is on no cluster"),
+    ))
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of whoever took the place, sorted.
@@ -71,7 +76,9 @@ pub(crate) fn effect_of(
     let by = by.join(" ");
     Some(match (shape, outcome) {
         // Its controller says nothing of a policy but what is in its way.
-        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) => return None,
+        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) | (StatusShape::Nothing, _) => {
+            return None;
+        }
         (StatusShape::EnvoyGateway, Outcome::Partial) => {
             let message = format!("{kind} is in part overridden by [{by}]");
             Condition::new("Overridden", true, "Overridden", message)

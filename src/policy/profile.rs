@@ -142,6 +142,8 @@ pub enum StatusShape {
     Ancestors,
     /// Accepted, Overridden and Merged in `status.ancestors`, in Envoy Gateway's words.
     EnvoyGateway,
+    /// No conditions of Gateway API (Istio).
+    Nothing,
 }
 
 impl StatusShape {
@@ -151,7 +153,7 @@ impl StatusShape {
         match self {
             Self::Kuadrant => Some("Enforced"),
             Self::Ancestors => Some("Programmed"),
-            Self::EnvoyGateway => None,
+            Self::EnvoyGateway | Self::Nothing => None,
         }
     }
 }
@@ -174,6 +176,11 @@ pub struct Profile {
     pub targeting: Targeting,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
+    /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the root
+    /// namespace, of the mesh.
+    pub of_workloads: bool,
+    /// Whether its controller serves routes of a mesh, whose parent is a Service.
+    pub in_mesh: bool,
     /// Where the settings stand.
     pub wrappers: Wrappers,
     /// The field that chooses the strategy, in the spec or in a wrapper.
@@ -233,6 +240,8 @@ impl Profile {
             class: Class::Inherited,
             targeting: Targeting::default(),
             namespace_wide: false,
+            of_workloads: false,
+            in_mesh: true,
             wrappers: Wrappers::Any,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
             dictates: Dictates::Established,
@@ -269,6 +278,7 @@ impl Profile {
     pub fn undescribed(&self) -> Self {
         Self {
             status: self.status,
+            in_mesh: self.in_mesh,
             ..Self::of_class(&self.group_kind(), self.class)
         }
     }
@@ -280,6 +290,15 @@ impl Profile {
     pub fn versions(mut self, versions: &[&str]) -> Self {
         self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
         self
+    }
+
+    /// Says that its controller serves Gateways alone.
+    #[must_use]
+    pub(super) fn for_gateways(self) -> Self {
+        Self {
+            in_mesh: false,
+            ..self
+        }
     }
 
     /// Says where paths end.

@@ -63,6 +63,9 @@ impl Settings {
 
 const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
+/// What chooses the workloads that a policy holds for, of kinds that hold for workloads.
+const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
+
 /// Wrapper fields, the side that they stand for, and where they stand.
 const WRAPPERS: [(&str, Side, &str); 4] = [
     ("defaults", Side::Defaults, "/spec/defaults"),
@@ -103,7 +106,8 @@ impl SettingsReading<'_> {
         let mut bare = Map::new();
         for (key, value) in spec {
             let wrapper = wrappers.iter().any(|(name, ..)| name == key);
-            if !wrapper && !TARGET_FIELDS.contains(&key.as_str()) {
+            let selects = self.profile.of_workloads && SELECTOR_FIELDS.contains(&key.as_str());
+            if !wrapper && !selects && !TARGET_FIELDS.contains(&key.as_str()) {
                 bare.insert(key.clone(), value.clone());
             }
         }
@@ -325,7 +329,7 @@ const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)
     match status {
         StatusShape::Kuadrant => Some(KUADRANT),
         StatusShape::EnvoyGateway => Some(MERGE_TYPES),
-        StatusShape::Ancestors => None,
+        StatusShape::Ancestors | StatusShape::Nothing => None,
     }
 }
 
@@ -421,7 +425,9 @@ pub(crate) const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'st
         (Strategy::Patch, StatusShape::EnvoyGateway) => "JSONMerge",
         (Strategy::None | Strategy::Atomic, _) => "atomic",
         (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Kuadrant) => "merge",
-        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Ancestors) => "patch",
+        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Ancestors | StatusShape::Nothing) => {
+            "patch"
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn ancestors(
 ) -> (Vec<AncestorStatus>, usize) {
     match attachments.profile(id).status {
         StatusShape::Ancestors => {}
-        StatusShape::Kuadrant => return (Vec::new(), 0),
+        StatusShape::Kuadrant | StatusShape::Nothing => return (Vec::new(), 0),
         StatusShape::EnvoyGateway => {
             let ancestors = envoy_gateway_status::ancestors(attachments, id);
             let all = ancestors.len();
@@ -79,7 +79,7 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
                 attachments.conflicted_by(id, *node).map(|by| {
                     let message = match shape {
                         StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
-                        StatusShape::Kuadrant | StatusShape::Ancestors => {
+                        StatusShape::Kuadrant | StatusShape::Ancestors | StatusShape::Nothing => {
                             let by = &attachments.policy(by).rank.key;
                             format!("{kind} is conflicted by {by}: conflicting policy")
                         }
@@ -114,7 +114,9 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
     first.unwrap_or_else(|| {
         let message = match shape {
             StatusShape::EnvoyGateway => ACCEPTED.to_owned(),
-            StatusShape::Kuadrant | StatusShape::Ancestors => format!("{kind} has been accepted"),
+            StatusShape::Kuadrant | StatusShape::Ancestors | StatusShape::Nothing => {
+                format!("{kind} has been accepted")
+            }
         };
         Condition::new("Accepted", true, "Accepted", message)
     })

@@ -118,7 +118,11 @@ fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
         let result = pointer::child(at, &position.to_string());
         let mut leaves = item.leaves(&result, both.is_none());
         if let Some(both) = both {
-            lay_under(&mut leaves, &both.leaves(&result, false), &MergeUnit::JsonMergePatch);
+            lay_under(
+                &mut leaves,
+                &both.leaves(&result, false),
+                &MergeUnit::JsonMergePatch,
+            );
         }
         together.extend(leaves);
     }
@@ -155,7 +159,10 @@ pub(super) fn is_displaced(
         }
         flatten(value, item.clone(), &mut |field, _| {
             // What makes two elements one is in both.
-            let is_key = list.key.as_ref().is_some_and(|key| field == pointer::child(&item, key));
+            let is_key = list
+                .key
+                .as_ref()
+                .is_some_and(|key| field == pointer::child(&item, key));
             displaced |= !is_key && !kept.contains(field.as_str());
         });
     }

@@ -55,7 +55,9 @@ pub(super) fn carried<'a>(
             let conditions = policy_conditions(&synced.object.group_kind(), hub);
             // A policy that another one takes the place of is accepted, and not enforced: nothing is to be waited for.
             let accepted = &["Accepted"];
-            let reported = if conditions.ancestors {
+            let reported = if !conditions.accepted {
+                Reported::Nothing
+            } else if conditions.ancestors {
                 Reported::OfAncestors(accepted)
             } else {
                 Reported::ConditionsAtOnce(accepted)

@@ -12,6 +12,8 @@ use apimachinery::GroupKind;
 pub(crate) struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
+    /// Whether there is an `Accepted`.
+    pub accepted: bool,
     /// `Enforced` or `Programmed`, where the kind has one of them.
     pub outcome: Option<&'static str>,
 }
@@ -32,9 +34,18 @@ const GROUPS: &[(&str, bool, Option<&str>)] = &[
 /// The status of a kind: built in; else what its CRD has; else what GEP-713 asks of a policy.
 #[must_use]
 pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
+    // Istio writes no condition of Gateway API (docs/systems/other-policies.md#istio): nobody waits for one.
+    if kind.group.ends_with(".istio.io") {
+        return PolicyConditions {
+            ancestors: false,
+            accepted: false,
+            outcome: None,
+        };
+    }
     if let Some((_, ancestors, outcome)) = GROUPS.iter().find(|(group, ..)| *group == kind.group) {
         return PolicyConditions {
             ancestors: *ancestors,
+            accepted: true,
             outcome: *outcome,
         };
     }
@@ -44,6 +55,7 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
         .any(|schema| schema.has_field(&["status", "ancestors"]));
     PolicyConditions {
         ancestors,
+        accepted: true,
         outcome: (!ancestors).then_some("Programmed"),
     }
 }

@@ -93,7 +93,7 @@ impl<'e> Explainer<'e, '_> {
         for seen in self.view.seen() {
             let topology = &seen.attachments.topology;
             let mut nodes = topology.find(identity).into_iter();
-            if nodes.any(|node| !topology.gateways_of(node).is_empty()) {
+            if nodes.any(|node| !topology.starts_of(node).is_empty()) {
                 joined(&mut all, seen.clusters);
             }
         }
@@ -271,12 +271,12 @@ impl<'e> Explainer<'e, '_> {
             let position = *positions
                 .entry((result, Arc::clone(&locators)))
                 .or_insert_with(|| {
-                    let gateway = topology.gateways.get(path.path.gateway).known_as();
+                    let all = self.view.clusters_of_path(topology, &path.path);
                     paths.push(OnPath {
                         result,
                         locators,
                         label: seen.attachments.path_label(*kind, &path.path),
-                        all: self.view.clusters_of(&gateway.key()).len(),
+                        all,
                         classes: Vec::new(),
                     });
                     paths.len().saturating_sub(1)

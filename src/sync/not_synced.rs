@@ -70,6 +70,10 @@ impl Targets<'_, '_> {
         let gateways = self.attachments.topology.gateways_of(node);
         let is_ours = |gateway: &GatewayId| self.kinds.gateway(Node::Gateway(*gateway)).is_some();
         match gateways.first() {
+            // Nobody ships what only a mesh leads to.
+            None if !self.attachments.topology.services_of(node).is_empty() => {
+                Some(target_stays(policy, declared, node))
+            }
             None => Some(no_path(self.attachments, policy, declared, node)),
             Some(_) if gateways.iter().any(is_ours) => Some(target_stays(policy, declared, node)),
             Some(first) => other_class(self.attachments, policy, declared, (node, *first), self.ours),

@@ -86,10 +86,19 @@ impl<'a> Topology<'a> {
         for route in self.routes.rows() {
             let namespace = self.namespaces.get_mut(route.namespace);
             namespace.gateways.extend(&route.gateways);
+            namespace.services.extend(&route.services);
+        }
+        for (id, service) in self.backends.iter().filter(|(_, known)| !known.meshed.is_empty()) {
+            let home = service.identity.namespace.as_deref().unwrap_or_default();
+            if let Some(namespace) = self.namespace_ids.get(home) {
+                self.namespaces.get_mut(*namespace).services.push(id);
+            }
         }
         for namespace in self.namespaces.rows_mut() {
             namespace.gateways.sort_unstable();
             namespace.gateways.dedup();
+            namespace.services.sort_unstable();
+            namespace.services.dedup();
         }
     }
 
@@ -106,13 +115,14 @@ impl<'a> Topology<'a> {
     }
 
     /// The namespace of a name, new or known.
-    pub(super) fn namespace(&mut self, name: &'a str) -> NamespaceId {
+    pub(crate) fn namespace(&mut self, name: &'a str) -> NamespaceId {
         let namespaces = &mut self.namespaces;
         *self.namespace_ids.entry(name).or_insert_with(|| {
             namespaces.push(NamespaceNode {
                 name,
                 objects: Vec::new(),
                 gateways: Vec::new(),
+                services: Vec::new(),
             })
         })
     }
@@ -147,11 +157,20 @@ impl<'a> Topology<'a> {
         self.route_ids.entry(route_key(object)).or_insert(id);
         let assumed = sources.original(object).is_some_and(|original| original.assumed);
         let mut gateways = BTreeSet::new();
+        let mut services = BTreeSet::new();
         for parent in self.parents_of(route).iter() {
             if let Ok((gateway, listeners)) = self.listeners_for(route, parent, assumed) {
                 gateways.insert(gateway);
                 let attached = &mut self.gateways.get_mut(gateway).attached;
                 attached.extend(listeners.into_iter().map(|listener| (listener, id)));
+            }
+            if (parent.group, parent.kind) == ("", "Service") {
+                let namespace = parent.namespace.unwrap_or(own);
+                let identity = Identity::new("", "Service", Some(namespace), parent.name);
+                let service = self.backend(identity, sources);
+                if services.insert(service) {
+                    self.backends.get_mut(service).meshed.push(id);
+                }
             }
         }
         let mut rules = Vec::with_capacity(route.rules.len());
@@ -184,6 +203,7 @@ impl<'a> Topology<'a> {
             namespace,
             rules,
             gateways: gateways.into_iter().collect(),
+            services: services.into_iter().collect(),
             assumed,
         });
     }
@@ -204,6 +224,7 @@ impl<'a> Topology<'a> {
             object,
             ports: ports.collect(),
             routes: Vec::new(),
+            meshed: Vec::new(),
         };
         let backend = self.backends.push(node);
         self.backend_ids.insert(identity, backend);

@@ -40,6 +40,8 @@ pub struct NamespaceNode<'a> {
     pub objects: Vec<&'a Object>,
     /// Gateways that live in it or that routes of it hang on, sorted.
     pub gateways: Vec<GatewayId>,
+    /// Services of a mesh that live in it or that routes of it have as parents, sorted.
+    pub services: Vec<BackendId>,
 }
 
 /// A ListenerSet that hangs on a Gateway.
@@ -111,6 +113,8 @@ pub struct RouteNode<'a> {
     pub rules: Vec<RuleId>,
     /// Gateways that it hangs on, sorted.
     pub gateways: Vec<GatewayId>,
+    /// Services of a mesh that are its parents, sorted.
+    pub services: Vec<BackendId>,
     /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
     pub assumed: bool,
 }
@@ -135,6 +139,8 @@ pub struct BackendNode<'a> {
     pub ports: Vec<PortId>,
     /// Routes that forward to it, sorted.
     pub routes: Vec<RouteId>,
+    /// Routes whose parent it is, sorted.
+    pub meshed: Vec<RouteId>,
 }
 
 /// Group, kind, namespace and name of a route.
@@ -209,6 +215,13 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub(crate) fn find_namespace(&self, name: &str) -> Option<NamespaceId> {
         self.namespace_ids.get(name).copied()
+    }
+
+    /// The namespace of a backend, if anything is known of it.
+    #[must_use]
+    pub(crate) fn namespace_of(&self, backend: BackendId) -> Option<NamespaceId> {
+        let namespace = self.backends.get(backend).identity.namespace.as_deref()?;
+        self.find_namespace(namespace)
     }
 
     /// The ListenerSet of this kind, namespace and name, if it hangs on a Gateway.

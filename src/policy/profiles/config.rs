@@ -16,7 +16,8 @@ use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
+    Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -229,6 +230,8 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         class: entry.class.unwrap_or(base.class),
         targeting: base.targeting.configured(entry.target_fields, entry.targets),
         namespace_wide: entry.namespace_wide.unwrap_or(base.namespace_wide),
+        of_workloads: base.of_workloads,
+        in_mesh: base.in_mesh,
         wrappers: entry.wrappers.unwrap_or(base.wrappers),
         strategy_fields: entry.strategy_fields.unwrap_or(base.strategy_fields),
         dictates: entry.dictates.unwrap_or(base.dictates),
