@@ -163,7 +163,10 @@ impl<'l> Walk<'l, '_> {
         let namespace = self.stop(Level::GatewayNamespace, Node::Namespace(gateway.namespace));
         let own = self.stop(Level::Gateway, Node::Gateway(id));
         let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
-        let head: Vec<Stop<'l>> = if self.profile.of_workloads && is_waypoint {
+        let head: Vec<Stop<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
+            // What holds at the workloads of a backend is none of the Gateway's business.
+            self.mesh().collect()
+        } else if self.profile.of_workloads && is_waypoint {
             vec![class, own]
         } else {
             self.mesh().chain([class, namespace, own]).collect()
@@ -231,7 +234,7 @@ impl<'l> Walk<'l, '_> {
         head: &[Stop<'l>],
         listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>,
     ) {
-        if self.ends(Level::Gateway) || self.ends(Level::Listener) {
+        if self.ends(Level::Gateway) || self.ends(Level::Listener) || self.profile.of_workloads {
             return;
         }
         let topology = self.topology;

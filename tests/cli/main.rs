@@ -25,6 +25,8 @@ mod help;
 #[cfg(unix)]
 mod hostile_text;
 mod interrupted;
+mod listener_sets;
+mod mesh;
 mod mistakes;
 mod output;
 mod parts;

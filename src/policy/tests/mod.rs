@@ -5,5 +5,6 @@ mod costs;
 mod fates;
 mod gep_713;
 mod merging;
+mod mesh;
 mod patching;
 mod properties;
