@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_specification_has_one_profile() {
         let profiles = Profiles::built_in();
-        let total: usize = BUILT_IN.iter().map(|profiles| profiles().len()).sum();
+        let total: usize = BUILT_IN.iter().map(|(profiles, _)| profiles().len()).sum();
         assert_eq!(total, profiles.iter().count(), "a kind is described twice");
         for (group, kinds) in [
             (
