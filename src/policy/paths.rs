@@ -335,8 +335,11 @@ impl<'l> Walk<'l, '_> {
         let namespace = namespace
             .filter(|_| self.profile.of_workloads)
             .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
-        let own = namespace
-            .into_iter()
+        // What holds for the mesh passes a waypoint by, and not what stands behind it.
+        let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
+        let mesh = self.mesh().filter(|_| self.profile.of_workloads && !is_met);
+        let own = mesh
+            .chain(namespace)
             .chain([self.stop(Level::Backend, Node::Backend(backend))]);
         let above = join(above, &own.collect::<Vec<_>>());
         let ports = &known.ports;

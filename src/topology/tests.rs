@@ -235,7 +235,7 @@ mod listener_sets {
                 let created = year.map_or_else(String::new, |year| format!(", creationTimestamp: \"{year}-01-01T00:00:00Z\""));
                 text += &format!(
                     "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {{name: s{number}, namespace: \
-                     n{created}}}\nspec: {{parentRef: {{name: gw, namespace: infra}}, listeners: [{}]}}\n",
+                     sets{created}}}\nspec: {{parentRef: {{name: gw, namespace: infra}}, listeners: [{}]}}\n",
                     written(&format!("l{number}"), *listener)
                 );
             }
