@@ -14,7 +14,7 @@ use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
-use super::precedence::rank_of;
+use super::precedence::{Rank, rank_of};
 use super::profile::Profile;
 use super::settings::{self, Problem, Weight};
 use crate::api::policy::{target_refs, target_selectors};
@@ -37,7 +37,10 @@ pub(crate) fn read_policy<'a>(
         object,
         kind,
         local,
-        rank: rank_of(object, options.ages),
+        rank: Rank {
+            priority: priority(object, profile),
+            ..rank_of(object, options.ages)
+        },
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
@@ -64,6 +67,19 @@ pub(crate) fn read_policy<'a>(
         rank: policy.rank.clone(),
     });
     policy
+}
+
+/// The number by which a kind orders its policies, the lowest first; none is 0.
+fn priority(object: &Object, profile: &Profile) -> i64 {
+    if let Some(annotation) = &profile.weight_annotation {
+        let weight = object
+            .annotation(annotation)
+            .and_then(|weight| weight.parse::<i32>().ok());
+        return weight.map_or(0, |weight| i64::from(weight).saturating_neg());
+    }
+    let field = profile.priority_field.as_ref();
+    let value = field.and_then(|field| object.value.get("spec")?.get(field)?.as_i64());
+    value.unwrap_or_default()
 }
 
 fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findings) {

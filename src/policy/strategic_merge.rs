@@ -118,9 +118,29 @@ fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
         let result = pointer::child(at, &position.to_string());
         let mut leaves = item.leaves(&result, both.is_none());
         if let Some(both) = both {
-            lay_under(&mut leaves, &both.leaves(&result, false), &MergeUnit::JsonMergePatch);
+            lay_under(
+                &mut leaves,
+                &both.leaves(&result, false),
+                &MergeUnit::JsonMergePatch,
+            );
         }
         together.extend(leaves);
+    }
+    together
+}
+
+/// The elements of several lists, one list after the other.
+pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
+    let all = ListKey {
+        pointer: at.to_owned(),
+        key: None,
+    };
+    let items = lists
+        .iter()
+        .flat_map(|leaf| items(leaf, leaf.value.as_array().map_or(&[][..], Vec::as_slice), &all));
+    let mut together = Content::new();
+    for (position, item) in items.enumerate() {
+        together.extend(item.leaves(&pointer::child(at, &position.to_string()), true));
     }
     together
 }
@@ -155,7 +175,10 @@ pub(super) fn is_displaced(
         }
         flatten(value, item.clone(), &mut |field, _| {
             // What makes two elements one is in both.
-            let is_key = list.key.as_ref().is_some_and(|key| field == pointer::child(&item, key));
+            let is_key = list
+                .key
+                .as_ref()
+                .is_some_and(|key| field == pointer::child(&item, key));
             displaced |= !is_key && !kept.contains(field.as_str());
         });
     }

@@ -170,14 +170,4 @@ impl Told {
             }
         }
     }
-
-    /// Every row.
-    #[cfg(test)]
-    pub(super) fn all() -> impl Iterator<Item = (GroupKind, &'static Self)> {
-        TOLD.iter().flat_map(|told| {
-            told.kinds
-                .iter()
-                .map(move |kind| (GroupKind::new(told.group, *kind), told))
-        })
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{Profile, Wrappers};
+use crate::policy::profile::{Profile, StatusShape, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
@@ -15,8 +15,8 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("GCPTrafficDistributionPolicy", Wrappers::Default, Level::Backend),
         kind("GCPSessionAffinityPolicy", Wrappers::Bare, Level::Backend),
         kind("GCPAuthzPolicy", Wrappers::Bare, Level::Gateway),
-        kind("GCPTrafficExtension", Wrappers::Bare, Level::Gateway),
-        kind("GCPRoutingExtension", Wrappers::Bare, Level::Gateway),
+        extension("GCPTrafficExtension"),
+        extension("GCPRoutingExtension"),
         kind("GCPClientTLSPolicy", Wrappers::Bare, Level::Port),
         // It targets Pods by their labels: no path from a Gateway ends there.
         kind("GCPServerTLSPolicy", Wrappers::Bare, Level::Backend),
@@ -24,5 +24,16 @@ pub(super) fn profiles() -> Vec<Profile> {
 }
 
 fn kind(kind: &str, wrappers: Wrappers, end: Level) -> Profile {
-    Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
+    Profile {
+        status: StatusShape::Attached,
+        ..Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
+    }
+}
+
+/// These report Accepted for each ancestor.
+fn extension(kind: &str) -> Profile {
+    Profile {
+        status: StatusShape::Accepted,
+        ..self::kind(kind, Wrappers::Bare, Level::Gateway)
+    }
 }

@@ -6,4 +6,6 @@ mod fates;
 mod gep_713;
 mod merging;
 mod patching;
+mod products;
 mod properties;
+mod targets;
