@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use apimachinery::Work;
+use apimachinery::{Work, core_group};
 use crd_schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,12 +103,6 @@ pub(crate) struct Taken {
     pub kinds: Vec<AllowedTarget>,
     /// Whether it refuses others.
     pub is_restricted: bool,
-}
-
-/// `core` is what some write for the group of kinds that have none.
-#[must_use]
-pub(crate) fn core_group(group: &str) -> &str {
-    if group == "core" { "" } else { group }
 }
 
 /// Kinds that policies of some product target: what every definition is asked about.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::api::gateway::GROUP;
 use crate::object::Object;
-use apimachinery::{Field, GroupKind, Identity};
+use apimachinery::{Field, GroupKind, Identity, core_group};
 
 /// Something that has to be on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -233,7 +233,7 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
     };
     match holds {
         Reference(group, kind) => {
-            let group = text("group").unwrap_or(group);
+            let group = text("group").map_or(group, core_group);
             let kind = text("kind").unwrap_or(kind);
             let namespace = text("namespace").map(str::to_owned).or(own);
             named(group, kind, namespace).filter(|_| !kind.is_empty())

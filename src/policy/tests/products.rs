@@ -171,8 +171,8 @@ fn nginx_refuses_the_newer_of_two_that_trace_and_no_second_firewall() {
         + &trace("a", 1, "")
         + &trace("b", 2, ", tracing: {strategy: ratio}")
         + &trace("c", 3, ", tracing: {strategy: parent}")
-        + &waf("x", 1)
-        + &waf("y", 2);
+        + &waf("one", 1)
+        + &waf("two", 2);
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     assert!(
@@ -187,7 +187,7 @@ fn nginx_refuses_the_newer_of_two_that_trace_and_no_second_firewall() {
         seen.state("ObservabilityPolicy infra/c")
             .starts_with("False/Conflicted")
     );
-    assert!(seen.state("WAFPolicy infra/y").starts_with("True/Accepted"));
+    assert!(seen.state("WAFPolicy infra/two").starts_with("True/Accepted"));
 }
 
 /// What TrafficPolicies on the Gateway and on `r2` come to, with this annotation of the Gateway.

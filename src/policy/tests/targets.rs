@@ -286,7 +286,7 @@ mod by_the_projects {
     use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
-    use crate::policy::told::{Told, told};
+    use crate::policy::told::told;
     use apimachinery::{GroupKind, Work};
 
     /// The definitions of the newest releases, by kind and served version, with the spec of the schema.
@@ -390,7 +390,7 @@ mod by_the_projects {
                     .map(|(way, value)| by(way, value))
                     .any(|spec| !refuses(&crd, &version, &spec));
                 let ours = profile.targeting.judge(group, name) != Verdict::Refused;
-                let by_controller = told(&kind).is_some_and(Told::refuses_others);
+                let by_controller = told(&kind).is_some_and(|told| told.taken(true).is_restricted);
                 assert!(
                     ours == taken || (by_controller && taken && !ours),
                     "{kind} {version} on {name}.{group}: theirs {taken}, ours {ours}"
