@@ -125,6 +125,6 @@ pub(crate) fn effect_of(
             };
             Condition::new("Attached", status, reason, message)
         }
-        (StatusShape::Accepted | StatusShape::Attached, _) => return None,
+        (StatusShape::Accepted | StatusShape::Attached | StatusShape::AttachedToAncestors, _) => return None,
     })
 }

@@ -172,6 +172,8 @@ pub enum StatusShape {
     Kgateway,
     /// Attached alone, flat (GKE).
     Attached,
+    /// Attached alone, in `status.ancestors` (GKE's newer kinds).
+    AttachedToAncestors,
 }
 
 impl StatusShape {
@@ -182,7 +184,7 @@ impl StatusShape {
             Self::Kuadrant => Some("Enforced"),
             Self::Ancestors => Some("Programmed"),
             Self::Kgateway => Some("Attached"),
-            Self::EnvoyGateway | Self::Accepted | Self::Attached => None,
+            Self::EnvoyGateway | Self::Accepted | Self::Attached | Self::AttachedToAncestors => None,
         }
     }
 
@@ -190,7 +192,7 @@ impl StatusShape {
     #[must_use]
     pub(crate) const fn acceptance(self) -> &'static str {
         match self {
-            Self::Attached => "Attached",
+            Self::Attached | Self::AttachedToAncestors => "Attached",
             Self::Kuadrant | Self::Ancestors | Self::EnvoyGateway | Self::Accepted | Self::Kgateway => {
                 "Accepted"
             }

@@ -17,6 +17,7 @@ use super::options::Options;
 use super::precedence::{Rank, rank_of};
 use super::profile::Profile;
 use super::settings::{self, Problem, Weight};
+use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
@@ -31,7 +32,10 @@ pub(crate) fn read_policy<'a>(
     findings: &mut Findings,
 ) -> Policy<'a> {
     // Beside policies of a version that the profile describes: its rules are not those of this one.
-    let undescribed = (!profile.describes(&object.api_version.version)).then(|| profile.undescribed());
+    let undescribed = (!profile.describes(&object.api_version.version)).then(|| Profile {
+        targeting: Targeting::unknown(),
+        ..profile.undescribed()
+    });
     let profile = undescribed.as_ref().unwrap_or(profile);
     let mut policy = Policy {
         object,

@@ -339,9 +339,11 @@ const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)
     match status {
         StatusShape::Kuadrant => Some(KUADRANT),
         StatusShape::EnvoyGateway => Some(MERGE_TYPES),
-        StatusShape::Ancestors | StatusShape::Accepted | StatusShape::Kgateway | StatusShape::Attached => {
-            None
-        }
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::Attached
+        | StatusShape::AttachedToAncestors => None,
     }
 }
 

@@ -25,7 +25,10 @@ pub(crate) fn ancestors(
     effect: impl Fn(GatewayId) -> Option<Condition>,
 ) -> (Vec<AncestorStatus>, usize) {
     match attachments.profile(id).status {
-        StatusShape::Ancestors | StatusShape::Accepted | StatusShape::Kgateway => {}
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::AttachedToAncestors => {}
         StatusShape::Kuadrant | StatusShape::Attached => return (Vec::new(), 0),
         StatusShape::EnvoyGateway => {
             let ancestors = envoy_gateway_status::ancestors(attachments, id);
@@ -116,7 +119,9 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
         let (reason, message) = match shape {
             StatusShape::EnvoyGateway => ("Accepted", ACCEPTED.to_owned()),
             StatusShape::Kgateway => ("Valid", "Policy accepted".to_owned()),
-            StatusShape::Attached => ("Attached", format!("{kind} has been accepted")),
+            StatusShape::Attached | StatusShape::AttachedToAncestors => {
+                ("Attached", format!("{kind} has been accepted"))
+            }
             _ => ("Accepted", format!("{kind} has been accepted")),
         };
         Condition::new(shape.acceptance(), true, reason, message)

@@ -54,7 +54,10 @@ pub(super) fn profiles() -> Vec<Profile> {
             ..inherited("RateLimitPolicy", &limits)
         },
         // Its controller refuses no second one.
-        inherited("WAFPolicy", &[]),
+        Profile {
+            status: StatusShape::Ancestors,
+            ..inherited("WAFPolicy", &[])
+        },
         inherited("PayloadProcessor", &[]),
         direct("ObservabilityPolicy", &["/tracing"], Level::Route),
         Profile {

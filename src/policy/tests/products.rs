@@ -187,7 +187,8 @@ fn nginx_refuses_the_newer_of_two_that_trace_and_no_second_firewall() {
         seen.state("ObservabilityPolicy infra/c")
             .starts_with("False/Conflicted")
     );
-    assert!(seen.state("WAFPolicy infra/two").starts_with("True/Accepted"));
+    let (own, _) = conditions(&seen, "WAFPolicy infra/two");
+    assert!(own[0].starts_with("Accepted True"), "{own:?}");
 }
 
 /// What TrafficPolicies on the Gateway and on `r2` come to, with this annotation of the Gateway.
