@@ -14,7 +14,7 @@ pub(super) struct Told {
     kinds: &'static [&'static str],
     targets: &'static [Target],
     by: By,
-    /// Where that was read: `owner/repository path@ref`, or a page.
+    /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
     source: &'static str,
 }
 
