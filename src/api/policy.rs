@@ -5,11 +5,10 @@
 
 use super::Reading;
 use super::gateway::GROUP;
-use super::targeting::core_group;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
-use apimachinery::{Field, Selector};
+use apimachinery::{Field, Selector, core_group};
 
 /// One declared target of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]

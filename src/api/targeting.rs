@@ -10,8 +10,8 @@
 
 use std::collections::BTreeSet;
 
-use apimachinery::Work;
-use crd_schema::Schema;
+use apimachinery::{Work, core_group};
+use crd_schema::{Schema, Violation, ViolationKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -103,12 +103,6 @@ pub(crate) struct Taken {
     pub kinds: Vec<AllowedTarget>,
     /// Whether it refuses others.
     pub is_restricted: bool,
-}
-
-/// `core` is what some write for the group of kinds that have none.
-#[must_use]
-pub(crate) fn core_group(group: &str) -> &str {
-    if group == "core" { "" } else { group }
 }
 
 /// Kinds that policies of some product target: what every definition is asked about.
@@ -234,7 +228,11 @@ impl Asking<'_> {
             });
         }
         kinds.sort();
-        Taken { kinds, is_restricted }
+        // Where nothing is taken, it was not asked in the way that its references are written.
+        Taken {
+            is_restricted: is_restricted && !kinds.is_empty(),
+            kinds,
+        }
     }
 
     /// Whether a target of this kind is taken by any field; whether it may then have a section.
@@ -274,25 +272,25 @@ impl Asking<'_> {
             .collect()
     }
 
+    /// Whether nothing is said of its group, kind or section. What else its kind of reference must have is not known here,
+    /// and no rule runs without.
     fn is_taken(&self, field: TargetField, target: &Map<String, Value>) -> bool {
         let target = Value::Object(target.clone());
-        self.violations(&field.spec(&target)).is_empty()
+        let violations = self.violations(&field.spec(&target));
+        violations.iter().all(|violation| {
+            let last = violation.pointer.rsplit('/').next().unwrap_or_default();
+            let is_asked = ["group", "kind", "sectionName"].contains(&last);
+            !matches!(violation.kind, ViolationKind::Rule { .. })
+                && (!is_asked || violation.kind == ViolationKind::Required)
+        })
     }
 
-    fn violations(&self, spec: &Value) -> Vec<crd_schema::Violation> {
+    fn violations(&self, spec: &Value) -> Vec<Violation> {
         let fields: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
-        // Of several fields each is enough.
-        let mut violations = self.schema.validate_part("spec", &fields, spec, self.work);
-        let missing = |violation: &crd_schema::Violation| {
-            violation.kind == crd_schema::ViolationKind::Required
-                && spec.as_object().is_some_and(|spec| !spec.is_empty())
-                && violation.pointer.matches('/').count() == 1
-        };
-        violations.retain(|violation| !missing(violation));
-        violations
+        self.schema.validate_part("spec", &fields, spec, self.work)
     }
 
     fn has_of(&self, field: TargetField, part: &str) -> bool {
-        self.schema.has_field(&["spec", field.name(), part])
+        self.schema.takes_field(&["spec", field.name(), part])
     }
 }

@@ -12,14 +12,13 @@ use serde_json::Value;
 use super::inputs::Loaded;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
-use crate::api::policy::target_kinds;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
     Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget,
-    PolicyId, Profiles, outcomes, report_nonconforming_kinds,
+    PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
@@ -28,7 +27,7 @@ use crate::sync::{
     report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{GatewayId, Node, Sources, Start};
-use apimachinery::{GroupKind, Identity, Work};
+use apimachinery::{GroupKind, Identity};
 
 /// What the configuration and the parameters say of policies.
 #[derive(Debug)]
@@ -162,20 +161,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         index: 0,
     };
     crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
-    let hub = &loaded.hub;
-    let work = Work::of_definitions(std::iter::empty());
-    let mut crds: Vec<_> = hub.crds.iter().collect();
-    crds.sort_by_key(|(kind, _)| *kind);
-    for (kind, crd) in crds {
-        let rooms = std::iter::once(&hub.objects).chain(hub.spokes.values());
-        let mut policies = rooms
-            .flat_map(|room| room.of_kind(&kind.group, &kind.kind))
-            .peekable();
-        if policies.peek().is_some() {
-            let written = policies.flat_map(target_kinds).collect();
-            profiles.learn(crd, &written, &work);
-        }
-    }
+    learn_targets(&mut profiles, &loaded.hub);
     profiles
 }
 

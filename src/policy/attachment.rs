@@ -14,6 +14,7 @@ use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
 use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
+use super::per_field::meet;
 use super::placed::Placed;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
@@ -277,7 +278,13 @@ impl<'a> Attachments<'a> {
         if !is_rejected {
             return None;
         }
-        placed.accepted.first().map(|entry| entry.policy)
+        let profile = &self.kinds.get(self.policy(id).kind).profile;
+        let own = &self.policy(id).layers;
+        let mut in_its_way = placed
+            .accepted
+            .iter()
+            .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
+        in_its_way.next().map(|entry| entry.policy)
     }
 }
 
@@ -295,12 +302,22 @@ const fn itself(policy: PolicyId) -> AuthoredId {
 }
 
 /// Orders the policies of one node and applies what happens to two of them: age and name; a kind without merging keeps
-/// one.
+/// one, and one whose policies add up per field those that set nothing twice.
 fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
     placed
         .accepted
         .sort_by_key(|entry| &policies.get(entry.policy).rank);
     if profile.same_target == SameTarget::Reject && placed.accepted.len() > 1 {
         placed.rejected = placed.accepted.drain(1..).map(|entry| entry.policy).collect();
+    }
+    if profile.same_target == SameTarget::PerField {
+        for entry in std::mem::take(&mut placed.accepted) {
+            let is_older = |older: &Entry| meet(profile, &older.layers, &entry.layers);
+            if placed.accepted.iter().any(is_older) {
+                placed.rejected.push(entry.policy);
+            } else {
+                placed.accepted.push(entry);
+            }
+        }
     }
 }

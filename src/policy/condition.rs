@@ -53,6 +53,10 @@ pub(crate) enum Outcome {
     NoPath,
 }
 
+/// In kgateway's words.
+const MERGED: &str = "Merged with other policies in target(s) and attached";
+const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy in target(s)";
+
 /// The condition of a policy that no cluster receives, though it is accepted.
 #[must_use]
 pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
@@ -113,5 +117,16 @@ pub(crate) fn effect_of(
             };
             Condition::new("Programmed", status, reason, message)
         }
+        // kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
+        (StatusShape::Kgateway, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Attached", "Attached to all targets".to_owned()),
+                Outcome::Partial => (true, "Merged", MERGED.to_owned()),
+                Outcome::Overridden => (false, "Overridden", OVERRIDDEN.to_owned()),
+                Outcome::NoPath => (false, "Pending", format!("{kind} is on no path from a Gateway")),
+            };
+            Condition::new("Attached", status, reason, message)
+        }
+        (StatusShape::Accepted | StatusShape::Attached | StatusShape::AttachedToAncestors, _) => return None,
     })
 }

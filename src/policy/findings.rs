@@ -15,7 +15,6 @@ use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::precedence::Rule;
-use super::profile::StatusShape;
 use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::topology::{GatewayId, Node};
@@ -39,9 +38,7 @@ pub(crate) fn outcomes(
             .into_iter()
             .flat_map(|node| attachments.topology.gateways_of(node))
             .collect();
-        let shape = attachments.profile(id).status;
-        let lists_ancestors = !matches!(shape, StatusShape::Kuadrant | StatusShape::Nothing);
-        if lists_ancestors && gateways.len() > MAX_ANCESTORS {
+        if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
             findings.push(
                 Finding::new(
                     Code::POLICY_TOO_MANY_ANCESTORS,

@@ -33,7 +33,7 @@ pub(super) fn note_losses(
     author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
     losses: &mut Vec<Loss>,
 ) {
-    let by_name = matches!(profile.unit, MergeUnit::Rules(_));
+    let by_name = profile.unit.is_by_name();
     let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
     for key in keys {
         let mut by: BTreeSet<AuthoredId> = BTreeSet::new();
@@ -41,6 +41,13 @@ pub(super) fn note_losses(
             Some(leaf) if author_of(key, leaf) == id => continue,
             Some(leaf) => {
                 by.insert(author_of(key, leaf));
+            }
+            // A field that was merged deeply lives on below its name.
+            None if matches!(profile.unit, MergeUnit::Fields(_))
+                && starting_with(content, &format!("{key}/"))
+                    .any(|(key, leaf)| author_of(key, leaf) == id) =>
+            {
+                continue;
             }
             // Rules have no fields that could live on below another name.
             None if by_name => {}

@@ -32,7 +32,7 @@ pub(super) fn meeting<'l>(
 }
 
 /// Whether a level is on the Gateway's side of a path.
-const fn is_of_gateway(level: Level) -> bool {
+pub(super) const fn is_of_gateway(level: Level) -> bool {
     match level {
         Level::Mesh
         | Level::GatewayClass

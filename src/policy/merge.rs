@@ -10,6 +10,7 @@ use super::ids::PolicyId;
 use super::layer::{Content, Entry, Leaf};
 use super::leaves::unflatten;
 use super::oldest_wins::oldest_wins;
+use super::per_field::per_field;
 use super::profile::{Dictates, Precedence, Profile, SameTarget};
 use super::right_fold::{challenger_first, right_fold};
 
@@ -22,6 +23,9 @@ pub(crate) fn merge(
 ) -> Arc<Content> {
     if profile.same_target == SameTarget::AddUp {
         return add_up(levels, locator);
+    }
+    if profile.same_target == SameTarget::PerField {
+        return Arc::new(per_field(profile, levels));
     }
     // Most paths have one policy with one wrapper: whatever the strategy, that is the result, and needs no copy.
     let mut entries = levels.iter().flat_map(|level| level.iter());

@@ -43,6 +43,8 @@ mod attachment;
 
 mod merge_strategies;
 
+mod per_field;
+
 mod composed;
 mod strategic_merge;
 
@@ -52,6 +54,9 @@ mod right_fold;
 mod direct_inherited;
 mod losses;
 mod meeting;
+
+mod inheritance;
+
 mod merge;
 
 mod effective;
@@ -89,6 +94,7 @@ pub(crate) use effective_policies::EffectivePolicies;
 pub(crate) use fates::{ClusterSet, Everywhere, Fates, KeptAway, Tally};
 pub(crate) use findings::{no_path, outcomes};
 pub(crate) use ids::{AuthoredId, KindId, PolicyId};
+pub(crate) use kinds::learn_targets;
 pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};
 pub(crate) use leaves::flatten;
 pub(crate) use local_wins::{defines, without_rules_of};
@@ -98,6 +104,7 @@ pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
 pub(crate) use paths::{MOST_PATHS, PathBudget};
+pub(crate) use per_field::meet;
 pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;

@@ -13,6 +13,7 @@ use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
 use super::ids::{KindId, PolicyId};
+use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
 use super::meeting::meeting;
@@ -376,7 +377,18 @@ impl<'l> Walk<'l, '_> {
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
-                let effective = Arc::new(combine(self.profile, self.attachments, &occupied));
+                let gateway = path
+                    .gateway()
+                    .map(|gateway| self.topology.gateways.get(gateway).object);
+                let inherited = self.profile.inheritance.as_ref().map(|inheritance| {
+                    Inherited::read(gateway.and_then(|gateway| gateway.annotation(&inheritance.annotation)))
+                });
+                let effective = Arc::new(combine(
+                    self.profile,
+                    self.attachments,
+                    &occupied,
+                    inherited.unwrap_or_default(),
+                ));
                 self.known.insert(key, Arc::clone(&effective));
                 effective
             }
@@ -394,10 +406,20 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
         .collect()
 }
 
-fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
+fn combine(
+    profile: &Profile,
+    attachments: &Attachments<'_>,
+    stops: &[&Stop<'_>],
+    by_annotation: Inherited,
+) -> Effective {
     let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
-    let levels = meeting(profile.dictates, levels);
-    let content = merge(profile, &levels, &|id| attachments.locator(id));
+    let content = if by_annotation.is_default() {
+        let levels = meeting(profile.dictates, levels);
+        merge(profile, &levels, &|id| attachments.locator(id))
+    } else {
+        let levels: Vec<(Level, &[Entry])> = levels.collect();
+        Arc::new(inherited(profile, &levels, by_annotation))
+    };
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))

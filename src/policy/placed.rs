@@ -10,6 +10,7 @@ use super::layer::Entry;
 pub struct Placed {
     /// Those that count, established first.
     pub accepted: Vec<Entry>,
-    /// Those that a kind without merging refuses, in role order: the first accepted one is in their way.
+    /// Those that a kind without merging refuses, in role order: the first accepted one is in their way, or the first that
+    /// sets what they set.
     pub rejected: Vec<PolicyId>,
 }

@@ -66,6 +66,18 @@ pub struct ListKey {
     pub key: Option<String>,
 }
 
+/// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
+/// default), `ShallowMergePreferParent`, `DeepMergePreferChild` or `DeepMergePreferParent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Inheritance {
+    /// The annotation.
+    pub annotation: String,
+    /// JSON pointers of the fields that a deep merge goes into; all others are replaced as a whole.
+    #[serde(default)]
+    pub deep: Vec<String>,
+}
+
 /// Whose strategy counts where two policies meet, and which ones meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Dictates {
@@ -111,6 +123,16 @@ pub enum MergeUnit {
     JsonMergePatch,
     /// A named rule.
     Rules(Vec<RulePath>),
+    /// A field at the top of the settings, and below these pointers a field there (kgateway).
+    Fields(Vec<String>),
+}
+
+impl MergeUnit {
+    /// Whether one setting takes the place of another of its name, whatever is in them.
+    #[must_use]
+    pub(super) const fn is_by_name(&self) -> bool {
+        matches!(self, Self::Rules(_) | Self::Fields(_))
+    }
 }
 
 /// What happens to two policies of one kind on one target.
@@ -118,6 +140,8 @@ pub enum MergeUnit {
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
     Reject,
+    /// Those are accepted that set nothing which an older one sets, and add up; the others are Conflicted as a whole (NGINX).
+    PerField,
     /// All are accepted and merged, or one gives way as a whole.
     Merge,
     /// All apply.
@@ -142,6 +166,14 @@ pub enum StatusShape {
     Ancestors,
     /// Accepted, Overridden and Merged in `status.ancestors`, in Envoy Gateway's words.
     EnvoyGateway,
+    /// Accepted alone, in `status.ancestors`.
+    Accepted,
+    /// Accepted and Attached in `status.ancestors`, in kgateway's words.
+    Kgateway,
+    /// Attached alone, flat (GKE).
+    Attached,
+    /// Attached alone, in `status.ancestors` (GKE's newer kinds).
+    AttachedToAncestors,
     /// No conditions of Gateway API (Istio).
     Nothing,
 }
@@ -153,8 +185,33 @@ impl StatusShape {
         match self {
             Self::Kuadrant => Some("Enforced"),
             Self::Ancestors => Some("Programmed"),
-            Self::EnvoyGateway | Self::Nothing => None,
+            Self::Kgateway => Some("Attached"),
+            Self::EnvoyGateway
+            | Self::Accepted
+            | Self::Attached
+            | Self::AttachedToAncestors
+            | Self::Nothing => None,
         }
+    }
+
+    /// The condition that says whether a policy was accepted.
+    #[must_use]
+    pub(crate) const fn acceptance(self) -> &'static str {
+        match self {
+            Self::Attached | Self::AttachedToAncestors => "Attached",
+            Self::Kuadrant
+            | Self::Ancestors
+            | Self::EnvoyGateway
+            | Self::Accepted
+            | Self::Kgateway
+            | Self::Nothing => "Accepted",
+        }
+    }
+
+    /// Whether there is an entry for each ancestor, rather than conditions of the policy itself.
+    #[must_use]
+    pub(super) const fn lists_ancestors(self) -> bool {
+        !matches!(self, Self::Kuadrant | Self::Attached | Self::Nothing)
     }
 }
 
@@ -195,6 +252,12 @@ pub struct Profile {
     pub list_keys: Vec<ListKey>,
     /// The number in the spec that orders the policies on one node before age and name do: the lowest goes first.
     pub priority_field: Option<String>,
+    /// The annotation of a policy with a number that does the same: the greatest goes first (kgateway).
+    pub weight_annotation: Option<String>,
+    /// How policies of a Gateway meet those of its routes, if the Gateway may say so (kgateway).
+    pub inheritance: Option<Inheritance>,
+    /// JSON pointers in the settings, of which no two policies on one target may set the same ([`SameTarget::PerField`]).
+    pub exclusive_fields: Vec<String>,
     /// Who wins on one level.
     pub precedence: Precedence,
     /// Two policies on one target.
@@ -249,6 +312,9 @@ impl Profile {
             unit: MergeUnit::JsonMergePatch,
             list_keys: Vec::new(),
             priority_field: None,
+            weight_annotation: None,
+            inheritance: None,
+            exclusive_fields: Vec::new(),
             precedence: Precedence::OldestWins,
             same_target: SameTarget::Merge,
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],

@@ -14,9 +14,10 @@ use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
-use super::precedence::rank_of;
+use super::precedence::{Rank, rank_of};
 use super::profile::Profile;
 use super::settings::{self, Problem, Weight};
+use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
@@ -31,13 +32,19 @@ pub(crate) fn read_policy<'a>(
     findings: &mut Findings,
 ) -> Policy<'a> {
     // Beside policies of a version that the profile describes: its rules are not those of this one.
-    let undescribed = (!profile.describes(&object.api_version.version)).then(|| profile.undescribed());
+    let undescribed = (!profile.describes(&object.api_version.version)).then(|| Profile {
+        targeting: Targeting::unknown(),
+        ..profile.undescribed()
+    });
     let profile = undescribed.as_ref().unwrap_or(profile);
     let mut policy = Policy {
         object,
         kind,
         local,
-        rank: rank_of(object, options.ages),
+        rank: Rank {
+            priority: priority(object, profile),
+            ..rank_of(object, options.ages)
+        },
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
@@ -64,6 +71,19 @@ pub(crate) fn read_policy<'a>(
         rank: policy.rank.clone(),
     });
     policy
+}
+
+/// The number by which a kind orders its policies, the lowest first; none is 0.
+fn priority(object: &Object, profile: &Profile) -> i64 {
+    if let Some(annotation) = &profile.weight_annotation {
+        let weight = object
+            .annotation(annotation)
+            .and_then(|weight| weight.parse::<i32>().ok());
+        return weight.map_or(0, |weight| i64::from(weight).saturating_neg());
+    }
+    let field = profile.priority_field.as_ref();
+    let value = field.and_then(|field| object.value.get("spec")?.get(field)?.as_i64());
+    value.unwrap_or_default()
 }
 
 fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findings) {

@@ -256,6 +256,20 @@ impl SettingsReading<'_> {
                     self.ignored(format!("{base}{stray}"), "no rule of this kind stands there");
                 }
             }
+            MergeUnit::Fields(apart) => {
+                fields(settings, "", apart, &mut |at, value| {
+                    let at: Arc<str> = Arc::from(at);
+                    let leaf = Leaf {
+                        value: Arc::new(value.clone()),
+                        at: Arc::clone(&at),
+                        base,
+                        policy: self.policy,
+                        element: None,
+                        essential: true,
+                    };
+                    content.insert(at, leaf);
+                });
+            }
             MergeUnit::Whole | MergeUnit::JsonMergePatch => {
                 flatten(settings, String::new(), &mut |at, value| {
                     let at: Arc<str> = Arc::from(at);
@@ -329,7 +343,12 @@ const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)
     match status {
         StatusShape::Kuadrant => Some(KUADRANT),
         StatusShape::EnvoyGateway => Some(MERGE_TYPES),
-        StatusShape::Ancestors | StatusShape::Nothing => None,
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::Attached
+        | StatusShape::AttachedToAncestors
+        | StatusShape::Nothing => None,
     }
 }
 
@@ -354,6 +373,18 @@ fn vocabulary(profile: &Profile) -> String {
             words.join(" or ")
         }
         None => "`atomic`, `patch` or `merge`".to_owned(),
+    }
+}
+
+/// Calls `field` for every field of a mapping, and where one of those is a pointer of `apart`, for those below it.
+fn fields(value: &Value, above: &str, apart: &[String], field: &mut impl FnMut(String, &Value)) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let at = pointer::child(above, key);
+        if value.is_object() && apart.contains(&at) {
+            fields(value, &at, apart, field);
+        } else {
+            field(at, value);
+        }
     }
 }
 
@@ -425,9 +456,7 @@ pub(crate) const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'st
         (Strategy::Patch, StatusShape::EnvoyGateway) => "JSONMerge",
         (Strategy::None | Strategy::Atomic, _) => "atomic",
         (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Kuadrant) => "merge",
-        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Ancestors | StatusShape::Nothing) => {
-            "patch"
-        }
+        (Strategy::Patch | Strategy::StrategicPatch, _) => "patch",
     }
 }
 

@@ -25,8 +25,11 @@ pub(crate) fn ancestors(
     effect: impl Fn(GatewayId) -> Option<Condition>,
 ) -> (Vec<AncestorStatus>, usize) {
     match attachments.profile(id).status {
-        StatusShape::Ancestors => {}
-        StatusShape::Kuadrant | StatusShape::Nothing => return (Vec::new(), 0),
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::AttachedToAncestors => {}
+        StatusShape::Kuadrant | StatusShape::Attached | StatusShape::Nothing => return (Vec::new(), 0),
         StatusShape::EnvoyGateway => {
             let ancestors = envoy_gateway_status::ancestors(attachments, id);
             let all = ancestors.len();
@@ -63,7 +66,7 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
     let policy = attachments.policy(id);
     let kind = policy.object.kind.as_str();
     let shape = attachments.profile(id).status;
-    let refused = |reason: &str, message: String| Condition::new("Accepted", false, reason, message);
+    let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
     if let Some(why) = &policy.invalid {
         return refused("Invalid", format!("{kind} is invalid: {why}"));
     }
@@ -79,7 +82,8 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
                 attachments.conflicted_by(id, *node).map(|by| {
                     let message = match shape {
                         StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
-                        StatusShape::Kuadrant | StatusShape::Ancestors | StatusShape::Nothing => {
+                        StatusShape::Accepted => format!("Conflicts with another {kind}"),
+                        _ => {
                             let by = &attachments.policy(by).rank.key;
                             format!("{kind} is conflicted by {by}: conflicting policy")
                         }
@@ -112,12 +116,14 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
         }
     }
     first.unwrap_or_else(|| {
-        let message = match shape {
-            StatusShape::EnvoyGateway => ACCEPTED.to_owned(),
-            StatusShape::Kuadrant | StatusShape::Ancestors | StatusShape::Nothing => {
-                format!("{kind} has been accepted")
+        let (reason, message) = match shape {
+            StatusShape::EnvoyGateway => ("Accepted", ACCEPTED.to_owned()),
+            StatusShape::Kgateway => ("Valid", "Policy accepted".to_owned()),
+            StatusShape::Attached | StatusShape::AttachedToAncestors => {
+                ("Attached", format!("{kind} has been accepted"))
             }
+            _ => ("Accepted", format!("{kind} has been accepted")),
         };
-        Condition::new("Accepted", true, "Accepted", message)
+        Condition::new(shape.acceptance(), true, reason, message)
     })
 }

@@ -129,6 +129,22 @@ fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
     together
 }
 
+/// The elements of several lists, one list after the other.
+pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
+    let all = ListKey {
+        pointer: at.to_owned(),
+        key: None,
+    };
+    let items = lists
+        .iter()
+        .flat_map(|leaf| items(leaf, leaf.value.as_array().map_or(&[][..], Vec::as_slice), &all));
+    let mut together = Content::new();
+    for (position, item) in items.enumerate() {
+        together.extend(item.leaves(&pointer::child(at, &position.to_string()), true));
+    }
+    together
+}
+
 /// Whether something of a policy's list is not in the one that was put together. `None`: this list is not one of those, or
 /// it was not put together.
 pub(super) fn is_displaced(

@@ -92,6 +92,12 @@ impl Targeting {
         }
     }
 
+    /// Of what nobody says anything.
+    #[must_use]
+    pub(super) fn unknown() -> Self {
+        Self::new(None, None)
+    }
+
     /// The same, where what an older release of the definition lists is taken, and others may be, too.
     #[must_use]
     pub(super) fn with_known(self, older: targeting::Targeting) -> Self {

@@ -14,7 +14,7 @@ pub(super) struct Told {
     kinds: &'static [&'static str],
     targets: &'static [Target],
     by: By,
-    /// Where that was read: `owner/repository path@ref`, or a page.
+    /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
     source: &'static str,
 }
 
@@ -169,15 +169,5 @@ impl Told {
                 )
             }
         }
-    }
-
-    /// Every row.
-    #[cfg(test)]
-    pub(super) fn all() -> impl Iterator<Item = (GroupKind, &'static Self)> {
-        TOLD.iter().flat_map(|told| {
-            told.kinds
-                .iter()
-                .map(move |kind| (GroupKind::new(told.group, *kind), told))
-        })
     }
 }

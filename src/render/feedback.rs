@@ -50,8 +50,7 @@ pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResour
         ".status.conditions"
     };
     let mut paths = Vec::new();
-    let accepted = conditions.accepted.then_some("Accepted");
-    for condition in accepted.into_iter().chain(conditions.outcome) {
+    for condition in conditions.acceptance.into_iter().chain(conditions.outcome) {
         let name = condition.to_lowercase();
         paths.push((name.clone(), format!("{list}[?(@.type==\"{condition}\")].status")));
         paths.push((

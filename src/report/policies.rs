@@ -214,6 +214,9 @@ pub struct OnCluster {
     /// Condition Overridden, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overridden: Option<Condition>,
+    /// Condition Attached, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Condition>,
 }
 
 impl PolicyEntry {
@@ -352,13 +355,14 @@ impl OnCluster {
             enforced: named("Enforced"),
             programmed: named("Programmed"),
             overridden: named("Overridden"),
+            attached: named("Attached"),
         }
     }
 
     /// The condition there.
     pub(crate) fn condition(&self) -> Option<&Condition> {
         let effect = self.enforced.as_ref().or(self.programmed.as_ref());
-        effect.or(self.overridden.as_ref())
+        effect.or(self.overridden.as_ref()).or(self.attached.as_ref())
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 #[cfg(feature = "cel")]
 use crate::evaluate;
-use crate::node::Node;
+use crate::node::{Additional, Node};
 use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
@@ -205,6 +205,20 @@ impl Schema {
     /// gives their pointers.
     pub fn prune(&self, value: &mut Value) -> Vec<String> {
         prune::prune(&self.root, &metadata::NODE, value)
+    }
+
+    /// Whether a value may have a field: the schema knows it, or keeps what it does not know there.
+    #[must_use]
+    pub fn takes_field(&self, path: &[&str]) -> bool {
+        let mut node = &self.root;
+        for name in path {
+            let holder = node.items.as_deref().unwrap_or(node);
+            let Some(next) = holder.properties.get(*name) else {
+                return holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
+            };
+            node = next;
+        }
+        true
     }
 
     /// Whether the schema knows a field, such as `["spec", "targetRef"]`. A list stands for its items.

@@ -16,8 +16,8 @@ use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
-    Wrappers,
+    Class, Dictates, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
+    Strategy, Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -77,6 +77,15 @@ pub(crate) struct ProfileEntry {
     /// The number in the spec that orders the policies on one target before age and name do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_field: Option<String>,
+    /// The annotation of a policy with a number that does the same: the greatest goes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_annotation: Option<String>,
+    /// How policies of a Gateway meet those of its routes, if the Gateway may say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inheritance: Option<Inheritance>,
+    /// JSON pointers in the settings, of which no two policies on one target may set the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusive_fields: Option<Vec<String>>,
     /// Who wins on one level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precedence: Option<Precedence>,
@@ -245,6 +254,9 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         unit: entry.unit.unwrap_or(base.unit),
         list_keys: entry.list_keys.unwrap_or(base.list_keys),
         priority_field: entry.priority_field.or(base.priority_field),
+        weight_annotation: entry.weight_annotation.or(base.weight_annotation),
+        inheritance: entry.inheritance.or(base.inheritance),
+        exclusive_fields: entry.exclusive_fields.unwrap_or(base.exclusive_fields),
         precedence: entry.precedence.unwrap_or(base.precedence),
         same_target: entry.same_target.unwrap_or(base.same_target),
         ends: entry.ends.unwrap_or(base.ends),

@@ -2,27 +2,37 @@
 //!
 //! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{Profile, Wrappers};
+use crate::policy::profile::{Profile, StatusShape, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
+    let (flat, by_ancestor) = (StatusShape::Attached, StatusShape::AttachedToAncestors);
+    let (default, bare) = (Wrappers::Default, Wrappers::Bare);
     vec![
-        kind("GCPGatewayPolicy", Wrappers::Default, Level::Gateway),
-        kind("GCPBackendPolicy", Wrappers::Default, Level::Backend),
-        kind("HealthCheckPolicy", Wrappers::Default, Level::Backend),
-        kind("GCPTrafficDistributionPolicy", Wrappers::Default, Level::Backend),
-        kind("GCPSessionAffinityPolicy", Wrappers::Bare, Level::Backend),
-        kind("GCPAuthzPolicy", Wrappers::Bare, Level::Gateway),
-        kind("GCPTrafficExtension", Wrappers::Bare, Level::Gateway),
-        kind("GCPRoutingExtension", Wrappers::Bare, Level::Gateway),
-        kind("GCPClientTLSPolicy", Wrappers::Bare, Level::Port),
+        kind("GCPGatewayPolicy", default, flat, Level::Gateway),
+        kind("GCPBackendPolicy", default, flat, Level::Backend),
+        kind("HealthCheckPolicy", default, flat, Level::Backend),
+        kind("GCPSessionAffinityPolicy", bare, flat, Level::Backend),
+        kind(
+            "GCPTrafficDistributionPolicy",
+            default,
+            by_ancestor,
+            Level::Backend,
+        ),
+        kind("GCPAuthzPolicy", bare, by_ancestor, Level::Gateway),
+        kind("GCPClientTLSPolicy", bare, by_ancestor, Level::Port),
         // It targets Pods by their labels: no path from a Gateway ends there.
-        kind("GCPServerTLSPolicy", Wrappers::Bare, Level::Backend),
+        kind("GCPServerTLSPolicy", bare, by_ancestor, Level::Backend),
+        kind("GCPTrafficExtension", bare, StatusShape::Accepted, Level::Gateway),
+        kind("GCPRoutingExtension", bare, StatusShape::Accepted, Level::Gateway),
     ]
 }
 
-fn kind(kind: &str, wrappers: Wrappers, end: Level) -> Profile {
-    Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
+fn kind(kind: &str, wrappers: Wrappers, status: StatusShape, end: Level) -> Profile {
+    Profile {
+        status,
+        ..Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
+    }
 }

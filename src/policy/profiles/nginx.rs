@@ -2,33 +2,92 @@
 //!
 //! Owns: the profiles of `gateway.nginx.org`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers};
+use crate::policy::profile::{
+    Class, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+};
 use crate::topology::Level;
+use apimachinery::GroupKind;
 
 const GROUP: &str = "gateway.nginx.org";
 
 pub(super) fn profiles() -> Vec<Profile> {
+    let client = [
+        "/body/maxSize",
+        "/body/timeout",
+        "/keepAlive/minTimeout",
+        "/keepAlive/requests",
+        "/keepAlive/time",
+        "/keepAlive/timeout",
+    ];
+    let proxy = [
+        "/buffering/disable",
+        "/buffering/bufferSize",
+        "/buffering/buffers",
+        "/buffering/busyBuffersSize",
+        "/timeout/connect",
+        "/timeout/read",
+        "/timeout/send",
+    ];
+    let limits = [
+        "/rateLimit/dryRun",
+        "/rateLimit/logLevel",
+        "/rateLimit/rejectCode",
+    ];
+    let upstream = [
+        "/hashMethodKey",
+        "/keepAlive/connections",
+        "/keepAlive/requests",
+        "/keepAlive/time",
+        "/keepAlive/timeout",
+        "/loadBalancingMethod",
+        "/zoneSize",
+    ];
+    let all_limits = ListKey {
+        pointer: "/rateLimit/local/rules".to_owned(),
+        key: None,
+    };
     vec![
-        inherited("ClientSettingsPolicy"),
-        inherited("ProxySettingsPolicy"),
-        inherited("RateLimitPolicy"),
-        inherited("WAFPolicy"),
-        inherited("PayloadProcessor"),
-        direct("ObservabilityPolicy", Level::Route),
-        direct("SnippetsPolicy", Level::Gateway),
-        direct("ExternalLoadBalancer", Level::Gateway),
-        direct("UpstreamSettingsPolicy", Level::Backend),
+        inherited("ClientSettingsPolicy", &client),
+        inherited("ProxySettingsPolicy", &proxy),
+        Profile {
+            list_keys: vec![all_limits],
+            ..inherited("RateLimitPolicy", &limits)
+        },
+        // Its controller refuses no second one.
+        Profile {
+            status: StatusShape::Ancestors,
+            ..inherited("WAFPolicy", &[])
+        },
+        inherited("PayloadProcessor", &[]),
+        direct("ObservabilityPolicy", &["/tracing"], Level::Route),
+        Profile {
+            list_keys: vec![ListKey {
+                pointer: "/snippets".to_owned(),
+                key: None,
+            }],
+            ..direct("SnippetsPolicy", &[], Level::Gateway)
+        },
+        direct("ExternalLoadBalancer", &[], Level::Gateway),
+        direct("UpstreamSettingsPolicy", &upstream, Level::Backend),
     ]
 }
 
-fn inherited(kind: &str) -> Profile {
-    Profile::inherited(GROUP, kind)
-        .wrapped(Wrappers::Bare, None)
-        .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-        .same_target(SameTarget::Merge, Precedence::OldestWins)
-        .ends(&[Level::Gateway, Level::Route])
+fn inherited(kind: &str, exclusive: &[&str]) -> Profile {
+    of_class(Class::Inherited, kind, exclusive).ends(&[Level::Gateway, Level::Route])
 }
 
-fn direct(kind: &str, end: Level) -> Profile {
-    Profile::direct(GROUP, kind).ends(&[end])
+fn direct(kind: &str, exclusive: &[&str], end: Level) -> Profile {
+    of_class(Class::Direct, kind, exclusive).ends(&[end])
+}
+
+/// Of several policies on one target each adds what it sets; of two that set one of `exclusive` the newer is refused.
+fn of_class(class: Class, kind: &str, exclusive: &[&str]) -> Profile {
+    Profile {
+        status: StatusShape::Accepted,
+        exclusive_fields: exclusive.iter().map(|field| (*field).to_owned()).collect(),
+        ..Profile::of_class(&GroupKind::new(GROUP, kind), class)
+            .wrapped(Wrappers::Bare, None)
+            .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
+            .same_target(SameTarget::PerField, Precedence::OldestWins)
+    }
 }

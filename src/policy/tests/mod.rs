@@ -7,4 +7,6 @@ mod gep_713;
 mod merging;
 mod mesh;
 mod patching;
+mod products;
 mod properties;
+mod targets;
