@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::super::policy_view::{PolicyView, Seen, joined};
 use super::report::{EffectiveChange, SettingChange};
 use crate::policy::{Attachments, Effective, Leaf, MergeUnit, Profile};
+use crate::topology::Path;
 
 /// Kind and group of the policies, and the locators of a path.
 type PathKey = (String, String, Vec<String>);
@@ -57,17 +58,22 @@ struct Setting {
     from: String,
 }
 
-/// The cluster that stands for the hub, where a Gateway goes to no cluster.
+/// The cluster that stands for the hub, where a Gateway goes to no cluster, and where only a mesh leads.
 const HUB: &str = "";
 
 impl EffectiveSettings {
-    /// The settings of one side, on the clusters that are asked for.
+    /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which nobody ships.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
         let mut settings = Self::default();
-        for seen in view.seen().filter(|seen| !seen.clusters.is_empty()) {
-            let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
-            settings.add(seen, Arc::new(clusters.cloned().collect()));
+        for seen in view.seen() {
+            if seen.clusters.is_empty() {
+                let of_mesh = |path: &Path| path.gateway().is_none();
+                settings.add(seen, Arc::new(vec![HUB.to_owned()]), of_mesh);
+            } else {
+                let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
+                settings.add(seen, Arc::new(clusters.cloned().collect()), |_| true);
+            }
         }
         settings
     }
@@ -82,19 +88,19 @@ impl EffectiveSettings {
             } else {
                 seen.clusters.to_vec()
             };
-            settings.add(seen, Arc::new(clusters));
+            settings.add(seen, Arc::new(clusters), |_| true);
         }
         settings
     }
 
     /// Adds one place where policies were evaluated. What is the same there as elsewhere is kept once.
-    fn add(&mut self, seen: Seen<'_>, clusters: Arc<Vec<String>>) {
+    fn add(&mut self, seen: Seen<'_>, clusters: Arc<Vec<String>>, is_asked: impl Fn(&Path) -> bool) {
         if clusters.is_empty() {
             return;
         }
         let attachments = seen.attachments;
         let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
-        for (kind, path) in seen.effective.iter() {
+        for (kind, path) in seen.effective.iter().filter(|(_, path)| is_asked(&path.path)) {
             let profile = attachments.kinds.get(kind).profile.as_ref();
             let settings = known
                 .entry(Arc::as_ptr(&path.effective))
