@@ -81,14 +81,19 @@ fn a_route_of_a_mesh_has_paths_from_its_service() {
 
 #[test]
 fn a_difference_is_told_on_a_path_of_the_mesh() {
-    let scratch = mesh();
+    let scratch = Scratch::with_worked_example();
+    for file in ["class", "gateway", "decisions", "limits"] {
+        let file = format!("{file}.yaml");
+        scratch.write(&format!("before/{file}"), &scratch.read(&format!("hub/{file}")));
+    }
+    scratch.write("hub/mesh.yaml", MESH);
     scratch.write(
-        "new/all.yaml",
+        "before/mesh.yaml",
         &MESH.replace("paths: [/admin]", "paths: [/internal]"),
     );
-    let run = scratch.run(&["diff", "--base-dir", "hub", "new"]);
+    let run = scratch.run(&["diff", "--base-dir", "before", "hub"]);
     has(
-        &(run.stdout.clone() + &run.stderr),
+        &run.stdout,
         &["Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2"],
     );
 }
