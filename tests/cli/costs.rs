@@ -102,6 +102,35 @@ fn selectors_that_select_everything_are_refused_when_it_is_too_much() {
     assert_eq!(run.stdout.matches("policy/too-many-targets").count(), 1);
 }
 
+#[test]
+fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
+    let scratch = Scratch::with_worked_example();
+    let mut hub = String::from(
+        "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: PlacementDecision\n\
+         metadata: {name: many-1, namespace: gateways, labels: {cluster.open-cluster-management.io/placement: many}}\n\
+         status:\n  decisions:\n",
+    );
+    for cluster in 0..5000 {
+        let _ = writeln!(hub, "  - {{clusterName: c{cluster}, reason: ''}}");
+    }
+    for gateway in 0..450 {
+        let _ = write!(
+            hub,
+            "---\napiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: g{gateway:03}, namespace: gateways, labels: \
+             {{cluster.open-cluster-management.io/placement: many}}}}\nspec: {{gatewayClassName: multicluster, listeners: \
+             [{{name: web, port: 80, protocol: HTTP}}]}}\n"
+        );
+    }
+    scratch.write("hub/x.yaml", &hub);
+    let run = run_with_at_most(&scratch, 1024, &["render", "hub", "-o", "rendered"]);
+    run.exits(3)
+        .says("error[work/too-many]: with those of Gateway gateways/g")
+        .says("the clusters would receive more than 2000000 works in all")
+        .says("= help: let fewer Gateways go to each cluster");
+    assert_eq!(run.stderr.matches("work/too-many").count(), 1, "{}", run.stderr);
+    assert!(!scratch.path("rendered").exists());
+}
+
 /// 60 settings on 64 listeners with 60 routes: a product that 12 KB hold.
 fn many_paths() -> Scratch {
     let scratch = Scratch::with_worked_example();
