@@ -287,6 +287,52 @@ fn trees_that_hold_one_another_a_million_times_are_refused_once() {
     }
 }
 
+/// An index of Git's version 2 with one file of this path, which no command of Git would write.
+fn index_with(path: &str) -> Vec<u8> {
+    let mut index = b"DIRC\x00\x00\x00\x02\x00\x00\x00\x01".to_vec();
+    let mut entry = vec![0; 24];
+    entry.extend(0o100_644_u32.to_be_bytes());
+    entry.extend([0; 12]);
+    entry.extend([7; 20]);
+    entry.extend(u16::try_from(path.len()).expect("a short path").to_be_bytes());
+    entry.extend(path.bytes());
+    entry.resize((entry.len() / 8 + 1) * 8, 0);
+    index.extend(entry);
+    index.extend([0; 20]);
+    index
+}
+
+/// Found by fuzzing: a directory without a name was below itself.
+#[test]
+fn a_path_that_git_never_writes_leads_nowhere() {
+    let Some(scratch) = repository() else { return };
+    for path in [
+        "//hub/a.yaml",
+        "hub//a.yaml",
+        "hub/",
+        "./hub/a.yaml",
+        "hub/../../a.yaml",
+        "hub/.git/a.yaml",
+    ] {
+        std::fs::write(scratch.path(".git/index"), index_with(path)).expect("an index");
+        run_in(&scratch, "", &["check", ".", "--inputs", "git-index"])
+            .exits(5)
+            .says("cannot read Git's index")
+            .says(&format!("it holds `{path}`, which is no path to Git"));
+    }
+    for name in [".", "..", ".git", ".GIT"] {
+        let Some(scratch) = repository() else { return };
+        let hub = git(&scratch.path(""), &["rev-parse", "HEAD:hub"]);
+        commit_beside(&scratch, &format!("040000 tree {}\t{name}\n", hub.trim()));
+        run_in(&scratch, "", &["diff", "hub"])
+            .exits(5)
+            .says(&format!(
+                "it holds an entry named `{name}`, which Git checks out nowhere"
+            ))
+            .says("= help: check it: `git fsck`");
+    }
+}
+
 #[test]
 fn one_file_under_many_names_has_a_limit_too() {
     let Some(scratch) = repository() else { return };
