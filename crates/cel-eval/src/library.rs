@@ -18,7 +18,7 @@ use crate::sizes::{ITEM, TEXT, deep};
 const MESSAGE_MAX: usize = 400;
 
 /// The names of types that an expression may compare `type(x)` with.
-pub const TYPES: [&str; 9] = [
+pub const TYPES: [&str; 10] = [
     "bool",
     "bytes",
     "double",
@@ -27,6 +27,7 @@ pub const TYPES: [&str; 9] = [
     "map",
     "null_type",
     "string",
+    "type",
     "uint",
 ];
 
@@ -65,9 +66,12 @@ pub(crate) fn is_space(name: &str) -> bool {
     SPACES.contains(&name)
 }
 
+/// How the text begins that stands for a type.
+const TYPE_MARK: &str = "\u{0}type:";
+
 /// A type as a value; no text that an object can hold equals it.
 pub(crate) fn type_named(name: &str) -> Value {
-    Value::String(Arc::new(format!("\u{0}type:{name}")))
+    Value::String(Arc::new(format!("{TYPE_MARK}{name}")))
 }
 
 /// The value of a call.
@@ -454,8 +458,9 @@ fn to_bool(value: &Value) -> Result<Value, Failure> {
     }
 }
 
-const fn type_name(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
+        Value::String(text) if text.starts_with(TYPE_MARK) => "type",
         Value::List(_) => "list",
         Value::Map(_) => "map",
         Value::Int(_) => "int",
