@@ -279,7 +279,9 @@ fn operators_are_those_of_the_language_for_every_type() {
         "(1 / 0 == 1 || true) && (true || 1 / 0 == 1) && !(1 / 0 == 1 && false) && !(false && 1 / 0 == 1)",
         // Types and conversions.
         "type(1) == int && type(1u) == uint && type(1.5) == double && type('a') == string && type(b'a') == bytes",
-        "type(true) == bool && type(null) == null_type && type([]) == list && type({}) == map && type(int) == type",
+        "type(true) == bool && type(null) == null_type",
+        "type([]) == type([1]) && type({}) != type([]) && [0].all(x, type([x]) != type(x))",
+        "type(int) == type && type(type) == type && type('type') == string",
         "int('7') == 7 && int(7.9) == 7 && int(7u) == 7 && uint(7) == 7u && double(7) == 7.0 && double('1.5') == 1.5",
         "string(7) == '7' && string(true) == 'true' && string(1.5) == '1.5' && string(b'a') == 'a' && bytes('a') == b'a'",
         "bool('true') && !bool('false') && bool('1') && !bool('0') && bool(true) && dyn('a') == 'a'",
