@@ -181,3 +181,72 @@ fn an_export_without_objects_leads_to_the_commands_that_export_one() {
         run.stdout
     );
 }
+
+/// From the trial of a newcomer: one mistake says once what is missing.
+#[test]
+fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_says_nothing_else() {
+    let start = |file: &str, from: &str, to: &str, said: &[&str]| {
+        let scratch = Scratch::new();
+        scratch.run(&["init", "fleet", "-q"]).exits(0);
+        let text = scratch.read(file);
+        assert!(text.contains(from), "{text}");
+        scratch.write(file, &text.replace(from, to));
+        let run = scratch.run(&["check", "fleet"]);
+        run.exits(4);
+        assert!(!run.stdout.contains("policy/unused"), "{}", run.stdout);
+        for line in said {
+            assert!(run.stdout.contains(line), "{line} is not in\n{}", run.stdout);
+        }
+    };
+    let (clusters, placement) = ("fleet/hub/clusters.yaml", "fleet/hub/placement.yaml");
+    start(
+        clusters,
+        "ManagedClusterSetBinding\nmetadata:\n  name: edge\n  namespace: shop",
+        "ManagedClusterSetBinding\nmetadata:\n  name: edge\n  namespace: platform",
+        &[
+            "Placement shop/everywhere selects no cluster: no ManagedClusterSetBinding in namespace `shop` names a cluster set that exists",
+            "= help: add a ManagedClusterSetBinding `edge` to namespace `shop`, with `spec: {clusterSet: edge}`",
+            "= help: a Placement selects no cluster: `placement/no-clusters` says why",
+        ],
+    );
+    start(
+        placement,
+        "clusterSets: [edge]",
+        "clusterSets: [edgy]",
+        &["no cluster set that it asks for is bound to namespace `shop`: edgy"],
+    );
+    start(
+        clusters,
+        "clusterset: edge",
+        "clusterset: other",
+        &[
+            "its cluster sets have no cluster: edge",
+            "= help: give a ManagedCluster the label `cluster.open-cluster-management.io/clusterset: edge`",
+        ],
+    );
+    start(
+        placement,
+        "clusterSets: [edge]",
+        "clusterSets: [edge]\n  predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: ap}}}}]",
+        &[
+            "none of the 2 clusters of its sets matches its predicates",
+            "= help: `spokewright placement --why CLUSTER` says what drops a cluster",
+        ],
+    );
+    start(
+        clusters,
+        "hubAcceptsClient: true",
+        "hubAcceptsClient: true\n  taints: [{key: gpu, effect: NoSelect}]",
+        &["each of the 2 clusters that match has a taint that it does not tolerate"],
+    );
+}
+
+#[test]
+fn a_configuration_that_says_nothing_has_every_default() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", "fleet", "-q"]).exits(0);
+    for text in ["", "# later\n", "---\n"] {
+        scratch.write("fleet/spokewright.yaml", text);
+        scratch.run(&["check", "fleet", "--deny", "warnings"]).exits(0);
+    }
+}
