@@ -5,6 +5,7 @@
 
 use super::Reading;
 use super::gateway::GROUP;
+use super::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
@@ -107,8 +108,8 @@ fn read_reference<'a>(
     })
 }
 
-/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label, in the policy's namespace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label.
+#[derive(Debug, Clone)]
 pub(crate) struct TargetSelector<'a> {
     /// API group; Gateway API's own when left out.
     pub group: &'a str,
@@ -116,6 +117,8 @@ pub(crate) struct TargetSelector<'a> {
     pub kind: &'a str,
     /// The labels that a target must have.
     pub selector: Selector,
+    /// The namespaces that it may be in; the policy's own where nothing is said.
+    pub namespaces: AdmittedNamespaces,
     /// Listener, route rule or port; none means the whole object.
     pub section_name: Option<&'a str>,
     /// Pointer of the entry inside the policy: `/spec/targetSelectors/0`.
@@ -155,6 +158,7 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
                 group,
                 kind,
                 selector,
+                namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
                 section_name,
                 pointer: entry.pointer().to_owned(),
             })

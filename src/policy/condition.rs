@@ -57,7 +57,12 @@ pub(crate) enum Outcome {
 #[must_use]
 pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
-    Some(Condition::new(condition, false, "Unknown", format!("{kind} is on no cluster")))
+    Some(Condition::new(
+        condition,
+        false,
+        "Unknown",
+        format!("{kind} is on no cluster"),
+    ))
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of whoever took the place, sorted.

@@ -77,7 +77,12 @@ impl Said<'_, '_> {
             Target::NotFound => {
                 // A target that is missing may belong to another controller: nothing is said.
                 if let Some(whole) = owner(self.topology, self.policy, declared) {
-                    let refused = condition("Accepted", false, "TargetNotFound", self.no_section(whole, declared));
+                    let refused = condition(
+                        "Accepted",
+                        false,
+                        "TargetNotFound",
+                        self.no_section(whole, declared),
+                    );
                     for (gateway, ancestor) in self.ancestors_of(whole, declared.section.as_deref()) {
                         self.say(gateway, &ancestor, refused.clone());
                     }
@@ -88,7 +93,12 @@ impl Said<'_, '_> {
         };
         let ancestors = self.ancestors_of(whole(self.topology, node), declared.section.as_deref());
         if self.attachments.conflicted_by(self.id, node).is_some() {
-            let refused = condition("Accepted", false, "Conflicted", conflicted(self.attachments, self.id, node));
+            let refused = condition(
+                "Accepted",
+                false,
+                "Conflicted",
+                conflicted(self.attachments, self.id, node),
+            );
             for (gateway, ancestor) in ancestors {
                 self.say(gateway, &ancestor, refused.clone());
             }
@@ -97,17 +107,35 @@ impl Said<'_, '_> {
         for (parent, listener, with) in merged_with(self.topology, &self.kind.nodes, self.policy, node) {
             let section = self.topology.section(Node::Listener(parent.gateway, listener));
             let ancestor = reference(self.topology, parent.node, section);
-            let other = self.kind.nodes.get(&with).and_then(|placed| placed.accepted.first());
+            let other = self
+                .kind
+                .nodes
+                .get(&with)
+                .and_then(|placed| placed.accepted.first());
             if let Some(other) = other {
-                let message = format!("Merged with policy {}", self.attachments.policy(other.policy).object.key());
-                self.say(parent.gateway, &ancestor, condition("Merged", true, "Merged", message));
+                let message = format!(
+                    "Merged with policy {}",
+                    self.attachments.policy(other.policy).object.key()
+                );
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Merged", true, "Merged", message),
+                );
             }
         }
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let is_accepted = self.entry(gateway, &ancestor).conditions.iter();
-            if !is_accepted.into_iter().any(|condition| condition.kind == "Accepted") {
-                self.say(gateway, &ancestor, condition("Accepted", true, "Accepted", ACCEPTED.to_owned()));
+            if !is_accepted
+                .into_iter()
+                .any(|condition| condition.kind == "Accepted")
+            {
+                self.say(
+                    gateway,
+                    &ancestor,
+                    condition("Accepted", true, "Accepted", ACCEPTED.to_owned()),
+                );
             }
             for effect in &effects {
                 self.say(gateway, &ancestor, effect.clone());
@@ -131,7 +159,11 @@ impl Said<'_, '_> {
                         "BackendTrafficPolicy" => "backendTrafficPolicy",
                         _ => &plural,
                     };
-                    let message = format!("{}these route rules: [{}]", others("overridden", by), rules.join(" "));
+                    let message = format!(
+                        "{}these route rules: [{}]",
+                        others("overridden", by),
+                        rules.join(" ")
+                    );
                     effects.push(overridden(message));
                 }
             }
@@ -168,7 +200,9 @@ impl Said<'_, '_> {
             placed.is_some_and(|placed| !placed.accepted.is_empty())
         };
         let sections = self.topology.sections(node).into_iter().filter(holds);
-        let names: BTreeSet<&str> = sections.filter_map(|section| self.topology.section(section)).collect();
+        let names: BTreeSet<&str> = sections
+            .filter_map(|section| self.topology.section(section))
+            .collect();
         names.into_iter().collect()
     }
 
@@ -206,7 +240,11 @@ impl Said<'_, '_> {
 
     fn no_section(&self, whole: Node, declared: &Declared) -> String {
         let section = declared.section.as_deref().unwrap_or_default();
-        format!("No section name {section} found for {} {}", declared.kind, key(self.topology, whole))
+        format!(
+            "No section name {section} found for {} {}",
+            declared.kind,
+            key(self.topology, whole)
+        )
     }
 
     /// Of a route its parents; of a Gateway or ListenerSet itself.
@@ -227,7 +265,10 @@ impl Said<'_, '_> {
     }
 
     fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
-        let known = self.ancestors.iter().position(|known| known.ancestor_ref == *ancestor);
+        let known = self
+            .ancestors
+            .iter()
+            .position(|known| known.ancestor_ref == *ancestor);
         let position = known.unwrap_or(self.ancestors.len());
         if position == self.ancestors.len() {
             self.ancestors.push(AncestorStatus {
@@ -342,7 +383,8 @@ fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
         let message = format!(
             "Ancestors have been truncated because the number of policy ancestors exceeds {MAX_ANCESTORS}."
         );
-        last.conditions.push(condition("Aggregated", true, "Aggregated", message));
+        last.conditions
+            .push(condition("Aggregated", true, "Aggregated", message));
     }
     ancestors
 }

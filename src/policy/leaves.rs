@@ -51,7 +51,9 @@ fn as_list(elements: Value) -> Value {
     let Value::Object(elements) = elements else {
         return elements;
     };
-    let by_position = elements.into_iter().map(|(key, value)| (key.parse::<usize>().ok(), value));
+    let by_position = elements
+        .into_iter()
+        .map(|(key, value)| (key.parse::<usize>().ok(), value));
     let by_position: BTreeMap<Option<usize>, Value> = by_position.collect();
     Value::Array(by_position.into_values().collect())
 }

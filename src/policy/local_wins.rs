@@ -24,8 +24,7 @@ pub(crate) fn without_rules_of(
         return Some(Arc::clone(synced));
     }
     let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
-    let whole =
-        |side: Side| local_layers().any(|layer| layer.side == side && !layer.strategy.merges());
+    let whole = |side: Side| local_layers().any(|layer| layer.side == side && !layer.strategy.merges());
     let taken = match profile.precedence {
         Precedence::EstablishedChallenger => {
             let taken =

@@ -47,9 +47,8 @@ pub(super) fn note_losses(
             None => {
                 let list = layers.iter().find_map(|layer| layer.content.get(key));
                 let is_own = |key: &str, leaf: &Leaf| author_of(key, leaf) == id;
-                let displaced = list.and_then(|list| {
-                    is_displaced(&profile.list_keys, (key, list), content, is_own)
-                });
+                let displaced =
+                    list.and_then(|list| is_displaced(&profile.list_keys, (key, list), content, is_own));
                 if displaced == Some(false) {
                     continue;
                 }

@@ -14,7 +14,7 @@ use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
-use super::precedence::rank_of;
+use super::precedence::{Rank, rank_of};
 use super::profile::{Profile, TargetField};
 use super::settings::{self, Problem, Weight};
 use crate::api::policy::{target_refs, target_selectors};
@@ -36,7 +36,10 @@ pub(crate) fn read_policy<'a>(
         object,
         kind,
         local,
-        rank: rank_of(object, options.ages),
+        rank: Rank {
+            priority: priority(object, profile),
+            ..rank_of(object, options.ages)
+        },
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
@@ -63,6 +66,13 @@ pub(crate) fn read_policy<'a>(
         rank: policy.rank.clone(),
     });
     policy
+}
+
+/// The number by which a kind orders its policies; none is 0.
+fn priority(object: &Object, profile: &Profile) -> i64 {
+    let field = profile.priority_field.as_ref();
+    let value = field.and_then(|field| object.value.get("spec")?.get(field)?.as_i64());
+    value.unwrap_or_default()
 }
 
 fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findings) {

@@ -58,11 +58,17 @@ pub(super) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[
 /// What a policy says, as these kinds have no overrides.
 fn content(entry: &Entry) -> Content {
     let layers = entry.layers.iter();
-    layers.flat_map(|layer| layer.content.iter()).map(|(key, leaf)| (key.clone(), leaf.clone())).collect()
+    layers
+        .flat_map(|layer| layer.content.iter())
+        .map(|(key, leaf)| (key.clone(), leaf.clone()))
+        .collect()
 }
 
 fn strategy(entry: &Entry) -> Strategy {
-    entry.layers.first().map_or(Strategy::Atomic, |layer| layer.strategy)
+    entry
+        .layers
+        .first()
+        .map_or(Strategy::Atomic, |layer| layer.strategy)
 }
 
 fn is_empty_list(leaf: &Leaf) -> bool {

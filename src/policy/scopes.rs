@@ -84,7 +84,8 @@ impl Scopes {
         if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
             for parent in parents(topology, route) {
                 if let Node::ListenerSet(_) = parent.node {
-                    self.displacing.contains(Node::Gateway(parent.gateway), parent.node);
+                    self.displacing
+                        .contains(Node::Gateway(parent.gateway), parent.node);
                 }
                 if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
                     self.displacing.add(topology, scope, Node::Route(route));
@@ -152,7 +153,9 @@ impl Graph {
         let mut below: BTreeSet<Node> = self.direct(node).collect();
         let owner = whole(topology, node);
         if owner == node {
-            let parts = self.parts(node).flat_map(|part| std::iter::once(part).chain(self.parts(part)));
+            let parts = self
+                .parts(node)
+                .flat_map(|part| std::iter::once(part).chain(self.parts(part)));
             below.extend(parts.flat_map(|part| self.direct(part)));
         } else {
             let routes = self.direct(owner).filter(|below| matches!(below, Node::Route(_)));

@@ -67,8 +67,8 @@ impl Item<'_> {
         self.key.is_some() && self.key == other.key
     }
 
-    /// The leaves of the element at its place in the list that results, whole or field by field.
-    fn leaves(&self, result: &str, whole: bool) -> Content {
+    /// The leaves of the element at its place in the list that results.
+    fn leaves(&self, result: &str) -> Content {
         let from = format!("{}/{}", self.list.at, self.position);
         let leaf = |below: &str, value: &Value| {
             let at: Arc<str> = Arc::from(format!("{result}{below}"));
@@ -84,12 +84,11 @@ impl Item<'_> {
             (at, leaf)
         };
         let mut leaves = Content::new();
-        if whole {
+        flatten(self.value, String::new(), &mut |below, value| {
+            leaves.extend([leaf(&below, value)]);
+        });
+        if leaves.is_empty() {
             leaves.extend([leaf("", self.value)]);
-        } else {
-            flatten(self.value, String::new(), &mut |below, value| {
-                leaves.extend([leaf(&below, value)]);
-            });
         }
         leaves
     }
@@ -116,9 +115,9 @@ fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
     let mut together = Content::new();
     for (position, (item, both)) in order.into_iter().enumerate() {
         let result = pointer::child(at, &position.to_string());
-        let mut leaves = item.leaves(&result, both.is_none());
+        let mut leaves = item.leaves(&result);
         if let Some(both) = both {
-            lay_under(&mut leaves, &both.leaves(&result, false), &MergeUnit::JsonMergePatch);
+            lay_under(&mut leaves, &both.leaves(&result), &MergeUnit::JsonMergePatch);
         }
         together.extend(leaves);
     }
@@ -155,7 +154,10 @@ pub(super) fn is_displaced(
         }
         flatten(value, item.clone(), &mut |field, _| {
             // What makes two elements one is in both.
-            let is_key = list.key.as_ref().is_some_and(|key| field == pointer::child(&item, key));
+            let is_key = list
+                .key
+                .as_ref()
+                .is_some_and(|key| field == pointer::child(&item, key));
             displaced |= !is_key && !kept.contains(field.as_str());
         });
     }

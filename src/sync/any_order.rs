@@ -84,7 +84,10 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
         SameTarget::Merge | SameTarget::AddUp => entries,
     };
     // One that says nothing would replace the others where it dictates: nobody is meant.
-    let challenger: &[Entry] = if challenger.iter().all(|entry| entry.layers.iter().all(|layer| layer.content.is_empty())) {
+    let challenger: &[Entry] = if challenger
+        .iter()
+        .all(|entry| entry.layers.iter().all(|layer| layer.content.is_empty()))
+    {
         &[]
     } else {
         &challenger

@@ -15,8 +15,8 @@ use super::registry::Profiles;
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    AllowedTarget, Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
-    TargetField, Wrappers,
+    AllowedTarget, Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
+    Strategy, TargetField, Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
