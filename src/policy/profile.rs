@@ -102,6 +102,9 @@ pub struct ListKey {
     /// The field that says which elements of two lists are one; none: they never are, and all of them count.
     #[serde(default)]
     pub key: Option<String>,
+    /// Elements that lack this field are one, as there can be one such in a list.
+    #[serde(default)]
+    pub without: Option<String>,
 }
 
 /// Whose strategy counts where two policies meet, and which ones meet.

@@ -50,14 +50,26 @@ struct Item<'l> {
 }
 
 fn items<'l>(leaf: &'l Leaf, values: &'l [Value], list: &ListKey) -> Vec<Item<'l>> {
-    let key = list.key.as_deref();
+    let key = |value: &'l Value| {
+        let lacks = |field: &String| {
+            let found = value.get(field).and_then(Value::as_array);
+            found.is_none_or(Vec::is_empty)
+        };
+        match (&list.key, &list.without) {
+            (Some(key), _) => value.get(key),
+            (None, without) => without
+                .as_ref()
+                .filter(|field| lacks(field))
+                .map(|_| &Value::Null),
+        }
+    };
     let values = values.iter().enumerate();
     values
         .map(|(position, value)| Item {
             list: leaf,
             position,
             value,
-            key: key.and_then(|key| value.get(key)),
+            key: key(value),
         })
         .collect()
 }

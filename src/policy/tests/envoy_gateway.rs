@@ -272,6 +272,33 @@ fn rules_of_rate_limits_add_up_where_the_merge_is_strategic() {
 }
 
 #[test]
+fn the_default_of_a_local_rate_limit_is_replaced_by_the_more_specific_one() {
+    let local = |rules: &str| format!("rateLimit: {{local: {{rules: [{rules}]}}}}");
+    let rule = |selector: &str, requests: u8| {
+        let selectors = match selector {
+            "" => String::new(),
+            path => format!("clientSelectors: [{{path: {{value: {path}}}}}], "),
+        };
+        format!("{{{selectors}limit: {{requests: {requests}, unit: Second}}}}")
+    };
+    let text = with(&[
+        traffic("g", GW, &local(&[rule("", 1), rule("/a", 2)].join(", "))),
+        traffic(
+            "r",
+            PLAIN,
+            &format!(
+                "mergeType: StrategicMerge, {}",
+                local(&[rule("", 3), rule("/a", 4)].join(", "))
+            ),
+        ),
+    ]);
+    let spec = spec(&text, &["gw", "plain", "plain#first"]).unwrap();
+    let rules = spec["rateLimit"]["local"]["rules"].as_array().unwrap();
+    let requests: Vec<&Value> = rules.iter().map(|rule| &rule["limit"]["requests"]).collect();
+    assert_eq!(requests, [3, 4, 2]);
+}
+
+#[test]
 fn an_empty_list_leaves_the_one_above_alone() {
     let text = with(&[
         traffic("g", GW, "compressor: [{type: Gzip}]"),
