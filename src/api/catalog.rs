@@ -4,7 +4,8 @@
 //! in: nothing. Flows out: definitions, as if their CRDs were in the input. Must not know: objects, and whether the input
 //! has a CRD of its own.
 //!
-//! The file holds facts alone: fields, types, bounds, enums, patterns, list keys, defaults, served versions. Which releases
+//! The file holds facts alone: fields, types, bounds, enums, patterns, list keys, defaults, served versions, and which
+//! targets the rules of a policy kind take. Which releases
 //! they are of, `sources.json` says; `generate.rs` makes the file from their CRDs. A schema is read when an object of its
 //! kind is met.
 
@@ -14,10 +15,12 @@ mod generate;
 mod tests;
 
 use crd_schema::Packed;
+use serde::Deserialize as _;
 #[cfg(test)]
 use serde_json::Value;
 
 use super::crd::{Crd, Scope};
+use super::targeting::Targeting;
 
 static CATALOG: &[u8] = include_bytes!("catalog/catalog.bin");
 
@@ -89,13 +92,20 @@ impl Entry {
         products().nth(usize::try_from(number).ok()?)
     }
 
-    /// Whether the spec of any version has this field: `parentRefs`, `targetRef` or `targetRefs`.
+    /// Whether the spec of any version has this field: `parentRefs`, `targetRef`, `targetRefs` or `targetSelectors`.
     #[must_use]
     pub(crate) fn has_reference(self, field: &str) -> bool {
         let references = self.definition.get("references").into_iter();
         references
             .flat_map(Packed::items)
             .any(|reference| reference.text() == Some(field))
+    }
+
+    /// What a version lets its objects name as targets.
+    #[must_use]
+    pub(crate) fn targeting(self, version: &str) -> Option<Targeting> {
+        let targeting = self.version(version)?.get("targeting")?.value()?;
+        Targeting::deserialize(targeting).ok()
     }
 
     /// The definition; a level of its schemas is read when a value meets it.

@@ -10,8 +10,8 @@ use super::Reading;
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
-use apimachinery::Field;
 use apimachinery::names::NameRule;
+use apimachinery::{Field, core_group};
 
 /// The API group of Gateway API.
 pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
@@ -237,7 +237,7 @@ impl<'a> ReferenceGrant<'a> {
             .iter()
             .map(|entry| {
                 (
-                    reading.string(&entry.get("group")).unwrap_or_default(),
+                    core_group(reading.string(&entry.get("group")).unwrap_or_default()),
                     reading.required_string(&entry.get("kind")).unwrap_or_default(),
                     reading
                         .required_string(&entry.get("namespace"))
@@ -250,7 +250,7 @@ impl<'a> ReferenceGrant<'a> {
             .iter()
             .map(|entry| {
                 (
-                    reading.string(&entry.get("group")).unwrap_or_default(),
+                    core_group(reading.string(&entry.get("group")).unwrap_or_default()),
                     reading.required_string(&entry.get("kind")).unwrap_or_default(),
                     reading.string(&entry.get("name")).filter(|name| !name.is_empty()),
                 )

@@ -21,6 +21,7 @@ mod reading;
 pub(crate) mod route;
 pub(crate) mod rules;
 pub(crate) mod suppression;
+pub(crate) mod targeting;
 pub(crate) mod violation;
 
 pub(crate) use fields::Reading;

@@ -5,13 +5,11 @@
 
 use super::Reading;
 use super::gateway::GROUP;
+use super::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
-use apimachinery::{Field, Selector};
-
-/// At most this many targets may stand in one policy (the CRDs of Gateway API and Envoy Gateway).
-pub(crate) const MAX_TARGETS: usize = 16;
+use apimachinery::{Field, Selector, core_group};
 
 /// One declared target of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +18,7 @@ pub(crate) struct TargetRef<'a> {
     pub group: &'a str,
     /// Kind.
     pub kind: &'a str,
-    /// Name.
+    /// Name; empty where labels stand in its place (GKE's `selector`).
     pub name: &'a str,
     /// Namespace as written; none means the policy's own.
     pub namespace: Option<&'a str>,
@@ -55,20 +53,6 @@ pub(crate) fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Ve
     } else {
         reading.items(&plural)
     };
-    if references.len() > MAX_TARGETS {
-        reading.wrong(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.key_place(plural.pointer()),
-                format!(
-                    "{} has {} targets; at most {MAX_TARGETS} are allowed",
-                    object.identity(),
-                    references.len()
-                ),
-            )
-            .help("split the policy"),
-        );
-    }
     references
         .iter()
         .filter_map(|reference| read_reference(&mut reading, object, reference))
@@ -80,7 +64,7 @@ fn read_reference<'a>(
     object: &'a Object,
     reference: &Field<'a>,
 ) -> Option<TargetRef<'a>> {
-    let group = reading.string(&reference.get("group")).unwrap_or_default();
+    let group = core_group(reading.string(&reference.get("group")).unwrap_or_default());
     if let Some((bare, _)) = group.split_once('/') {
         reading.wrong(
             Finding::new(
@@ -96,7 +80,10 @@ fn read_reference<'a>(
     Some(TargetRef {
         group,
         kind: reading.required_string(&reference.get("kind"))?,
-        name: reading.required_string(&reference.get("name"))?,
+        name: match reference.get("selector").is_present() {
+            true => reading.string(&reference.get("name")).unwrap_or_default(),
+            false => reading.required_string(&reference.get("name"))?,
+        },
         namespace: reading
             .string(&reference.get("namespace"))
             .filter(|namespace| !namespace.is_empty()),
@@ -107,8 +94,24 @@ fn read_reference<'a>(
     })
 }
 
-/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label, in the policy's namespace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The groups and kinds that the references and selectors of an object name, whatever else is wrong with them.
+#[must_use]
+pub(crate) fn target_kinds(object: &Object) -> Vec<(String, String)> {
+    let spec = object.root().get("spec");
+    let single = spec.get("targetRef");
+    let lists = ["targetRefs", "targetSelectors"].map(|list| spec.get(list));
+    let listed = lists.iter().flat_map(|list| list.items().collect::<Vec<_>>());
+    std::iter::once(single)
+        .chain(listed)
+        .filter_map(|target| {
+            let group = target.get("group").str().unwrap_or_default().to_owned();
+            Some((group, target.get("kind").str()?.to_owned()))
+        })
+        .collect()
+}
+
+/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label.
+#[derive(Debug, Clone)]
 pub(crate) struct TargetSelector<'a> {
     /// API group; Gateway API's own when left out.
     pub group: &'a str,
@@ -116,6 +119,8 @@ pub(crate) struct TargetSelector<'a> {
     pub kind: &'a str,
     /// The labels that a target must have.
     pub selector: Selector,
+    /// The namespaces that it may be in; the policy's own where nothing is said.
+    pub namespaces: AdmittedNamespaces,
     /// Listener, route rule or port; none means the whole object.
     pub section_name: Option<&'a str>,
     /// Pointer of the entry inside the policy: `/spec/targetSelectors/0`.
@@ -130,7 +135,7 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
         .iter()
         .filter_map(|entry| {
             let kind = reading.required_string(&entry.get("kind"))?;
-            let group = reading.string(&entry.get("group")).unwrap_or(GROUP);
+            let group = core_group(reading.string(&entry.get("group")).unwrap_or(GROUP));
             let section_name = reading
                 .string(&entry.get("sectionName"))
                 .filter(|section| !section.is_empty());
@@ -155,6 +160,7 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
                 group,
                 kind,
                 selector,
+                namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
                 section_name,
                 pointer: entry.pointer().to_owned(),
             })

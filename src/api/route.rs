@@ -9,7 +9,7 @@ use super::Reading;
 use super::gateway::{GROUP, Listener};
 use crate::diagnostic::Findings;
 use crate::object::Object;
-use apimachinery::{Field, Selector};
+use apimachinery::{Field, Selector, core_group};
 
 /// The route kinds of Gateway API.
 pub(crate) const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -162,7 +162,7 @@ fn mirrors<'a>(reading: &mut Reading<'a, '_>, holder: &Field<'a>, backends: &mut
 
 fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<BackendRef<'a>> {
     Some(BackendRef {
-        group: reading.string(&field.get("group")).unwrap_or_default(),
+        group: core_group(reading.string(&field.get("group")).unwrap_or_default()),
         kind: reading.string(&field.get("kind")).unwrap_or("Service"),
         name: reading.required_string(&field.get("name"))?,
         namespace: reading

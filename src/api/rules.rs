@@ -23,7 +23,10 @@ mod routes;
 
 mod envoy_gateway;
 mod gateway_policies;
+mod gke;
+mod kgateway;
 mod kuadrant;
+mod nginx;
 
 #[cfg(test)]
 mod tests;
@@ -54,6 +57,9 @@ pub(crate) fn broken(object: &Object) -> Vec<Finding> {
         }
         ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
+        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),
+        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, kgateway::policy),
+        ("networking.gke.io", _) => by(Code::POLICY_INVALID, gke::policy),
         _ => Vec::new(),
     }
 }

@@ -18,7 +18,7 @@ use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
     Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget,
-    PolicyId, Profiles, outcomes, report_nonconforming_kinds,
+    PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
@@ -158,6 +158,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         index: 0,
     };
     crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
+    learn_targets(&mut profiles, &loaded.hub);
     profiles
 }
 

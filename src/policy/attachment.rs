@@ -5,7 +5,7 @@
 //! Must not know: what the policies come to together; clusters and works.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -14,9 +14,12 @@ use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
 use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
+use super::per_field::meet;
+use super::placed::Placed;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;
+use super::scopes::Scopes;
 use super::selecting::Selecting;
 use super::targets::Resolver;
 use crate::diagnostic::{Findings, broken};
@@ -32,15 +35,8 @@ pub struct Kind {
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
     pub nodes: BTreeMap<Node, Placed>,
-}
-
-/// The policies of one kind on one node.
-#[derive(Debug, Clone, Default)]
-pub struct Placed {
-    /// Those that count, established first.
-    pub accepted: Vec<Entry>,
-    /// Those that a kind without merging refuses, in role order: the first accepted one is in their way.
-    pub rejected: Vec<PolicyId>,
+    /// Which of them stand under which, once somebody asks.
+    scopes: OnceLock<Scopes>,
 }
 
 /// All policies and where they are attached: enough to decide what reaches a spoke.
@@ -74,6 +70,7 @@ impl<'a> Attachments<'a> {
             attachments.kinds.push(Kind {
                 profile,
                 nodes: BTreeMap::new(),
+                scopes: OnceLock::new(),
             });
         }
         let mut unread: Table<PolicyId, (&Object, KindId, bool)> = Table::default();
@@ -207,6 +204,13 @@ impl<'a> Attachments<'a> {
         self.policy(id).locator()
     }
 
+    /// Which policies of a kind stand under which.
+    pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
+        let known = self.kinds.get(kind);
+        let scopes = || Scopes::of(&self.topology, &known.nodes, &self.policies, kind);
+        known.scopes.get_or_init(scopes)
+    }
+
     /// The accepted policies of a kind on a node, established first.
     #[must_use]
     pub(crate) fn on(&self, kind: KindId, node: Node) -> &[Entry] {
@@ -250,7 +254,13 @@ impl<'a> Attachments<'a> {
         if !is_rejected {
             return None;
         }
-        placed.accepted.first().map(|entry| entry.policy)
+        let profile = &self.kinds.get(self.policy(id).kind).profile;
+        let own = &self.policy(id).layers;
+        let mut in_its_way = placed
+            .accepted
+            .iter()
+            .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
+        in_its_way.next().map(|entry| entry.policy)
     }
 }
 
@@ -268,12 +278,22 @@ const fn itself(policy: PolicyId) -> AuthoredId {
 }
 
 /// Orders the policies of one node and applies what happens to two of them: age and name; a kind without merging keeps
-/// one.
+/// one, and one whose policies add up per field those that set nothing twice.
 fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
     placed
         .accepted
         .sort_by_key(|entry| &policies.get(entry.policy).rank);
     if profile.same_target == SameTarget::Reject && placed.accepted.len() > 1 {
         placed.rejected = placed.accepted.drain(1..).map(|entry| entry.policy).collect();
+    }
+    if profile.same_target == SameTarget::PerField {
+        for entry in std::mem::take(&mut placed.accepted) {
+            let is_older = |older: &Entry| meet(profile, &older.layers, &entry.layers);
+            if placed.accepted.iter().any(is_older) {
+                placed.rejected.push(entry.policy);
+            } else {
+                placed.accepted.push(entry);
+            }
+        }
     }
 }

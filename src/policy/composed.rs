@@ -62,8 +62,12 @@ impl Composed {
             // Whatever the newer ones come to.
             (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
             (None, ..) => return None,
-            (Some(Self::Always(settings)), Strategy::Patch, Side::Defaults) => Self::Always(under(settings)),
-            (Some(Self::Always(settings)), Strategy::Patch, Side::Overrides) => Self::Always(over(settings)),
+            (Some(Self::Always(settings)), Strategy::Patch | Strategy::StrategicPatch, Side::Defaults) => {
+                Self::Always(under(settings))
+            }
+            (Some(Self::Always(settings)), Strategy::Patch | Strategy::StrategicPatch, Side::Overrides) => {
+                Self::Always(over(settings))
+            }
             (Some(Self::Always(settings)), Strategy::None | Strategy::Atomic, Side::Defaults) => {
                 Self::Always(if is_empty(&settings) {
                     own.clone()
@@ -77,7 +81,7 @@ impl Composed {
                     overrides,
                     fallback,
                 }),
-                Strategy::Patch,
+                Strategy::Patch | Strategy::StrategicPatch,
                 side,
             ) => match side {
                 Side::Defaults => Self::Depends {

@@ -53,21 +53,42 @@ pub(crate) enum Outcome {
     NoPath,
 }
 
+/// In kgateway's words.
+const MERGED: &str = "Merged with other policies in target(s) and attached";
+const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy in target(s)";
+
 /// The condition of a policy that no cluster receives, though it is accepted.
 #[must_use]
-pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Condition {
-    let condition = match shape {
-        StatusShape::Kuadrant => "Enforced",
-        StatusShape::Ancestors => "Programmed",
-    };
-    Condition::new(condition, false, "Unknown", format!("{kind} is on no cluster"))
+pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
+    let condition = shape.outcome()?;
+    Some(Condition::new(
+        condition,
+        false,
+        "Unknown",
+        format!("{kind} is on no cluster"),
+    ))
 }
 
-/// The condition for an outcome; `by` are the keys of whoever took the place, sorted.
+/// The condition for an outcome, if there is one; `by` are the keys of whoever took the place, sorted.
 #[must_use]
-pub(crate) fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Condition {
+pub(crate) fn effect_of(
+    kind: &str,
+    shape: StatusShape,
+    outcome: Outcome,
+    by: &[String],
+) -> Option<Condition> {
     let by = by.join(" ");
-    match (shape, outcome) {
+    Some(match (shape, outcome) {
+        // Its controller says nothing of a policy but what is in its way.
+        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) => return None,
+        (StatusShape::EnvoyGateway, Outcome::Partial) => {
+            let message = format!("{kind} is in part overridden by [{by}]");
+            Condition::new("Overridden", true, "Overridden", message)
+        }
+        (StatusShape::EnvoyGateway, Outcome::Overridden) => {
+            let message = format!("{kind} is overridden by [{by}]");
+            Condition::new("Overridden", true, "Overridden", message)
+        }
         (StatusShape::Kuadrant, outcome) => {
             let (status, reason, message) = match outcome {
                 Outcome::Whole => (true, "Enforced", format!("{kind} has been successfully enforced")),
@@ -94,5 +115,16 @@ pub(crate) fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[
             };
             Condition::new("Programmed", status, reason, message)
         }
-    }
+        // kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
+        (StatusShape::Kgateway, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Attached", "Attached to all targets".to_owned()),
+                Outcome::Partial => (true, "Merged", MERGED.to_owned()),
+                Outcome::Overridden => (false, "Overridden", OVERRIDDEN.to_owned()),
+                Outcome::NoPath => (false, "Pending", format!("{kind} is on no path from a Gateway")),
+            };
+            Condition::new("Attached", status, reason, message)
+        }
+        (StatusShape::Accepted | StatusShape::Attached | StatusShape::AttachedToAncestors, _) => return None,
+    })
 }

@@ -5,6 +5,7 @@
 
 use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
+use crate::api::route::AdmittedNamespaces;
 use crate::topology::{Node, Reference};
 use apimachinery::Selector;
 
@@ -25,7 +26,16 @@ pub struct Declared {
     pub pointer: String,
     /// What became of it.
     pub target: Target,
-    pub(super) selector: Option<Selector>,
+    pub(super) selector: Option<Selects>,
+}
+
+/// What a selector selects by.
+#[derive(Debug, Clone)]
+pub(super) struct Selects {
+    /// Labels of the target.
+    pub(super) labels: Selector,
+    /// Where it may be.
+    pub(super) namespaces: AdmittedNamespaces,
 }
 
 /// What became of a declared target.
@@ -72,7 +82,10 @@ impl Declared {
             section: selector.section_name.map(str::to_owned),
             pointer: selector.pointer.clone(),
             target: Target::Unresolved,
-            selector: Some(selector.selector.clone()),
+            selector: Some(Selects {
+                labels: selector.selector.clone(),
+                namespaces: selector.namespaces.clone(),
+            }),
         }
     }
 
@@ -89,6 +102,15 @@ impl Declared {
         }
     }
 
+    /// For people, where the kind alone says too little: `Backend.acme.example shop/queue`.
+    pub(crate) fn described_with_group(&self, namespace: &str) -> String {
+        let described = self.describe(namespace);
+        match described.split_once(' ') {
+            Some((kind, rest)) if !self.group.is_empty() => format!("{kind}.{} {rest}", self.group),
+            _ => described,
+        }
+    }
+
     /// For people: `HTTPRoute shop/cart#rule-1`.
     pub(super) fn describe(&self, namespace: &str) -> String {
         let section = self
@@ -96,7 +118,9 @@ impl Declared {
             .as_deref()
             .map(|section| format!("#{section}"))
             .unwrap_or_default();
-        if self.group == GROUP && self.kind == "GatewayClass" {
+        if self.name.is_empty() {
+            format!("{} in {namespace} by labels", self.kind)
+        } else if self.group == GROUP && self.kind == "GatewayClass" {
             format!("{} {}{section}", self.kind, self.name)
         } else {
             format!("{} {namespace}/{}{section}", self.kind, self.name)

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::ancestor::MAX_ANCESTORS;
 use super::attachment::Attachments;
 use super::condition::Outcome;
 use super::declared_target::{Declared, Target};
@@ -14,8 +15,7 @@ use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::precedence::Rule;
-use super::profile::StatusShape;
-use super::status::{MAX_ANCESTORS, accepted};
+use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::topology::{GatewayId, Node};
 
@@ -38,7 +38,7 @@ pub(crate) fn outcomes(
             .into_iter()
             .flat_map(|node| attachments.topology.gateways_of(node))
             .collect();
-        if attachments.profile(id).status == StatusShape::Ancestors && gateways.len() > MAX_ANCESTORS {
+        if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
             findings.push(
                 Finding::new(
                     Code::POLICY_TOO_MANY_ANCESTORS,

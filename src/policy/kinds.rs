@@ -1,6 +1,7 @@
 //! Which kinds of the input are policies.
 //!
-//! Owns: discovering policy kinds: by their profile, by the label of their CRD, or because a class syncs them.
+//! Owns: discovering policy kinds (by their profile, by the label of their CRD, or because a class syncs them), and asking
+//! their definitions about targets.
 //! Flows in: objects, profiles, options. Flows out: profiles.
 //! Must not know: what a policy says.
 
@@ -10,10 +11,27 @@ use std::sync::Arc;
 use super::options::Options;
 use super::profile::Profile;
 use super::profiles::Profiles;
-use crate::hub::Objects;
+use crate::api::policy::target_kinds;
+use crate::hub::{Hub, Objects};
 use crate::object::well_known::POLICY_LABEL;
 use crate::topology::Sources;
-use apimachinery::GroupKind;
+use apimachinery::{GroupKind, Work};
+
+/// Asks the definitions of the input which targets the policies that are there may name.
+pub(crate) fn learn_targets(profiles: &mut Profiles, hub: &Hub) {
+    let work = Work::default();
+    let mut crds: Vec<_> = hub.crds.iter().collect();
+    crds.sort_by_key(|(kind, _)| *kind);
+    for (kind, crd) in crds {
+        let rooms = std::iter::once(&hub.objects).chain(hub.spokes.values());
+        let mut policies = rooms
+            .flat_map(|room| room.of_kind(&kind.group, &kind.kind))
+            .peekable();
+        if policies.peek().is_some() {
+            profiles.learn(crd, &policies.flat_map(target_kinds).collect(), &work);
+        }
+    }
+}
 
 /// The policy kinds of the input with their profiles, sorted by group and kind.
 pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>> {
@@ -45,10 +63,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
             let versions: BTreeSet<&str> = objects
                 .map(|(object, _)| object.api_version.version.as_str())
                 .collect();
-            let fallback = |class: &String| Arc::new(Profiles::fallback(kind, class));
-            profiles
-                .find(kind, &versions)
-                .or_else(|| labelled.get(kind).map(fallback))
+            profiles.find(kind, &versions, labelled.get(kind).map(String::as_str))
         })
         .collect()
 }

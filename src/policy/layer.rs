@@ -33,15 +33,27 @@ pub struct Leaf {
     pub base: &'static str,
     /// The policy that it comes from.
     pub policy: PolicyId,
+    /// Of what stands in a list that was put together from two: where it came from.
+    pub element: Option<Element>,
     /// A policy with no essential leaf counts as empty.
     pub essential: bool,
+}
+
+/// An element, or a field of one, of a list that was put together from two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Element {
+    /// The JSON pointer of the list in the settings: `/httpUpgrade`.
+    pub list: Arc<str>,
+    /// Its JSON pointer in the settings that it comes from, where it has another position: `/httpUpgrade/1`.
+    pub from: Arc<str>,
 }
 
 impl Leaf {
     /// The pointer of the leaf in its source object.
     #[must_use]
     pub(crate) fn source_pointer(&self) -> String {
-        format!("{}{}", self.base, self.at)
+        let from = self.element.as_ref().map_or(&self.at, |element| &element.from);
+        format!("{}{from}", self.base)
     }
 }
 

@@ -5,6 +5,7 @@
 //! Must not know: profiles, policies.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::pointer;
 use serde_json::{Map, Value};
@@ -29,12 +30,32 @@ pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(Strin
 #[must_use]
 pub(crate) fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
+    let mut lists = BTreeSet::new();
     for leaf in leaves {
         if !leaf.value.is_null() {
             insert(&mut root, &leaf.at, (*leaf.value).clone());
+            lists.extend(leaf.element.as_ref().map(|element| &element.list));
         }
     }
-    Value::Object(root)
+    let mut root = Value::Object(root);
+    for list in lists {
+        if let Some(elements) = root.pointer_mut(list) {
+            *elements = as_list(elements.take());
+        }
+    }
+    root
+}
+
+/// The elements of a list, which were put together by their positions.
+fn as_list(elements: Value) -> Value {
+    let Value::Object(elements) = elements else {
+        return elements;
+    };
+    let by_position = elements
+        .into_iter()
+        .map(|(key, value)| (key.parse::<usize>().ok(), value));
+    let by_position: BTreeMap<Option<usize>, Value> = by_position.collect();
+    Value::Array(by_position.into_values().collect())
 }
 
 fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::layer::{Content, Entry, Layer, Side};
 use super::merge_patch::starting_with;
-use super::profile::{Dictates, Precedence, Profile, Strategy};
+use super::profile::{Dictates, Precedence, Profile};
 
 /// What is left of a synced policy beside local ones of its kind on its target. `None`: nothing; it is withheld.
 ///
@@ -24,8 +24,7 @@ pub(crate) fn without_rules_of(
         return Some(Arc::clone(synced));
     }
     let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
-    let whole =
-        |side: Side| local_layers().any(|layer| layer.side == side && layer.strategy != Strategy::Patch);
+    let whole = |side: Side| local_layers().any(|layer| layer.side == side && !layer.strategy.merges());
     let taken = match profile.precedence {
         Precedence::EstablishedChallenger => {
             let taken =
@@ -38,7 +37,7 @@ pub(crate) fn without_rules_of(
     let defined: Vec<&Content> = local_layers().map(|layer| layer.content.as_ref()).collect();
     let mut left: Vec<Layer> = Vec::new();
     for layer in synced.iter() {
-        if layer.strategy != Strategy::Patch {
+        if !layer.strategy.merges() {
             return None;
         }
         if taken.get(layer.side as usize).is_some_and(|taken| *taken) {

@@ -10,6 +10,7 @@ use super::ids::AuthoredId;
 use super::layer::{Content, Layer, Leaf};
 use super::merge_patch::starting_with;
 use super::profile::{MergeUnit, Profile};
+use super::strategic_merge::is_displaced;
 
 /// A unit of a policy that does not hold on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(super) fn note_losses(
     author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
     losses: &mut Vec<Loss>,
 ) {
-    let by_name = matches!(profile.unit, MergeUnit::Rules(_));
+    let by_name = profile.unit.is_by_name();
     let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
     for key in keys {
         let mut by: BTreeSet<AuthoredId> = BTreeSet::new();
@@ -41,9 +42,23 @@ pub(super) fn note_losses(
             Some(leaf) => {
                 by.insert(author_of(key, leaf));
             }
+            // A field that was merged deeply lives on below its name.
+            None if matches!(profile.unit, MergeUnit::Fields(_))
+                && starting_with(content, &format!("{key}/"))
+                    .any(|(key, leaf)| author_of(key, leaf) == id) =>
+            {
+                continue;
+            }
             // Rules have no fields that could live on below another name.
             None if by_name => {}
             None => {
+                let list = layers.iter().find_map(|layer| layer.content.get(key));
+                let is_own = |key: &str, leaf: &Leaf| author_of(key, leaf) == id;
+                let displaced =
+                    list.and_then(|list| is_displaced(&profile.list_keys, (key, list), content, is_own));
+                if displaced == Some(false) {
+                    continue;
+                }
                 let below = format!("{key}/");
                 by.extend(starting_with(content, &below).map(|(key, leaf)| author_of(key, leaf)));
                 let empty = layers.iter().filter_map(|layer| layer.content.get(key));

@@ -10,8 +10,9 @@ use super::ids::PolicyId;
 use super::layer::{Content, Entry, Leaf};
 use super::leaves::unflatten;
 use super::oldest_wins::oldest_wins;
-use super::profile::{Precedence, Profile, SameTarget};
-use super::right_fold::right_fold;
+use super::per_field::per_field;
+use super::profile::{Dictates, Precedence, Profile, SameTarget};
+use super::right_fold::{challenger_first, right_fold};
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
 #[must_use]
@@ -23,6 +24,9 @@ pub(crate) fn merge(
     if profile.same_target == SameTarget::AddUp {
         return add_up(levels, locator);
     }
+    if profile.same_target == SameTarget::PerField {
+        return Arc::new(per_field(profile, levels));
+    }
     // Most paths have one policy with one wrapper: whatever the strategy, that is the result, and needs no copy.
     let mut entries = levels.iter().flat_map(|level| level.iter());
     if let (Some(only), None) = (entries.next(), entries.next())
@@ -30,9 +34,10 @@ pub(crate) fn merge(
     {
         return Arc::clone(&layer.content);
     }
-    Arc::new(match profile.precedence {
-        Precedence::EstablishedChallenger => right_fold(&profile.unit, profile.dictates, levels),
-        Precedence::OldestWins => oldest_wins(&profile.unit, levels),
+    Arc::new(match (profile.precedence, profile.dictates) {
+        (Precedence::OldestWins, _) => oldest_wins(&profile.unit, levels),
+        (_, Dictates::Established) => right_fold(&profile.unit, levels),
+        (_, Dictates::Challenger) => challenger_first(&profile.unit, &profile.list_keys, levels),
     })
 }
 
@@ -46,6 +51,7 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Co
             at: Arc::from(""),
             base: "/spec",
             policy: entry.policy,
+            element: None,
             essential: true,
         };
         content.insert(locator(entry.policy), leaf);

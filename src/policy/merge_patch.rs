@@ -12,7 +12,7 @@ use super::profile::MergeUnit;
 /// Lays `patch` over `target`: by name for rules, by RFC 7386 for fields.
 pub(super) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
     for (key, leaf) in patch {
-        if matches!(unit, MergeUnit::Rules(_)) {
+        if unit.is_by_name() {
             target.insert(Arc::clone(key), leaf.clone());
         } else {
             patch_field(target, key, leaf);
@@ -23,7 +23,7 @@ pub(super) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
 /// What `under` comes to when `target` is laid over it, in the place of `target`: thousands of policies may stand under each
 /// other, and each step costs what is new, not what has come together so far.
 pub(super) fn lay_under(target: &mut Content, under: &Content, unit: &MergeUnit) {
-    let by_name = matches!(unit, MergeUnit::Rules(_));
+    let by_name = unit.is_by_name();
     // A null deletes what it meets, and is gone then: that takes a real patch.
     if !by_name && target.values().any(|leaf| leaf.value.is_null()) {
         let over = std::mem::replace(target, under.clone());
@@ -139,6 +139,7 @@ mod tests {
                 at: Arc::clone(&at),
                 base: "/spec",
                 policy: PolicyId::of_row(policy),
+                element: None,
                 essential: true,
             };
             content.insert(at, leaf);

@@ -28,8 +28,10 @@ pub(super) fn merge_into(
         // Atomic overrides hold as a whole, even empty ones.
         (Strategy::None | Strategy::Atomic, Side::Overrides) => *challenger = established.clone(),
         // Which of the two is the patch matters: the patch's lists replace, and its nulls delete.
-        (Strategy::Patch, Side::Defaults) => lay_under(challenger, established, unit),
-        (Strategy::Patch, Side::Overrides) => patch(challenger, established, unit),
+        (Strategy::Patch | Strategy::StrategicPatch, Side::Defaults) => {
+            lay_under(challenger, established, unit);
+        }
+        (Strategy::Patch | Strategy::StrategicPatch, Side::Overrides) => patch(challenger, established, unit),
     }
 }
 

@@ -6,6 +6,10 @@
 //! [`EffectivePolicies`], [`Fates`], statuses, reach, findings.
 //! Must not know: which clusters are alike, works, output.
 
+mod told;
+
+mod targeting;
+
 mod profile;
 
 mod profiles;
@@ -30,17 +34,27 @@ mod reading;
 mod selecting;
 mod targets;
 
+mod placed;
+mod scopes;
+
 mod attachment;
 
 mod merge_strategies;
 
+mod per_field;
+
 mod composed;
+mod strategic_merge;
 
 mod oldest_wins;
 mod right_fold;
 
 mod direct_inherited;
 mod losses;
+mod meeting;
+
+mod inheritance;
+
 mod merge;
 
 mod effective;
@@ -49,8 +63,10 @@ mod paths;
 
 mod effective_policies;
 
+mod ancestor;
 mod condition;
 
+mod envoy_gateway_status;
 mod reach;
 mod status;
 
@@ -65,6 +81,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub(crate) use affected::affecting;
+pub(crate) use ancestor::{AncestorStatus, controller_name};
 pub(crate) use attachment::Attachments;
 pub(crate) use composed::Composed;
 pub(crate) use condition::{Condition, Outcome, effect_of, nowhere};
@@ -75,6 +92,7 @@ pub(crate) use effective_policies::EffectivePolicies;
 pub(crate) use fates::{ClusterSet, Everywhere, Fates, KeptAway, Tally};
 pub(crate) use findings::{no_path, outcomes};
 pub(crate) use ids::{AuthoredId, KindId, PolicyId};
+pub(crate) use kinds::learn_targets;
 pub(crate) use layer::{Content, Entry, Layer, Leaf, Side};
 pub(crate) use leaves::flatten;
 pub(crate) use local_wins::{defines, without_rules_of};
@@ -84,16 +102,16 @@ pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
 pub(crate) use paths::{MOST_PATHS, PathBudget};
+pub(crate) use per_field::meet;
 pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;
-pub(crate) use profile::{
-    MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, TargetField, Wrappers,
-};
+pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 #[cfg(test)]
 pub(crate) use profiles::ProfileEntry;
 pub(crate) use profiles::{Profiles, configure, entry_schema};
 pub(crate) use reach::Reach;
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{read as read_settings, rewritten, strategy_word, wrapped};
-pub(crate) use status::{AncestorStatus, accepted, ancestors, controller_name};
+pub(crate) use status::{accepted, ancestors};
+pub(crate) use targeting::Verdict;

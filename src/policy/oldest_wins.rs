@@ -34,7 +34,7 @@ pub(crate) fn one_level(unit: &MergeUnit, level: &[Entry], side: Side) -> Option
     let oldest = layers.next()?;
     let mut together = (*oldest.content).clone();
     for newer in layers {
-        if oldest.strategy == Strategy::Patch {
+        if oldest.strategy.merges() {
             lay_under(&mut together, &newer.content, unit);
         } else if is_empty(&together) {
             together = newer.content.as_ref().clone();

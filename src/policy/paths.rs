@@ -13,8 +13,10 @@ use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
 use super::ids::{KindId, PolicyId};
+use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
+use super::meeting::meeting;
 use super::merge::merge;
 use super::profile::{Class, Paths, Profile, SameTarget};
 use crate::topology::{
@@ -168,7 +170,7 @@ impl<'l> Walk<'l, '_> {
                 return;
             }
             let node = self.topology.routes.get(route);
-            if !self.profile.concerns_route(&node.object.kind) {
+            if !self.profile.targeting.concerns_route(&node.object.kind) {
                 continue;
             }
             let stops = listener.and_then(|listener| listeners.get(&listener));
@@ -198,7 +200,7 @@ impl<'l> Walk<'l, '_> {
         let topology = self.topology;
         let concerns = |route: RouteId| {
             let route = topology.routes.get(route);
-            !route.assumed && self.profile.concerns_route(&route.object.kind)
+            !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
         };
         let attached = self.gateway.attached.iter();
         let taken: BTreeSet<ListenerId> = attached
@@ -321,7 +323,15 @@ impl<'l> Walk<'l, '_> {
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
-                let effective = Arc::new(combine(self.profile, self.attachments, &occupied));
+                let inherited = self.profile.inheritance.as_ref().map(|inheritance| {
+                    Inherited::read(self.gateway.object.annotation(&inheritance.annotation))
+                });
+                let effective = Arc::new(combine(
+                    self.profile,
+                    self.attachments,
+                    &occupied,
+                    inherited.unwrap_or_default(),
+                ));
                 self.known.insert(key, Arc::clone(&effective));
                 effective
             }
@@ -339,9 +349,20 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
         .collect()
 }
 
-fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
-    let levels: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
-    let content = merge(profile, &levels, &|id| attachments.locator(id));
+fn combine(
+    profile: &Profile,
+    attachments: &Attachments<'_>,
+    stops: &[&Stop<'_>],
+    by_annotation: Inherited,
+) -> Effective {
+    let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
+    let content = if by_annotation.is_default() {
+        let levels = meeting(profile.dictates, levels);
+        merge(profile, &levels, &|id| attachments.locator(id))
+    } else {
+        let levels: Vec<(Level, &[Entry])> = levels.collect();
+        Arc::new(inherited(profile, &levels, by_annotation))
+    };
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))

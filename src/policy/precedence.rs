@@ -49,6 +49,7 @@ pub(super) fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
 #[must_use]
 pub(crate) fn rank_of(object: &Object, ages: Ages) -> Rank {
     Rank {
+        priority: 0,
         age: age(object, ages),
         key: object.key(),
     }
@@ -57,6 +58,8 @@ pub(crate) fn rank_of(object: &Object, ages: Ages) -> Rank {
 /// What orders policies on one level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rank {
+    /// What goes before age, of kinds that have it: the lowest first.
+    pub priority: i64,
     /// Creation, when known.
     pub age: Option<Timestamp>,
     /// `namespace/name`.
@@ -64,9 +67,12 @@ pub struct Rank {
 }
 
 impl Ord for Rank {
-    /// Established first: older, then by `namespace/name`.
+    /// Established first: by priority, older, then by `namespace/name`.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.by_age(other).then_with(|| self.key.cmp(&other.key))
+        self.priority
+            .cmp(&other.priority)
+            .then_with(|| self.by_age(other))
+            .then_with(|| self.key.cmp(&other.key))
     }
 }
 

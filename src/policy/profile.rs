@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::gateway::GROUP;
+use super::targeting::Targeting;
 use crate::topology::Level;
 use apimachinery::GroupKind;
 
@@ -19,44 +19,6 @@ pub enum Class {
     Direct,
     /// Its target and what stands below it.
     Inherited,
-}
-
-/// A kind that may be targeted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AllowedTarget {
-    /// API group, `""` for core.
-    #[serde(default)]
-    pub group: String,
-    /// Kind.
-    pub kind: String,
-    /// Whether `sectionName` may name a part of it.
-    #[serde(default)]
-    pub sections: bool,
-}
-
-/// Which spec fields name targets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum TargetField {
-    /// `spec.targetRef`.
-    TargetRef,
-    /// `spec.targetRefs`.
-    TargetRefs,
-    /// `spec.targetSelectors`.
-    TargetSelectors,
-}
-
-impl TargetField {
-    /// The field's name in a spec.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TargetRef => "targetRef",
-            Self::TargetRefs => "targetRefs",
-            Self::TargetSelectors => "targetSelectors",
-        }
-    }
 }
 
 /// Where the settings of a policy stand in its spec.
@@ -81,14 +43,51 @@ pub enum Strategy {
     Atomic,
     /// Unit by unit: a rule, or a field by JSON merge patch.
     Patch,
+    /// Field by field, and the lists of [`Profile::list_keys`] element by element: Kubernetes' strategic merge patch.
+    StrategicPatch,
 }
 
-/// Whose strategy counts where two policies meet.
+impl Strategy {
+    /// Whether settings of both sides can hold.
+    #[must_use]
+    pub(crate) const fn merges(self) -> bool {
+        matches!(self, Self::Patch | Self::StrategicPatch)
+    }
+}
+
+/// A list that a strategic merge takes element by element; all others are replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListKey {
+    /// JSON pointer in the settings: `/httpUpgrade`.
+    pub pointer: String,
+    /// The field that says which elements of two lists are one; none: they never are, and all of them count.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// Elements that lack this field are one, as there can be one such in a list.
+    #[serde(default)]
+    pub without: Option<String>,
+}
+
+/// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
+/// default), `ShallowMergePreferParent`, `DeepMergePreferChild` or `DeepMergePreferParent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Inheritance {
+    /// The annotation.
+    pub annotation: String,
+    /// JSON pointers of the fields that a deep merge goes into; all others are replaced as a whole.
+    #[serde(default)]
+    pub deep: Vec<String>,
+}
+
+/// Whose strategy counts where two policies meet, and which ones meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Dictates {
-    /// The established policy's (GEP-713).
+    /// The established policy's; all policies on a path meet (GEP-713).
     Established,
-    /// The more specific policy's (Envoy Gateway's `mergeType`).
+    /// The most specific policy's (Envoy Gateway's `mergeType`): it stands alone, or merges with the closest policy of the
+    /// Gateway's side and nothing else.
     Challenger,
 }
 
@@ -127,6 +126,16 @@ pub enum MergeUnit {
     JsonMergePatch,
     /// A named rule.
     Rules(Vec<RulePath>),
+    /// A field at the top of the settings, and below these pointers a field there (kgateway).
+    Fields(Vec<String>),
+}
+
+impl MergeUnit {
+    /// Whether one setting takes the place of another of its name, whatever is in them.
+    #[must_use]
+    pub(super) const fn is_by_name(&self) -> bool {
+        matches!(self, Self::Rules(_) | Self::Fields(_))
+    }
 }
 
 /// What happens to two policies of one kind on one target.
@@ -134,6 +143,8 @@ pub enum MergeUnit {
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
     Reject,
+    /// Those are accepted that set nothing which an older one sets, and add up; the others are Conflicted as a whole (NGINX).
+    PerField,
     /// All are accepted and merged, or one gives way as a whole.
     Merge,
     /// All apply.
@@ -156,6 +167,46 @@ pub enum StatusShape {
     Kuadrant,
     /// Accepted and Programmed, flat and in `status.ancestors`.
     Ancestors,
+    /// Accepted, Overridden and Merged in `status.ancestors`, in Envoy Gateway's words.
+    EnvoyGateway,
+    /// Accepted alone, in `status.ancestors`.
+    Accepted,
+    /// Accepted and Attached in `status.ancestors`, in kgateway's words.
+    Kgateway,
+    /// Attached alone, flat (GKE).
+    Attached,
+    /// Attached alone, in `status.ancestors` (GKE's newer kinds).
+    AttachedToAncestors,
+}
+
+impl StatusShape {
+    /// The condition that says that a policy took effect.
+    #[must_use]
+    pub(crate) const fn outcome(self) -> Option<&'static str> {
+        match self {
+            Self::Kuadrant => Some("Enforced"),
+            Self::Ancestors => Some("Programmed"),
+            Self::Kgateway => Some("Attached"),
+            Self::EnvoyGateway | Self::Accepted | Self::Attached | Self::AttachedToAncestors => None,
+        }
+    }
+
+    /// The condition that says whether a policy was accepted.
+    #[must_use]
+    pub(crate) const fn acceptance(self) -> &'static str {
+        match self {
+            Self::Attached | Self::AttachedToAncestors => "Attached",
+            Self::Kuadrant | Self::Ancestors | Self::EnvoyGateway | Self::Accepted | Self::Kgateway => {
+                "Accepted"
+            }
+        }
+    }
+
+    /// Whether there is an entry for each ancestor, rather than conditions of the policy itself.
+    #[must_use]
+    pub(super) const fn lists_ancestors(self) -> bool {
+        !matches!(self, Self::Kuadrant | Self::Attached)
+    }
 }
 
 /// Everything that is known about a policy kind. Each field's default is that of a labelled kind that nobody
@@ -171,10 +222,9 @@ pub struct Profile {
     pub versions: Vec<String>,
     /// Direct or Inherited.
     pub class: Class,
-    /// Kinds that may be targeted; empty: any.
-    pub targets: Vec<AllowedTarget>,
-    /// Fields that name targets.
-    pub target_fields: Vec<TargetField>,
+    /// What may be targeted. `Profiles::find` fills it in, from the definition where there is one.
+    #[serde(skip)]
+    pub targeting: Targeting,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
     /// Where the settings stand.
@@ -187,6 +237,16 @@ pub struct Profile {
     pub strategy: Strategy,
     /// What a merge never goes below.
     pub unit: MergeUnit,
+    /// The lists that a strategic merge takes element by element.
+    pub list_keys: Vec<ListKey>,
+    /// The number in the spec that orders the policies on one node before age and name do: the lowest goes first.
+    pub priority_field: Option<String>,
+    /// The annotation of a policy with a number that does the same: the greatest goes first (kgateway).
+    pub weight_annotation: Option<String>,
+    /// How policies of a Gateway meet those of its routes, if the Gateway may say so (kgateway).
+    pub inheritance: Option<Inheritance>,
+    /// JSON pointers in the settings, of which no two policies on one target may set the same ([`SameTarget::PerField`]).
+    pub exclusive_fields: Vec<String>,
     /// Who wins on one level.
     pub precedence: Precedence,
     /// Two policies on one target.
@@ -230,18 +290,18 @@ impl Profile {
             kind: kind.to_owned(),
             versions: Vec::new(),
             class: Class::Inherited,
-            targets: Vec::new(),
-            target_fields: vec![
-                TargetField::TargetRef,
-                TargetField::TargetRefs,
-                TargetField::TargetSelectors,
-            ],
+            targeting: Targeting::default(),
             namespace_wide: false,
             wrappers: Wrappers::Any,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
             dictates: Dictates::Established,
             strategy: Strategy::Patch,
             unit: MergeUnit::JsonMergePatch,
+            list_keys: Vec::new(),
+            priority_field: None,
+            weight_annotation: None,
+            inheritance: None,
+            exclusive_fields: Vec::new(),
             precedence: Precedence::OldestWins,
             same_target: SameTarget::Merge,
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
@@ -275,63 +335,12 @@ impl Profile {
         }
     }
 
-    /// Whether this group and kind may be targeted at all.
-    #[must_use]
-    pub fn allowed(&self, group: &str, kind: &str) -> Option<Allowed> {
-        if self.targets.is_empty() {
-            return Some(Allowed { sections: true });
-        }
-        self.targets
-            .iter()
-            .find(|target| target.group == group && target.kind == kind)
-            .map(|target| Allowed {
-                sections: target.sections,
-            })
-    }
-
-    /// Whether traffic through routes of this kind is any business of the policy kind: where it names route
-    /// kinds among its targets, only those.
-    #[must_use]
-    pub fn concerns_route(&self, kind: &str) -> bool {
-        let mut routes = self
-            .targets
-            .iter()
-            .filter(|target| crate::api::route::is_route(&target.group, &target.kind))
-            .peekable();
-        routes.peek().is_none() || routes.any(|target| target.kind == kind)
-    }
-
-    /// The targets, for a help line: `Gateway, HTTPRoute`.
-    #[must_use]
-    pub fn target_kinds(&self) -> String {
-        self.target_kind_names().collect::<Vec<_>>().join(", ")
-    }
-
-    /// The same one by one.
-    pub(super) fn target_kind_names(&self) -> impl Iterator<Item = &str> {
-        self.targets.iter().map(|target| target.kind.as_str())
-    }
-
     // --- the small language in which `profiles` describes kinds ---
 
     /// Says which versions this describes.
     #[must_use]
     pub fn versions(mut self, versions: &[&str]) -> Self {
         self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
-        self
-    }
-
-    /// Allows targets.
-    #[must_use]
-    pub fn targets(mut self, targets: &[AllowedTarget]) -> Self {
-        self.targets = targets.to_vec();
-        self
-    }
-
-    /// Names the fields that name targets.
-    #[must_use]
-    pub fn by(mut self, fields: &[TargetField]) -> Self {
-        self.target_fields = fields.to_vec();
         self
     }
 
@@ -364,41 +373,5 @@ impl Profile {
         self.wrappers = wrappers;
         self.strategy_fields = strategy_field.map(str::to_owned).into_iter().collect();
         self
-    }
-}
-
-/// What is allowed about a target kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowed {
-    /// Whether `sectionName` may be used.
-    pub sections: bool,
-}
-
-/// An allowed target of Gateway API's group, with sections.
-#[must_use]
-pub(super) fn gateway_api(kind: &str) -> AllowedTarget {
-    AllowedTarget {
-        group: GROUP.to_owned(),
-        kind: kind.to_owned(),
-        sections: true,
-    }
-}
-
-/// An allowed target of any group, as a whole only.
-#[must_use]
-pub(super) fn whole(group: &str, kind: &str) -> AllowedTarget {
-    AllowedTarget {
-        group: group.to_owned(),
-        kind: kind.to_owned(),
-        sections: false,
-    }
-}
-
-/// A Service with its ports.
-#[must_use]
-pub(super) fn service() -> AllowedTarget {
-    AllowedTarget {
-        sections: true,
-        ..whole("", "Service")
     }
 }

@@ -14,10 +14,12 @@ use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
-use super::precedence::rank_of;
-use super::profile::{Profile, TargetField};
+use super::precedence::{Rank, rank_of};
+use super::profile::Profile;
 use super::settings::{self, Problem, Weight};
+use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};
+use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::object::Object;
 
@@ -30,13 +32,19 @@ pub(crate) fn read_policy<'a>(
     findings: &mut Findings,
 ) -> Policy<'a> {
     // Beside policies of a version that the profile describes: its rules are not those of this one.
-    let undescribed = (!profile.describes(&object.api_version.version)).then(|| profile.undescribed());
+    let undescribed = (!profile.describes(&object.api_version.version)).then(|| Profile {
+        targeting: Targeting::unknown(),
+        ..profile.undescribed()
+    });
     let profile = undescribed.as_ref().unwrap_or(profile);
     let mut policy = Policy {
         object,
         kind,
         local,
-        rank: rank_of(object, options.ages),
+        rank: Rank {
+            priority: priority(object, profile),
+            ..rank_of(object, options.ages)
+        },
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
@@ -65,20 +73,31 @@ pub(crate) fn read_policy<'a>(
     policy
 }
 
+/// The number by which a kind orders its policies, the lowest first; none is 0.
+fn priority(object: &Object, profile: &Profile) -> i64 {
+    if let Some(annotation) = &profile.weight_annotation {
+        let weight = object
+            .annotation(annotation)
+            .and_then(|weight| weight.parse::<i32>().ok());
+        return weight.map_or(0, |weight| i64::from(weight).saturating_neg());
+    }
+    let field = profile.priority_field.as_ref();
+    let value = field.and_then(|field| object.value.get("spec")?.get(field)?.as_i64());
+    value.unwrap_or_default()
+}
+
 fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findings) {
     let mut wrong = Findings::new();
     let object = policy.object;
     let spec = object.root().get("spec");
     let references = target_refs(object, &mut wrong);
     let selectors = target_selectors(object, &mut wrong);
-    for (field, name) in [
-        (TargetField::TargetRef, "targetRef"),
-        (TargetField::TargetRefs, "targetRefs"),
-        (TargetField::TargetSelectors, "targetSelectors"),
-    ] {
+    let fields = &profile.targeting.fields;
+    for field in TargetField::ALL {
+        let name = field.name();
         let field_of = spec.get(name);
-        if field_of.is_present() && !profile.target_fields.contains(&field) {
-            let known: Vec<&str> = profile.target_fields.iter().map(|field| field.name()).collect();
+        if field_of.is_present() && !fields.contains(&field) {
+            let known: Vec<&str> = fields.iter().map(|field| field.name()).collect();
             wrong.push(
                 Finding::new(
                     Code::POLICY_INVALID,
@@ -94,7 +113,11 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
         .map(Declared::reference)
         .chain(selectors.iter().map(Declared::selector))
         .collect();
-    if policy.targets.is_empty() && wrong.is_empty() && !profile.namespace_wide {
+    if policy.targets.is_empty()
+        && wrong.is_empty()
+        && profile.targeting.is_required
+        && !profile.namespace_wide
+    {
         wrong.push(
             Finding::new(
                 Code::POLICY_INVALID,
@@ -103,10 +126,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
             )
             .help(format!(
                 "add `{}`",
-                profile
-                    .target_fields
-                    .first()
-                    .map_or("targetRef", |field| field.name())
+                fields.first().map_or("targetRef", |field| field.name())
             )),
         );
     }

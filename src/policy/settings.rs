@@ -119,7 +119,9 @@ impl SettingsReading<'_> {
             }
             bare.clear();
         }
-        if !bare.is_empty() {
+        // A policy that only asks for a merge says nothing itself, but replaces nothing either.
+        let asks = self.profile.wrappers == Wrappers::Bare && self.strategies.iter().any(Option::is_some);
+        if asks || !bare.is_empty() {
             self.settle(Side::Defaults, &Value::Object(bare), "/spec");
         }
         for (name, side, base) in wrappers {
@@ -187,7 +189,7 @@ impl SettingsReading<'_> {
             let Some(Value::String(text)) = settings.get(&field) else {
                 continue;
             };
-            if let Some(strategy) = parse_strategy(text, self.profile.status) {
+            if let Some(strategy) = parse_strategy(text, self.profile) {
                 if let Some(slot) = self.strategies.get_mut(side as usize) {
                     *slot = Some(strategy);
                 }
@@ -225,6 +227,7 @@ impl SettingsReading<'_> {
                         at: Arc::from(at),
                         base,
                         policy: self.policy,
+                        element: None,
                         essential: rule.essential,
                     };
                     match value {
@@ -249,6 +252,20 @@ impl SettingsReading<'_> {
                     self.ignored(format!("{base}{stray}"), "no rule of this kind stands there");
                 }
             }
+            MergeUnit::Fields(apart) => {
+                fields(settings, "", apart, &mut |at, value| {
+                    let at: Arc<str> = Arc::from(at);
+                    let leaf = Leaf {
+                        value: Arc::new(value.clone()),
+                        at: Arc::clone(&at),
+                        base,
+                        policy: self.policy,
+                        element: None,
+                        essential: true,
+                    };
+                    content.insert(at, leaf);
+                });
+            }
             MergeUnit::Whole | MergeUnit::JsonMergePatch => {
                 flatten(settings, String::new(), &mut |at, value| {
                     let at: Arc<str> = Arc::from(at);
@@ -257,6 +274,7 @@ impl SettingsReading<'_> {
                         at: Arc::clone(&at),
                         base,
                         policy: self.policy,
+                        element: None,
                         essential: true,
                     };
                     content.insert(at, leaf);
@@ -306,16 +324,35 @@ impl SettingsReading<'_> {
     }
 }
 
-/// The values of a strategy field. Kuadrant's CRDs take exactly `atomic` and `merge`; elsewhere GEP-713's
-/// names and Envoy Gateway's count, without regard to case (docs/systems/kuadrant.md#defaults-and-overrides,
-/// docs/systems/envoy-gateway.md#merge-types).
-fn parse_strategy(text: &str, status: StatusShape) -> Option<Strategy> {
-    if status == StatusShape::Kuadrant {
-        return match text {
-            "atomic" => Some(Strategy::Atomic),
-            "merge" => Some(Strategy::Patch),
-            _ => None,
-        };
+/// The words of Kuadrant's CRDs (docs/systems/kuadrant.md#defaults-and-overrides).
+const KUADRANT: &[(&str, Strategy)] = &[("atomic", Strategy::Atomic), ("merge", Strategy::Patch)];
+
+/// Envoy Gateway's merge types; its CRDs refuse `Replace`, which is what counts without one
+/// (docs/systems/envoy-gateway.md#merge-types).
+const MERGE_TYPES: &[(&str, Strategy)] = &[
+    ("StrategicMerge", Strategy::StrategicPatch),
+    ("JSONMerge", Strategy::Patch),
+];
+
+/// The exact words that a kind has for its strategies, if its CRD takes no others.
+const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)]> {
+    match status {
+        StatusShape::Kuadrant => Some(KUADRANT),
+        StatusShape::EnvoyGateway => Some(MERGE_TYPES),
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::Attached
+        | StatusShape::AttachedToAncestors => None,
+    }
+}
+
+/// The value of a strategy field. Where no CRD says which words there are, GEP-713's names and those of products count,
+/// without regard to case.
+fn parse_strategy(text: &str, profile: &Profile) -> Option<Strategy> {
+    if let Some(words) = words(profile.status) {
+        let known = words.iter().find(|(word, _)| *word == text);
+        return known.map(|(_, strategy)| *strategy);
     }
     match text.to_ascii_lowercase().as_str() {
         "atomic" | "replace" => Some(Strategy::Atomic),
@@ -324,15 +361,25 @@ fn parse_strategy(text: &str, status: StatusShape) -> Option<Strategy> {
     }
 }
 
-fn vocabulary(profile: &Profile) -> &'static str {
-    if profile.status == StatusShape::Kuadrant {
-        "`atomic` or `merge`"
-    } else if profile.strategy_fields.iter().any(|field| field == "mergeType")
-        && profile.strategy_fields.len() == 1
-    {
-        "`StrategicMerge` or `JSONMerge`"
-    } else {
-        "`atomic`, `patch` or `merge`"
+fn vocabulary(profile: &Profile) -> String {
+    match words(profile.status) {
+        Some(words) => {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            words.join(" or ")
+        }
+        None => "`atomic`, `patch` or `merge`".to_owned(),
+    }
+}
+
+/// Calls `field` for every field of a mapping, and where one of those is a pointer of `apart`, for those below it.
+fn fields(value: &Value, above: &str, apart: &[String], field: &mut impl FnMut(String, &Value)) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let at = pointer::child(above, key);
+        if value.is_object() && apart.contains(&at) {
+            fields(value, &at, apart, field);
+        } else {
+            field(at, value);
+        }
     }
 }
 
@@ -384,7 +431,7 @@ pub(crate) fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Va
     for layer in layers {
         let read = read(&Value::Object(written.clone()), profile, PolicyId::of_row(0));
         let said = read.layers.iter().find(|read| read.side == layer.side);
-        let merges = |layer: &Layer| layer.strategy == Strategy::Patch;
+        let merges = |layer: &Layer| layer.strategy.merges();
         if said.is_some_and(|said| merges(said) != merges(layer))
             && let Some(field) = profile.strategy_fields.first()
             && let Some(wrapper) = wrapper_at(&mut written, layer.base)
@@ -400,9 +447,11 @@ pub(crate) fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Va
 #[must_use]
 pub(crate) const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
     match (strategy, profile.status) {
+        (Strategy::StrategicPatch, StatusShape::EnvoyGateway) => "StrategicMerge",
+        (Strategy::Patch, StatusShape::EnvoyGateway) => "JSONMerge",
         (Strategy::None | Strategy::Atomic, _) => "atomic",
-        (Strategy::Patch, StatusShape::Kuadrant) => "merge",
-        (Strategy::Patch, StatusShape::Ancestors) => "patch",
+        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Kuadrant) => "merge",
+        (Strategy::Patch | Strategy::StrategicPatch, _) => "patch",
     }
 }
 

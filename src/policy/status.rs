@@ -6,43 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
+use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
 use super::attachment::Attachments;
 use super::condition::Condition;
 use super::declared_target::Target;
+use super::envoy_gateway_status::{self, ACCEPTED, conflicted};
 use super::ids::PolicyId;
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
-use crate::topology::{GatewayId, Node};
-
-/// At most this many entries fit into `status.ancestors` (Gateway API's CRDs).
-pub(super) const MAX_ANCESTORS: usize = 16;
-
-/// The status of a policy for one ancestor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AncestorStatus {
-    /// The Gateway.
-    pub ancestor_ref: AncestorRef,
-    /// `spec.controllerName` of its class; empty when the class is not in the input.
-    pub controller_name: String,
-    /// Conditions.
-    pub conditions: Vec<Condition>,
-}
-
-/// A ParentReference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AncestorRef {
-    /// API group.
-    pub group: &'static str,
-    /// Kind.
-    pub kind: &'static str,
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-}
+use crate::topology::GatewayId;
 
 /// `status.ancestors` of a policy, and how many there are in truth; none for kinds with flat conditions. `gateways` are the
 /// hub's, on whose paths it is; `effect` says what became of it there.
@@ -50,14 +22,23 @@ pub(crate) fn ancestors(
     attachments: &Attachments<'_>,
     id: PolicyId,
     gateways: &BTreeSet<GatewayId>,
-    effect: impl Fn(GatewayId) -> Condition,
+    effect: impl Fn(GatewayId) -> Option<Condition>,
 ) -> (Vec<AncestorStatus>, usize) {
-    if attachments.profile(id).status != StatusShape::Ancestors {
-        return (Vec::new(), 0);
+    match attachments.profile(id).status {
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::AttachedToAncestors => {}
+        StatusShape::Kuadrant | StatusShape::Attached => return (Vec::new(), 0),
+        StatusShape::EnvoyGateway => {
+            let ancestors = envoy_gateway_status::ancestors(attachments, id);
+            let all = ancestors.len();
+            return (ancestors, all);
+        }
     }
     let entries = gateways.iter().take(MAX_ANCESTORS).map(|gateway| {
         let accepted = accepted(attachments, id, Some(*gateway));
-        let effect = accepted.is_true().then(|| effect(*gateway));
+        let effect = accepted.is_true().then(|| effect(*gateway)).flatten();
         let conditions = std::iter::once(accepted).chain(effect).collect();
         ancestor(attachments, *gateway, conditions)
     });
@@ -68,26 +49,15 @@ fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<C
     let node = attachments.topology.gateways.get(gateway);
     AncestorStatus {
         ancestor_ref: AncestorRef {
-            group: GROUP,
-            kind: "Gateway",
+            group: GROUP.to_owned(),
+            kind: "Gateway".to_owned(),
             namespace: node.object.namespace_or_empty().to_owned(),
             name: node.object.name.clone(),
+            section_name: None,
         },
         controller_name: controller_name(attachments, gateway),
         conditions,
     }
-}
-
-/// `spec.controllerName` of a Gateway's class; empty when the class is not in the input.
-#[must_use]
-pub(crate) fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> String {
-    let class = Node::Class(attachments.topology.gateways.get(gateway).class);
-    attachments
-        .topology
-        .object(class)
-        .and_then(|class| class.value.pointer("/spec/controllerName")?.as_str())
-        .unwrap_or_default()
-        .to_owned()
 }
 
 /// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
@@ -95,7 +65,8 @@ pub(crate) fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId)
 pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<GatewayId>) -> Condition {
     let policy = attachments.policy(id);
     let kind = policy.object.kind.as_str();
-    let refused = |reason: &str, message: String| Condition::new("Accepted", false, reason, message);
+    let shape = attachments.profile(id).status;
+    let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
     if let Some(why) = &policy.invalid {
         return refused("Invalid", format!("{kind} is invalid: {why}"));
     }
@@ -109,11 +80,15 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
                     continue;
                 }
                 attachments.conflicted_by(id, *node).map(|by| {
-                    let by = &attachments.policy(by).rank.key;
-                    refused(
-                        "Conflicted",
-                        format!("{kind} is conflicted by {by}: conflicting policy"),
-                    )
+                    let message = match shape {
+                        StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
+                        StatusShape::Accepted => format!("Conflicts with another {kind}"),
+                        _ => {
+                            let by = &attachments.policy(by).rank.key;
+                            format!("{kind} is conflicted by {by}: conflicting policy")
+                        }
+                    };
+                    refused("Conflicted", message)
                 })
             }
             Target::Virtual | Target::Unresolved => None,
@@ -140,5 +115,15 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
             }
         }
     }
-    first.unwrap_or_else(|| Condition::new("Accepted", true, "Accepted", format!("{kind} has been accepted")))
+    first.unwrap_or_else(|| {
+        let (reason, message) = match shape {
+            StatusShape::EnvoyGateway => ("Accepted", ACCEPTED.to_owned()),
+            StatusShape::Kgateway => ("Valid", "Policy accepted".to_owned()),
+            StatusShape::Attached | StatusShape::AttachedToAncestors => {
+                ("Attached", format!("{kind} has been accepted"))
+            }
+            _ => ("Accepted", format!("{kind} has been accepted")),
+        };
+        Condition::new(shape.acceptance(), true, reason, message)
+    })
 }

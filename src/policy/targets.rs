@@ -6,17 +6,18 @@
 //! Must not know: settings, precedence.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use super::declared_target::{Declared, Target};
+use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
+use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::GROUP;
+use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
 use crate::topology::{Located, Node, Sources, Topology};
-use apimachinery::{Identity, Selector};
+use apimachinery::Identity;
 
 /// Resolves targets.
 pub(super) struct Resolver<'r, 'a> {
@@ -58,10 +59,19 @@ impl<'a> Resolver<'_, 'a> {
         let mut resolved = Vec::with_capacity(declared.len());
         for target in declared {
             match &target.selector {
+                Some(_)
+                    if profile.targeting.judge_selector(&target.group, &target.kind) == Verdict::Refused =>
+                {
+                    let refused = self.refused(policy, profile, &target);
+                    resolved.push(Declared {
+                        target: refused,
+                        ..target
+                    });
+                }
                 Some(selector) => {
-                    let selected = self.select(policy, &target, selector);
+                    let (selected, refused) = self.select(policy, &target, selector);
                     if selected.is_empty() {
-                        self.nothing_selected(policy, &target);
+                        self.nothing_selected(policy, &target, refused);
                     }
                     match self.selecting.count(selected.len()) {
                         Counted::Within => {}
@@ -71,9 +81,10 @@ impl<'a> Resolver<'_, 'a> {
                         }
                         Counted::Beyond => continue,
                     }
-                    for name in selected.iter() {
+                    for (namespace, name) in selected {
                         let mut one = target.clone();
-                        (*name).clone_into(&mut one.name);
+                        name.clone_into(&mut one.name);
+                        one.namespace = namespace.map(str::to_owned);
                         one.selector = None;
                         one.target = self.one(policy, profile, &one);
                         resolved.push(one);
@@ -89,10 +100,43 @@ impl<'a> Resolver<'_, 'a> {
         policy.targets = resolved;
     }
 
-    fn select(&mut self, policy: &Policy<'a>, target: &Declared, selector: &Selector) -> Arc<[&'a str]> {
+    /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted it. Who
+    /// selects in all namespaces does not mean those that have not agreed
+    /// (docs/systems/envoy-gateway.md#targets).
+    fn select(
+        &mut self,
+        policy: &Policy<'a>,
+        target: &Declared,
+        selects: &Selects,
+    ) -> (Vec<(Option<&'a str>, &'a str)>, Option<&'a str>) {
         let own = policy.object.namespace_or_empty();
-        self.selecting
-            .select(self.sources, (&target.group, &target.kind, own), selector)
+        let (group, kind) = (target.group.as_str(), target.kind.as_str());
+        let namespaces = match &selects.namespaces {
+            AdmittedNamespaces::Same => vec![own],
+            _ => self.selecting.namespaces(self.sources, group, kind),
+        };
+        let (mut selected, mut refused) = (Vec::new(), None);
+        for namespace in namespaces {
+            let label = |key: &str| self.topology.namespace_label(namespace, key);
+            if !selects.namespaces.admits(own, namespace, label) {
+                continue;
+            }
+            let place = (group, kind, namespace);
+            let there = self.selecting.select(self.sources, place, &selects.labels);
+            for name in there.iter().copied() {
+                let from = (
+                    policy.object.api_version.group.as_str(),
+                    policy.object.kind.as_str(),
+                    own,
+                );
+                if policy.local || self.grants.permit(from, namespace, (group, kind, name)) {
+                    selected.push(((namespace != own).then_some(namespace), name));
+                } else {
+                    refused.get_or_insert(namespace);
+                }
+            }
+        }
+        (selected, refused)
     }
 
     fn too_many(&mut self, policy: &Policy<'a>, target: &Declared) {
@@ -109,35 +153,67 @@ impl<'a> Resolver<'_, 'a> {
         );
     }
 
-    fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared) {
+    fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared, refused: Option<&str>) {
+        let object = policy.object;
+        let help = match refused {
+            Some(namespace) => format!(
+                "add a ReferenceGrant to namespace {namespace}, from {} in {} to {}",
+                object.group_kind(),
+                object.namespace_or_empty(),
+                shown_kind(target)
+            ),
+            None => "correct the labels, or remove the selector".to_owned(),
+        };
         self.findings.push(
             Finding::new(
                 Code::POLICY_TARGET_NOT_FOUND,
-                policy.object.place(&target.pointer),
-                format!("{} selects no {}", policy.object.identity(), target.kind),
+                object.place(&target.pointer),
+                format!("{} selects no {}", object.identity(), target.kind),
             )
             .severity(Severity::Warning)
-            .help("correct the labels, or remove the selector"),
+            .help(help),
         );
     }
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
-        let Some(allowed) = profile.allowed(&declared.group, &declared.kind) else {
-            let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
-            self.findings.push(
-                Finding::new(
-                    Code::POLICY_INVALID,
-                    policy.object.place(&format!("{}/kind", declared.pointer)),
-                    what.clone(),
-                )
-                .help(match nearest(&declared.kind, profile.target_kind_names()) {
-                    Some(near) if near != declared.kind => format!("did you mean `{near}`?"),
-                    _ => format!("target one of: {}", profile.target_kinds()),
-                }),
-            );
-            return Target::NotAllowed(what);
-        };
-        if declared.section.is_some() && !allowed.sections {
+        match profile.targeting.judge(&declared.group, &declared.kind) {
+            Verdict::Taken { sections, is_listed } => {
+                self.taken(policy, profile, declared, (sections, is_listed))
+            }
+            Verdict::Refused => self.refused(policy, profile, declared),
+        }
+    }
+
+    /// A kind that no policy of its kind may target.
+    fn refused(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
+        let targeting = &profile.targeting;
+        let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
+        let names = targeting.kind_names();
+        let finding = Finding::new(
+            Code::POLICY_INVALID,
+            policy.object.place(&format!("{}/kind", declared.pointer)),
+            what.clone(),
+        )
+        .help(match nearest(&declared.kind, names.iter().copied()) {
+            Some(near) if near != declared.kind => format!("did you mean `{near}`?"),
+            _ => format!("target one of: {}", names.join(", ")),
+        });
+        self.findings
+            .push(match targeting.note(&declared.group, &declared.kind) {
+                Some(note) => finding.note(note),
+                None => finding,
+            });
+        Target::NotAllowed(what)
+    }
+
+    fn taken(
+        &mut self,
+        policy: &Policy<'a>,
+        profile: &Profile,
+        declared: &Declared,
+        (sections, is_listed): (bool, bool),
+    ) -> Target {
+        if declared.section.is_some() && !sections {
             let what = format!("a {} targets a {} only as a whole", profile.kind, declared.kind);
             self.findings.push(
                 Finding::new(
@@ -148,6 +224,9 @@ impl<'a> Resolver<'_, 'a> {
                 .help("remove `sectionName`"),
             );
             return Target::NotAllowed(what);
+        }
+        if is_pod(declared) {
+            return Target::Virtual;
         }
         let own = policy.object.namespace_or_empty();
         let namespace = if is_namespace(declared) {
@@ -162,7 +241,8 @@ impl<'a> Resolver<'_, 'a> {
         match self.node(declared, namespace) {
             Some(found) => found,
             None => {
-                self.not_found(policy, declared, namespace);
+                let unlisted = (!is_listed).then_some(&profile.targeting);
+                self.not_found(policy, declared, namespace, unlisted);
                 Target::NotFound
             }
         }
@@ -239,7 +319,13 @@ impl<'a> Resolver<'_, 'a> {
 
     /// An error where only the hub can hold the target, a warning where it may live on spokes
     /// (docs/systems/why-we-differ.md#missing-targets).
-    fn not_found(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
+    fn not_found(
+        &mut self,
+        policy: &Policy<'a>,
+        declared: &Declared,
+        namespace: &str,
+        unlisted: Option<&Targeting>,
+    ) {
         let of_gateway = matches!(
             (declared.group.as_str(), declared.kind.as_str()),
             (GROUP, "Gateway" | "GatewayClass" | "ListenerSet")
@@ -285,6 +371,11 @@ impl<'a> Resolver<'_, 'a> {
         )
         .label(format!("the target of {}", policy.object.identity()))
         .severity(severity);
+        // A kind that nobody lists may be one that is misspelled.
+        let finding = match unlisted.and_then(|known| known.note(&declared.group, &declared.kind)) {
+            Some(note) => finding.note(note),
+            None => finding,
+        };
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let near = match (&sections, &declared.section) {
             (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),
@@ -324,6 +415,11 @@ impl<'a> Resolver<'_, 'a> {
 
 fn is_namespace(declared: &Declared) -> bool {
     declared.group.is_empty() && declared.kind == "Namespace"
+}
+
+/// Pods come to be on clusters: no input has those that a policy means.
+fn is_pod(declared: &Declared) -> bool {
+    declared.group.is_empty() && declared.kind == "Pod"
 }
 
 fn is_class(declared: &Declared) -> bool {

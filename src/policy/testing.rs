@@ -24,8 +24,16 @@ pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
             .iter()
             .map(|(cluster, text)| (Room::Spoke((*cluster).to_owned()), *text)),
     );
+    let mut findings = Findings::new();
+    let hub = hub::build(documents(&rooms), &hub::Options::default(), &mut findings);
+    assert!(findings.is_empty(), "{findings:?}");
+    hub
+}
+
+/// The documents of texts, as if each were a file of its room.
+pub(crate) fn documents(rooms: &[(Room, &str)]) -> Vec<Document> {
     let mut documents = Vec::new();
-    for (source, (room, text)) in rooms.into_iter().enumerate() {
+    for (source, (room, text)) in rooms.iter().cloned().enumerate() {
         for (index, value) in kube_yaml::read_all(text, &kube_yaml::Limits::default())
             .unwrap()
             .into_iter()
@@ -41,10 +49,7 @@ pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
             });
         }
     }
-    let mut findings = Findings::new();
-    let hub = hub::build(documents, &hub::Options::default(), &mut findings);
-    assert!(findings.is_empty(), "{findings:?}");
-    hub
+    documents
 }
 
 /// GatewayClass `gc`, Gateway `infra/gw` with listeners `http` and `https`, HTTPRoutes `infra/r1` (rules `first` and

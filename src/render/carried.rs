@@ -54,7 +54,10 @@ pub(super) fn carried<'a>(
         Role::Policy => {
             let conditions = policy_conditions(&synced.object.group_kind(), hub);
             // A policy that another one takes the place of is accepted, and not enforced: nothing is to be waited for.
-            let accepted = &["Accepted"];
+            let accepted = match conditions.acceptance {
+                "Attached" => &["Attached"],
+                _ => &["Accepted"],
+            };
             let reported = if conditions.ancestors {
                 Reported::OfAncestors(accepted)
             } else {

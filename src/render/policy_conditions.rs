@@ -1,40 +1,67 @@
 //! Which conditions a policy kind reports, so that feedback asks for what is there
 //! (README.md#what-is-rendered).
 //!
-//! Owns: the table of groups. Flows in: a kind, the CRDs of the input. Flows out: [`PolicyConditions`]. Must not know:
+//! Owns: the table of kinds. Flows in: a kind, the CRDs of the input. Flows out: [`PolicyConditions`]. Must not know:
 //! feedback rules.
 
 use crate::hub::Hub;
 use apimachinery::GroupKind;
 
-/// Where the conditions of a kind stand, and which one says that the policy took effect.
+/// Where the conditions of a kind stand, and what they are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
-    /// `Enforced` or `Programmed`, where the kind has one of them.
+    /// The condition that says that the policy was accepted: `Accepted`, or what stands in its place.
+    pub acceptance: &'static str,
+    /// The one that says that it took effect, where the kind has one.
     pub outcome: Option<&'static str>,
 }
 
-/// Groups whose policies report in one way: (group, ancestors, outcome). Facts:
-/// docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status, docs/systems/other-policies.md.
-const GROUPS: &[(&str, bool, Option<&str>)] = &[
-    ("extensions.kuadrant.io", false, Some("Enforced")),
-    ("gateway.envoyproxy.io", true, None),
-    ("gateway.kgateway.dev", true, None),
-    ("gateway.networking.k8s.io", true, None),
-    ("gateway.networking.x-k8s.io", true, None),
-    ("gateway.nginx.org", true, None),
-    ("kuadrant.io", false, Some("Enforced")),
-    ("networking.gke.io", false, None),
+/// Group, kinds (none: all others of the group), ancestors, acceptance, outcome.
+type Row = (
+    &'static str,
+    &'static [&'static str],
+    bool,
+    &'static str,
+    Option<&'static str>,
+);
+
+const GKE_FLAT: &[&str] = &[
+    "GCPBackendPolicy",
+    "GCPGatewayPolicy",
+    "GCPSessionAffinityPolicy",
+    "HealthCheckPolicy",
+];
+
+/// How policies report. Facts: docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status,
+/// docs/systems/other-policies.md.
+#[rustfmt::skip] // one row a line
+const ROWS: &[Row] = &[
+    ("extensions.kuadrant.io", &[], false, "Accepted", Some("Enforced")),
+    ("gateway.envoyproxy.io", &["EnvoyPatchPolicy"], true, "Accepted", Some("Programmed")),
+    ("gateway.envoyproxy.io", &[], true, "Accepted", None),
+    ("gateway.kgateway.dev", &[], true, "Accepted", Some("Attached")),
+    ("gateway.networking.k8s.io", &[], true, "Accepted", None),
+    ("gateway.networking.x-k8s.io", &[], true, "Accepted", None),
+    ("gateway.nginx.org", &["WAFPolicy"], true, "Accepted", Some("Programmed")),
+    ("gateway.nginx.org", &[], true, "Accepted", None),
+    ("kuadrant.io", &[], false, "Accepted", Some("Enforced")),
+    ("networking.gke.io", GKE_FLAT, false, "Attached", None),
+    ("networking.gke.io", &["GCPRoutingExtension", "GCPTrafficExtension"], true, "Accepted", None),
+    ("networking.gke.io", &[], true, "Attached", None),
 ];
 
 /// The status of a kind: built in; else what its CRD has; else what GEP-713 asks of a policy.
 #[must_use]
 pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
-    if let Some((_, ancestors, outcome)) = GROUPS.iter().find(|(group, ..)| *group == kind.group) {
+    let is_of = |(group, kinds, ..): &&Row| {
+        *group == kind.group && (kinds.is_empty() || kinds.contains(&kind.kind.as_str()))
+    };
+    if let Some((_, _, ancestors, acceptance, outcome)) = ROWS.iter().find(is_of) {
         return PolicyConditions {
             ancestors: *ancestors,
+            acceptance,
             outcome: *outcome,
         };
     }
@@ -44,6 +71,7 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
         .any(|schema| schema.has_field(&["status", "ancestors"]));
     PolicyConditions {
         ancestors,
+        acceptance: "Accepted",
         outcome: (!ancestors).then_some("Programmed"),
     }
 }

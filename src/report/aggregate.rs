@@ -420,13 +420,13 @@ impl Aggregation<'_, '_> {
                 .iter()
                 .map(|(cluster, condition)| (*cluster, condition))
                 .collect();
-            let outcome = policy_conditions(&policy.object.group_kind(), self.hub).outcome;
+            let reports = policy_conditions(&policy.object.group_kind(), self.hub);
             let mut status = ObjectStatus::new(self.view.hub.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
             let mut ours = Vec::new();
-            for kind in ["Accepted", "Enforced", "Programmed"] {
+            for kind in ["Accepted", "Attached", "Enforced", "Programmed"] {
                 // What the kind's feedback rules ask for is listed also where nobody has answered yet.
-                let known = kind == "Accepted" || outcome == Some(kind);
+                let known = kind == reports.acceptance || reports.outcome == Some(kind);
                 if known {
                     let name = kind.to_lowercase();
                     ours.extend([format!("{name}Reason"), name]);
@@ -437,7 +437,11 @@ impl Aggregation<'_, '_> {
                 };
                 if known || instances.iter().any(reported) {
                     names.push(kind);
-                    let kept = if kind == "Accepted" { &[][..] } else { &overridden };
+                    let kept = if kind == reports.acceptance {
+                        &[][..]
+                    } else {
+                        &overridden
+                    };
                     status.conditions.push(policy_condition(kind, instances, kept));
                 }
             }
@@ -464,7 +468,8 @@ impl Aggregation<'_, '_> {
             if total.outcome() == Outcome::Overridden {
                 let condition = exception(&policy.object.kind, hub.profile(id).status, &total);
                 let clusters = fate.clusters.iter().filter(|cluster| admits(cluster));
-                found.extend(clusters.map(|cluster| (cluster.as_ref(), condition.clone())));
+                let there = clusters.filter_map(|cluster| Some((cluster.as_ref(), condition.clone()?)));
+                found.extend(there);
             }
         }
         found.sort_by_key(|(cluster, _)| *cluster);

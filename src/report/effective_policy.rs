@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::policy_view::{PolicyView, Seen, joined};
 use super::predicted::reference;
-use crate::policy::{AuthoredId, Effective, KindId, Profile, TargetField, controller_name, wrapped};
+use crate::api::targeting::TargetField;
+use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
 
@@ -130,8 +131,10 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
     wholes
         .filter_map(|node| {
             let target = topology.identity(*node).group_kind;
-            let allowed = profile.allowed(&target.group, &target.kind)?;
-            Some((*node, section_of(*node).filter(|_| allowed.sections)))
+            let Verdict::Taken { sections, .. } = profile.targeting.judge(&target.group, &target.kind) else {
+                return None;
+            };
+            Some((*node, section_of(*node).filter(|_| sections)))
         })
         .collect()
 }
@@ -239,7 +242,7 @@ fn reference_to(target: &Identity, section: Option<&str>) -> Value {
 
 /// A spec with a reference to its target, in the field that the kind has.
 fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &Value) -> Value {
-    let fields = &profile.target_fields;
+    let fields = &profile.targeting.fields;
     if fields.contains(&TargetField::TargetRefs) {
         spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));
     } else if fields.contains(&TargetField::TargetRef) {

@@ -282,11 +282,7 @@ fn exceptions<'m>(text: &mut Lines, there: impl Iterator<Item = (&'m str, &'m st
 pub fn policies_text(report: &PolicyReport, width: usize) -> String {
     let mut text = Lines::default();
     for policy in &report.policies {
-        let outcome = policy
-            .enforced
-            .as_ref()
-            .or(policy.programmed.as_ref())
-            .unwrap_or(&policy.accepted);
+        let outcome = policy.conditions.last().unwrap_or(&policy.accepted);
         text.push(format_args!("{}", policy.policy));
         text.push(format_args!(
             "  {}={} ({}): {}",

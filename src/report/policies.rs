@@ -88,6 +88,9 @@ pub struct EffectiveResult {
     pub rule_sources: Option<BTreeMap<String, String>>,
     /// All sources, sorted.
     pub source_policies: Vec<String>,
+    /// Of kinds whose policies add up by a priority: the one that is applied first, and so on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
     /// The result as a spec; none where policies add up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
@@ -130,10 +133,18 @@ impl EffectiveResult {
                 .map(|(key, leaf)| (id(key, leaf), author(key, leaf)))
                 .collect()
         });
+        let chain = effective
+            .chain
+            .iter()
+            .filter(|_| profile.priority_field.is_some());
+        let authors = chain.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
         Self {
             rules,
             rule_sources,
             source_policies: policies.into_iter().collect(),
+            order: authors
+                .map(|(_, authored)| authored.locator.to_string())
+                .collect(),
             spec,
             sources,
         }
@@ -211,6 +222,12 @@ pub struct OnCluster {
     /// Condition Programmed, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programmed: Option<Condition>,
+    /// Condition Overridden, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<Condition>,
+    /// Condition Attached, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Condition>,
 }
 
 impl PolicyEntry {
@@ -227,6 +244,7 @@ impl PolicyEntry {
             gateways.extend(nodes.flat_map(|node| hub.topology.gateways_of(node)));
         }
         let kind = hub.policy(id).object.kind.as_str();
+        let shape = hub.profile(id).status;
         let (ancestors, _) = ancestors(hub, id, &gateways, |gateway| {
             let name = hub.topology.locator(Node::Gateway(gateway));
             let mut total = Tally::default();
@@ -237,9 +255,9 @@ impl PolicyEntry {
             }
             match (everywhere, total.outcome()) {
                 (None, _) if !hub.topology.gateways_of(Node::Gateway(gateway)).is_empty() => {
-                    nowhere(kind, StatusShape::Ancestors)
+                    nowhere(kind, shape)
                 }
-                (_, outcome) => effect_of(kind, StatusShape::Ancestors, outcome, &total.keys()),
+                (_, outcome) => effect_of(kind, shape, outcome, &total.keys()),
             }
         });
         entry.ancestors = ancestors;
@@ -282,6 +300,7 @@ impl PolicyEntry {
                 }
             }
         });
+        let effect = effect.flatten();
         let exceptions = everywhere.map(Everywhere::exceptions).unwrap_or_default();
         let mut on_clusters: Vec<OnCluster> = exceptions
             .iter()
@@ -289,7 +308,7 @@ impl PolicyEntry {
                 let condition = exception(kind, shape, tally);
                 clusters
                     .iter()
-                    .map(move |cluster| OnCluster::new(cluster, &condition))
+                    .map(move |cluster| OnCluster::new(cluster, condition.as_ref()))
             })
             .collect();
         on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
@@ -340,33 +359,36 @@ impl DecisionEntry {
 }
 
 impl OnCluster {
-    fn new(cluster: &str, condition: &Condition) -> Self {
-        let named = |name: &str| (condition.kind == name).then(|| condition.clone());
+    fn new(cluster: &str, condition: Option<&Condition>) -> Self {
+        let named = |name: &str| condition.filter(|condition| condition.kind == name).cloned();
         Self {
             cluster: cluster.to_owned(),
             enforced: named("Enforced"),
             programmed: named("Programmed"),
+            overridden: named("Overridden"),
+            attached: named("Attached"),
         }
     }
 
     /// The condition there.
     pub(crate) fn condition(&self) -> Option<&Condition> {
-        self.enforced.as_ref().or(self.programmed.as_ref())
+        let effect = self.enforced.as_ref().or(self.programmed.as_ref());
+        effect.or(self.overridden.as_ref()).or(self.attached.as_ref())
     }
 }
 
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
 /// policy that lives there is what somebody looks for.
-pub(super) fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Condition {
+pub(super) fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
     let (outcome, by) = (tally.outcome(), tally.keys());
-    let mut condition = effect_of(kind, shape, outcome, &by);
+    let mut condition = effect_of(kind, shape, outcome, &by)?;
     if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
         condition.message = format!(
             "{kind} has been partially enforced, in part overridden by [{}]",
             by.join(" ")
         );
     }
-    condition
+    Some(condition)
 }
 
 impl PolicyReport {

@@ -102,7 +102,7 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
         return Some(words(found, ""));
     }
     status.on_clusters.iter().find_map(|there| {
-        let conditions = [&there.enforced, &there.programmed].into_iter().flatten();
+        let conditions = there.condition().into_iter();
         let mut against = conditions
             .filter(is_wanted)
             .filter(|condition| !condition.is_true());

@@ -81,9 +81,18 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
     }];
     let entries = match profile.same_target {
         SameTarget::Reject => entries.get(..1).unwrap_or_default(),
-        SameTarget::Merge | SameTarget::AddUp => entries,
+        SameTarget::Merge | SameTarget::PerField | SameTarget::AddUp => entries,
     };
-    let merged = merge(profile, &[entries, &challenger], &|_| Arc::from(""));
+    // One that says nothing would replace the others where it dictates: nobody is meant.
+    let challenger: &[Entry] = if challenger
+        .iter()
+        .all(|entry| entry.layers.iter().all(|layer| layer.content.is_empty()))
+    {
+        &[]
+    } else {
+        &challenger
+    };
+    let merged = merge(profile, &[entries, challenger], &|_| Arc::from(""));
     Arc::unwrap_or_clone(merged)
 }
 
@@ -94,7 +103,7 @@ fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     let leaves = layers.flat_map(|layer| layer.content.iter());
     let keys: BTreeMap<&str, bool> = leaves.map(|(key, leaf)| (key.as_ref(), leaf.essential)).collect();
     let mut probes = vec![Content::new(), content([(FOREIGN, true)])];
-    if matches!(profile.unit, MergeUnit::Rules(_)) {
+    if matches!(profile.unit, MergeUnit::Rules(_) | MergeUnit::Fields(_)) {
         let weightless = keys.iter().filter(|(_, essential)| !**essential);
         probes.push(content([(FOREIGN, false)]));
         probes.push(content(weightless.map(|(key, _)| (*key, false))));
@@ -135,6 +144,7 @@ fn content<'k>(keys: impl IntoIterator<Item = (&'k str, bool)>) -> Content {
             at: Arc::clone(&key),
             base: "/spec",
             policy: PolicyId::of_row(u32::MAX),
+            element: None,
             essential,
         };
         (key, leaf)

@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::local_policies::LocalPolicy;
 use super::same_target::{SyncedPolicy, SyncedSpec};
-use crate::policy::{Attachments, Entry, Layer, PolicyId, Profile, SameTarget, rewritten, without_rules_of};
+use crate::policy::{
+    Attachments, Entry, Layer, PolicyId, Profile, SameTarget, meet, rewritten, without_rules_of,
+};
 
 /// The spec of a synced policy beside local ones; `None`: nothing of it is left, and it is withheld.
 pub(super) fn beside_local(
@@ -23,6 +25,12 @@ pub(super) fn beside_local(
     let left = match profile.same_target {
         SameTarget::AddUp => return Some(synced.spec.clone()),
         SameTarget::Reject => return None,
+        SameTarget::PerField => {
+            let is_refused = locals
+                .iter()
+                .any(|local| meet(profile, &local.entry.layers, &layers));
+            return (!is_refused).then(|| synced.spec.clone());
+        }
         SameTarget::Merge => {
             let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
             without_rules_of(profile, &layers, &entries)?

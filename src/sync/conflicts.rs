@@ -15,7 +15,7 @@ use super::synced_kinds::SyncedKinds;
 use super::undecided::{Meeting, undecided, way_out};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::well_known::ORIGIN_CREATION;
-use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target};
+use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, meet};
 use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
@@ -52,7 +52,7 @@ pub(crate) fn report_same_target(
                         shipped(kind, node),
                     ));
                 }
-                None => one_target(attachments, node, &resolution, findings),
+                None => one_target(attachments, (&known.profile, node), &resolution, findings),
             }
         }
     }
@@ -97,7 +97,12 @@ pub(crate) fn is_synced(kinds: &SyncedKinds, routes: &SyncedRoutes<'_>, kind: Ki
     gateways.into_iter().any(|gateway| kinds.syncs(gateway, kind))
 }
 
-fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution, findings: &mut Findings) {
+fn one_target(
+    attachments: &Attachments<'_>,
+    (profile, node): (&Profile, Node),
+    resolution: &Resolution,
+    findings: &mut Findings,
+) {
     let target = attachments.topology.described(node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
     let name = |id: PolicyId| attachments.policy(id).object.identity();
@@ -141,7 +146,7 @@ fn one_target(attachments: &Attachments<'_>, node: Node, resolution: &Resolution
             );
         }
     }
-    if let [defaults, overrides] = resolution.synced.as_slice() {
+    if let (SameTarget::Merge, [defaults, overrides]) = (profile.same_target, resolution.synced.as_slice()) {
         let (under, over) = (name(defaults.policy), name(overrides.policy));
         findings.push(
             Finding::new(
@@ -203,7 +208,9 @@ fn local_pair(
         entry: local.entry.clone(),
     };
     let (one, other) = if has_time(one) { (one, other) } else { (other, one) };
-    if commute(profile, &one.entry, &other.entry) {
+    let add_up =
+        profile.same_target == SameTarget::PerField && !meet(profile, &one.entry.layers, &other.entry.layers);
+    if add_up || commute(profile, &one.entry, &other.entry) {
         return None;
     }
     let finding = undecided(profile, target, &meeting(other), &meeting(one));

@@ -34,7 +34,7 @@ pub(super) fn shipped<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec
 /// Whatever holds or gives way as a whole stands alone.
 fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec<Shipped<'e>>> {
     let own = |entry: &Entry, side: Side| entry.layers.iter().find(|layer| layer.side == side).cloned();
-    let merges = |layer: &Layer| layer.strategy == Strategy::Patch;
+    let merges = |layer: &Layer| layer.strategy.merges();
     let oldest = |side: Side, patch: bool| {
         entries
             .iter()
@@ -126,7 +126,7 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
         });
         // A patch that says nothing changes nothing.
         sides
-            .filter(|(_, strategy, content)| *strategy != Strategy::Patch || !content.is_empty())
+            .filter(|(_, strategy, content)| !strategy.merges() || !content.is_empty())
             .collect()
     };
     let together = levels(entries);
@@ -135,7 +135,7 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
         .layers
         .first()
         .map_or(profile.strategy, |layer| layer.strategy)
-        == Strategy::Patch;
+        .merges();
     let holds = |entry: &&Entry| {
         let mut leaves = together.iter().flat_map(|(_, _, content)| content.values());
         leaves.any(|leaf| leaf.policy == entry.policy)

@@ -115,11 +115,9 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
         Code::POLICY_NOT_SYNCED,
         object.place(&declared.pointer),
         format!(
-            "{} is not shipped with its target {}.{} {namespace}/{}: nothing here tells which clusters that is on",
+            "{} is not shipped with its target {}: nothing here tells which clusters that is on",
             object.identity(),
-            declared.kind,
-            declared.group,
-            declared.name
+            declared.described_with_group(namespace)
         ),
     )
     .label("neither in the input nor named by a route")

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::api::gateway::GROUP;
 use crate::object::Object;
-use apimachinery::{Field, GroupKind, Identity};
+use apimachinery::{Field, GroupKind, Identity, core_group};
 
 /// Something that has to be on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,15 +148,19 @@ const FIELDS: &[Fields] = &[
     ]),
     ("gateway.kgateway.dev", &["ListenerPolicy"], &[
         ("{default,perPort.*.listener}.clientCertificateValidation.caCertificateRefs.*", CONFIG_MAP),
+        ("{default,perPort.*.listener}.httpSettings.accessLog.*.{grpcService,openTelemetry.grpcService}.backendRef", SERVICE),
+        ("{default,perPort.*.listener}.httpSettings.tracing.provider.openTelemetry.grpcService.backendRef", SERVICE),
+    ]),
+    ("gateway.kgateway.dev", &["HTTPListenerPolicy"], &[
+        ("accessLog.*.{grpcService,openTelemetry.grpcService}.backendRef", SERVICE),
+        ("tracing.provider.openTelemetry.grpcService.backendRef", SERVICE),
     ]),
     ("gateway.kgateway.dev", &["BackendConfigPolicy"], &[("tls.secretRef", SECRET)]),
     ("gateway.kgateway.dev", &["Backend"], &[("aws.auth.secretRef", SECRET)]),
     ("networking.gke.io", &["GCPBackendPolicy"], &[("default.iap.oauth2ClientSecret", SECRET)]),
-    ("networking.gke.io", &["GCPTrafficExtension"], &[
+    ("networking.gke.io", &["GCPRoutingExtension", "GCPTrafficExtension"], &[
         ("extensionChains.*.extensions.*.backendRef", SERVICE),
-    ]),
-    ("networking.gke.io", &["GCPRoutingExtension"], &[
-        ("extensionChains.*.extensions.*.backendRef", SERVICE),
+        ("extensionChains.*.matchCondition.celExpressions.*.backendRefs.*", SERVICE),
     ]),
     ("networking.gke.io", &["GCPAuthzPolicy"], &[("customProviders.extensionRefs.*", ANY)]),
     ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", Name("", "Secret"))]),
@@ -165,7 +169,10 @@ const FIELDS: &[Fields] = &[
         ("issuerRef", Issuer),
         ("keystores.*.passwordSecretRef", SECRET),
     ]),
-    ("external-secrets.io", &["ExternalSecret"], &[("secretStoreRef", SecretStore)]),
+    ("external-secrets.io", &["ExternalSecret"], &[
+        ("secretStoreRef", SecretStore),
+        ("{data,dataFrom}.*.sourceRef.storeRef", SecretStore),
+    ]),
 ];
 
 /// What an object needs where it stands in a namespace, with the pointer of each reference, in the order of the table.
@@ -233,7 +240,7 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
     };
     match holds {
         Reference(group, kind) => {
-            let group = text("group").unwrap_or(group);
+            let group = text("group").map_or(group, core_group);
             let kind = text("kind").unwrap_or(kind);
             let namespace = text("namespace").map(str::to_owned).or(own);
             named(group, kind, namespace).filter(|_| !kind.is_empty())

@@ -92,6 +92,17 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
                 resolution.displace(attachments, *loser, first.policy);
             }
         }
+        // Whichever is created first, those that set nothing twice hold together.
+        SameTarget::PerField => {
+            let all = entries.iter();
+            resolution.synced = all
+                .map(|entry| as_written(attachments, entry.policy, node))
+                .collect();
+            for loser in &placed.rejected {
+                let by = attachments.conflicted_by(*loser, node).unwrap_or(first.policy);
+                resolution.displace(attachments, *loser, by);
+            }
+        }
         SameTarget::Merge => match one_meaning(attachments, profile, entries, node) {
             Some(synced) => {
                 resolution.synced = synced;

@@ -50,7 +50,7 @@ pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> Stri
     let strategy = format!("`{field}: {}`", strategy_word(profile, Strategy::Patch));
     let changes = [one, other].into_iter().filter_map(|meeting| {
         let name = &meeting.name;
-        let whole = |layer: &&Layer| layer.strategy != Strategy::Patch;
+        let whole = |layer: &&Layer| !layer.strategy.merges();
         let layer = meeting.entry.layers.iter().find(whole)?;
         Some(
             if layer.base == "/spec" && profile.wrappers == Wrappers::OneOfDefaultsOverrides {
@@ -81,7 +81,7 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
     let layers = |meeting: &Meeting| meeting.entry.layers.to_vec();
     let was = layers(one).into_iter().chain(layers(other));
     let Some(objects) =
-        shipped(profile, &merging).filter(|_| was.into_iter().any(|layer| layer.strategy != Strategy::Patch))
+        shipped(profile, &merging).filter(|_| was.into_iter().any(|layer| !layer.strategy.merges()))
     else {
         return false;
     };

@@ -47,6 +47,12 @@ impl fmt::Display for ApiVersion {
     }
 }
 
+/// The group of a reference: `core` is what some write for the group of kinds that have none, and is no other.
+#[must_use]
+pub fn core_group(group: &str) -> &str {
+    if group == "core" { "" } else { group }
+}
+
 /// Group and kind: how policies, references and profiles name a type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupKind {

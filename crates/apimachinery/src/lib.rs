@@ -33,7 +33,7 @@ mod selector;
 mod work;
 
 pub use field::{Field, Mismatch};
-pub use identity::{ApiVersion, GroupKind, Identity};
+pub use identity::{ApiVersion, GroupKind, Identity, core_group};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};
 pub use selector::{

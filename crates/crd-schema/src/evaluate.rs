@@ -10,10 +10,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use apimachinery::Allowance;
+use cel_eval::Expression;
 use kube_cel::cel::Value as Cel;
 use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value;
 
+use crate::asked::asks_only_for;
 use crate::format::Format;
 use crate::node::{Additional, Node, Type};
 use crate::rules::{Level, Spending};
@@ -59,6 +61,34 @@ pub(crate) fn check_rules(
             &mut Spending::new(allowance),
             violations,
         );
+    }
+}
+
+/// Runs the rules of `node` that ask for these fields of it alone, and every rule below those fields.
+pub(crate) fn check_rules_about(
+    node: &Node,
+    value: &Value,
+    fields: &[&str],
+    allowance: &mut Allowance<'_>,
+    violations: &mut Vec<Violation>,
+) {
+    let mut spending = Spending::new(allowance);
+    let level = Level {
+        path: &Path::Root,
+        kind: node.kind.map_or("", Type::name),
+        names_properties: true,
+    };
+    if !node.rules.is_empty() && spending.convert(value) {
+        let cel = to_cel(Some(node), value);
+        let about = |rule: &Expression| asks_only_for(rule.root(), fields);
+        node.rules
+            .run_some(about, &level, value, &cel, &mut spending, violations);
+    }
+    for (name, field) in value.as_object().into_iter().flatten() {
+        if let Some(child) = node.child(name) {
+            let here = Path::member(&Path::Root, name, true);
+            walk(child, field, &here, &mut spending, violations);
+        }
     }
 }
 

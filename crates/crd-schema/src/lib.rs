@@ -9,7 +9,7 @@
 //! Inside, in the order of the flow: `crd` reads the definition (`packed`: from a small form, as far as it is asked for),
 //! `compile` makes `node`s of a schema (with `pattern`,
 //! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
-//! along it (`functions`: those of which the engine is not right, `failure`: why there is no value), `schema` has the order
+//! along it (`asked`: what one reads of its value, `functions`: those of which the engine is not right, `failure`: why there is no value), `schema` has the order
 //! of these steps.
 
 // Input never causes a panic, and a library does not print; tests may do both.
@@ -28,6 +28,8 @@
     )
 )]
 
+#[cfg(feature = "cel")]
+mod asked;
 mod check;
 mod compile;
 mod complete;

@@ -182,6 +182,19 @@ mod with_engine {
             spending: &mut Spending<'_, '_>,
             found: &mut Vec<Violation>,
         ) {
+            self.run_some(|_| true, at, value, cel, spending, found);
+        }
+
+        /// The same of the rules that `counts` takes.
+        pub(crate) fn run_some(
+            &self,
+            counts: impl Fn(&Expression) -> bool,
+            at: &Level<'_>,
+            value: &Value,
+            cel: &Cel,
+            spending: &mut Spending<'_, '_>,
+            found: &mut Vec<Violation>,
+        ) {
             if spending.left == 0 {
                 spending.is_over = true;
                 found.push(at.violation("", &[], format!("Invalid value: {:?}: {OUT_OF_BUDGET}", at.kind)));
@@ -189,6 +202,10 @@ mod with_engine {
             for rule in &self.0 {
                 if spending.is_over {
                     return;
+                }
+                let program = rule.program(spending.allowance.work()).as_ref();
+                if program.is_ok_and(|program| !counts(&program.rule)) {
+                    continue;
                 }
                 let Some(complaint) = rule.complaint(cel, spending) else {
                     continue;

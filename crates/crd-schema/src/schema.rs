@@ -17,7 +17,7 @@ use serde_json::Value;
 
 #[cfg(feature = "cel")]
 use crate::evaluate;
-use crate::node::Node;
+use crate::node::{Additional, Node};
 use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
@@ -141,6 +141,35 @@ impl Schema {
         violations
     }
 
+    /// What is wrong with some fields of the mapping `holder` of an object, whatever else stands there: `value` is that
+    /// mapping with these fields alone. Of its rules those count that ask for nothing else. Pointers begin in the mapping.
+    ///
+    /// So one can ask what a kind lets somebody write there, without an object of the kind.
+    #[must_use]
+    pub fn validate_part(&self, holder: &str, fields: &[&str], value: &Value, work: &Work) -> Vec<Violation> {
+        let Some(node) = self.root.child(holder) else {
+            return Vec::new();
+        };
+        let mut allowance = work.allowance(value);
+        let mut part = value.clone();
+        if complete::complete(node, &mut part, true, &mut allowance).is_err() {
+            return Vec::new();
+        }
+        if let Value::Object(part) = &mut part {
+            part.retain(|name, _| fields.contains(&name.as_str()));
+        }
+        let mut violations = check::check(node, &metadata::NODE, &part, &mut allowance);
+        violations.retain(|violation| {
+            let first = apimachinery::pointer::tokens(&violation.pointer).next();
+            first.is_some_and(|first| fields.contains(&&*first))
+        });
+        #[cfg(feature = "cel")]
+        if !violations.iter().any(|violation| violation.blocks_rules) {
+            evaluate::check_rules_about(node, &part, fields, &mut allowance, &mut violations);
+        }
+        violations
+    }
+
     /// Makes `value` what the API server would store: defaults filled in where their parent is present, nulls of
     /// fields that are not nullable gone. Defaults that multiply beyond some megabytes are not filled in.
     pub fn default(&self, value: &mut Value) {
@@ -178,12 +207,27 @@ impl Schema {
         prune::prune(&self.root, &metadata::NODE, value)
     }
 
-    /// Whether the schema knows a field, such as `["spec", "targetRef"]`.
+    /// Whether a value may have a field: the schema knows it, or keeps what it does not know there.
+    #[must_use]
+    pub fn takes_field(&self, path: &[&str]) -> bool {
+        let mut node = &self.root;
+        for name in path {
+            let holder = node.items.as_deref().unwrap_or(node);
+            let Some(next) = holder.properties.get(*name) else {
+                return holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
+            };
+            node = next;
+        }
+        true
+    }
+
+    /// Whether the schema knows a field, such as `["spec", "targetRef"]`. A list stands for its items.
     #[must_use]
     pub fn has_field(&self, path: &[&str]) -> bool {
         let mut node = &self.root;
         for name in path {
-            let Some(next) = node.properties.get(*name) else {
+            let holder = node.items.as_deref().unwrap_or(node);
+            let Some(next) = holder.properties.get(*name) else {
                 return false;
             };
             node = next;

@@ -1,10 +1,16 @@
 //! Making the catalog: from the definitions that `sources.json` names to what `catalog.bin` holds.
 //!
-//! Owns: what of a definition is a structural fact. Only tests need it:
+//! Owns: what of a definition is a structural fact, and putting targets to its rules. Only tests need it:
 //!
 //!     SPOKEWRIGHT_CRDS=DIR UPDATE_CATALOG=1 cargo test --lib --features real-crds made_of
 
+use std::collections::BTreeSet;
+
+use apimachinery::Work;
+use crd_schema::Schema;
 use serde_json::{Map, Value, json};
+
+use crate::api::targeting::Targeting;
 
 /// The keywords of a schema that say what a value must be. No words, no examples, no rules.
 const FACTS: [&str; 24] = [
@@ -35,7 +41,7 @@ const FACTS: [&str; 24] = [
 ];
 
 /// The fields of a spec by which an object attaches to others: every run asks for these of all kinds.
-const REFERENCES: [&str; 3] = ["parentRefs", "targetRef", "targetRefs"];
+const REFERENCES: [&str; 4] = ["parentRefs", "targetRef", "targetRefs", "targetSelectors"];
 
 /// The structural facts of a schema.
 fn facts(schema: &Value) -> Value {
@@ -80,6 +86,11 @@ fn versions(definition: &Value, product: usize) -> Vec<Value> {
                 "name": version["name"], "served": true, "product": product,
                 "schema": {"openAPIV3Schema": facts(&version["schema"]["openAPIV3Schema"])},
             });
+            let (schema, _) = Schema::of_resource(&version["schema"]["openAPIV3Schema"], true);
+            let targeting = Targeting::of_schema(&schema, &BTreeSet::new(), &Work::unlimited());
+            if let Some(targeting) = targeting {
+                kept["targeting"] = serde_json::to_value(targeting).expect("facts");
+            }
             if version["subresources"]["status"].is_object() {
                 kept["subresources"] = json!({"status": {}});
             }

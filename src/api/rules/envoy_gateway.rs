@@ -20,9 +20,9 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     if merges.is_present()
         && let Some(kind) = target_kinds(&spec).find(|kind| is_owner(kind))
     {
-        // CRDs of earlier releases let it pass (docs/systems/envoy-gateway.md#merge-types).
-        let message = format!("Envoy Gateway 1.9 refuses `mergeType` of a policy on a {kind}");
-        complaints.doubtful(&merges, message, "remove `mergeType`, or target routes");
+        // Since 1.9 (docs/systems/envoy-gateway.md#merge-types): there is nothing above that it could merge with.
+        let message = format!("a policy on a {kind} cannot have a `mergeType`");
+        complaints.key(&merges, message, "remove `mergeType`, or target routes");
     }
     match complaints.kind() {
         "BackendTrafficPolicy" => backend_traffic(complaints, &spec),

@@ -274,12 +274,166 @@ fn policies_say_something_and_nothing_twice() {
     );
     assert_eq!(
         said(&envoy),
-        ["(warning) /spec/mergeType: Envoy Gateway 1.9 refuses `mergeType` of a policy on a Gateway"]
+        ["/spec/mergeType: a policy on a Gateway cannot have a `mergeType`"]
     );
     let backend = gateway_api("BackendTLSPolicy", &json!({"validation": {"hostname": "a"}}));
     assert_eq!(
         said(&backend),
         ["/spec/validation: nothing says which certificates are trusted"]
+    );
+}
+
+fn targets(kinds: &[(&str, &str)]) -> Value {
+    let target = |(kind, name): &(&str, &str)| {
+        let group = "gateway.networking.k8s.io";
+        json!({"group": group, "kind": kind, "name": name})
+    };
+    kinds.iter().map(target).collect()
+}
+
+#[test]
+fn a_policy_of_nginx_has_targets_that_go_together() {
+    let nginx = |kind: &str, kinds: &[(&str, &str)], more: Value| {
+        let mut spec = json!({"targetRefs": targets(kinds)});
+        spec.as_object_mut()
+            .expect("a spec")
+            .extend(more.as_object().expect("settings").clone());
+        said(&made("gateway.nginx.org/v1alpha1", kind, &spec))
+    };
+    let mixed = [("Gateway", "a"), ("HTTPRoute", "b")];
+    for kind in ["ProxySettingsPolicy", "RateLimitPolicy"] {
+        assert_eq!(
+            nginx(kind, &mixed, json!({})),
+            ["/spec/targetRefs/1: a Gateway and a route are targets of one policy"]
+        );
+        assert!(nginx(kind, &[("GRPCRoute", "a"), ("HTTPRoute", "a")], json!({})).is_empty());
+        assert_eq!(
+            nginx(kind, &[("HTTPRoute", "a"), ("HTTPRoute", "a")], json!({})),
+            ["/spec/targetRefs/1: one target is named twice"]
+        );
+    }
+    let source = json!({"type": "HTTP", "policySource": {"httpSource": {"url": "http://a"}}});
+    assert_eq!(
+        nginx(
+            "WAFPolicy",
+            &[("GRPCRoute", "a"), ("HTTPRoute", "b")],
+            source.clone()
+        ),
+        ["/spec/targetRefs/1: targets of two kinds stand in one policy"]
+    );
+    assert_eq!(
+        nginx("WAFPolicy", &[("Gateway", "a"), ("Gateway", "a")], source),
+        ["/spec/targetRefs/1: two targets have one name, which a policy of this kind cannot tell apart"]
+    );
+    assert_eq!(
+        nginx(
+            "WAFPolicy",
+            &[("Gateway", "a")],
+            json!({"type": "NIM", "policySource": {"httpSource": {}, "validation": {"verifyChecksum": true}}})
+        ),
+        [
+            "/spec/policySource/httpSource: `httpSource` is for policies of type HTTP",
+            "/spec/policySource: a policy of type NIM comes from `policySource.nimSource`",
+            "/spec/policySource/validation/verifyChecksum: a checksum is fetched only beside a policy of type HTTP",
+        ]
+    );
+    let twice = json!({"snippets": [{"context": "http"}, {"context": "http"}]});
+    assert_eq!(
+        nginx("SnippetsPolicy", &[("Gateway", "a")], twice),
+        ["/spec/snippets/1: one context has two snippets"]
+    );
+    assert_eq!(
+        nginx(
+            "UpstreamSettingsPolicy",
+            &[],
+            json!({"loadBalancingMethod": "hash"})
+        ),
+        ["/spec/loadBalancingMethod: nothing says what is hashed"]
+    );
+    assert_eq!(
+        nginx(
+            "ObservabilityPolicy",
+            &[],
+            json!({"tracing": {"ratio": 5, "strategy": "parent"}})
+        ),
+        ["/spec/tracing/ratio: a ratio counts only where the strategy is `ratio`"]
+    );
+    assert_eq!(
+        nginx(
+            "ClientSettingsPolicy",
+            &[],
+            json!({"keepAlive": {"timeout": {"header": "1s"}}})
+        ),
+        ["/spec/keepAlive/timeout: a timeout for the header needs one for the server"]
+    );
+    assert_eq!(
+        nginx(
+            "RateLimitPolicy",
+            &[],
+            json!({"rateLimit": {"local": {"rules": [{"delay": 1, "noDelay": true}]}}})
+        ),
+        ["/spec/rateLimit/local/rules/0/noDelay: a limit cannot have a delay and `noDelay: true`"]
+    );
+}
+
+#[test]
+fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
+    let kgateway = |kinds: &[(&str, &str)], field: &str| {
+        let spec = json!({"targetRefs": targets(kinds), field: {}});
+        said(&made("gateway.kgateway.dev/v1alpha1", "TrafficPolicy", &spec))
+    };
+    let both = [("HTTPRoute", "a"), ("GRPCRoute", "b")];
+    assert_eq!(
+        kgateway(&both, "autoHostRewrite"),
+        ["/spec/autoHostRewrite: `autoHostRewrite` is for routes, and a GRPCRoute is a target"]
+    );
+    assert!(kgateway(&both, "tracing").is_empty());
+    assert_eq!(
+        kgateway(&[("Gateway", "g")], "tracing"),
+        ["/spec/tracing: `tracing` is for routes, and a Gateway is a target"]
+    );
+    assert_eq!(
+        kgateway(&[("HTTPRoute", "a"), ("Gateway", "g")], "retry"),
+        ["/spec/targetRefs/1: retries are for one listener of a Gateway, and this is the whole"]
+    );
+    assert!(kgateway(&[], "retry").is_empty());
+}
+
+#[test]
+fn gke_knows_gateways_by_name_and_pods_by_labels() {
+    let gke = |kind: &str, target: Value| {
+        let spec = json!({"targetRefs": target});
+        said(&made("networking.gke.io/v1", kind, &spec))
+    };
+    let labels = json!({"matchLabels": {"a": "b"}});
+    let pods = json!({"group": "", "kind": "Pod", "selector": labels});
+    let authz = |target: Value| gke("GCPAuthzPolicy", json!([target]));
+    assert!(authz(pods.clone()).is_empty());
+    assert_eq!(
+        authz(json!({"group": "", "kind": "Pod", "name": "x"})),
+        ["/spec/targetRefs/0/name: Pods are targeted by their labels"]
+    );
+    assert_eq!(
+        authz(json!({"kind": "Gateway", "selector": labels})),
+        ["/spec/targetRefs/0/selector: a Gateway is targeted by its name"]
+    );
+    assert_eq!(
+        gke("GCPAuthzPolicy", json!([pods, pods])),
+        ["/spec/targetRefs/1: Pods are targeted by one selector only"]
+    );
+    assert_eq!(
+        gke(
+            "GCPClientTLSPolicy",
+            json!([{"kind": "Namespace", "name": "x", "sectionName": "y"}])
+        ),
+        ["/spec/targetRefs/0/sectionName: a Namespace has no sections"]
+    );
+    assert_eq!(
+        gke(
+            "GCPServerTLSPolicy",
+            json!([{"kind": "Pod", "selector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}])
+        ),
+        ["/spec/targetRefs/0/selector/matchExpressions: GKE selects by `matchLabels` alone"]
     );
 }
 
@@ -866,6 +1020,121 @@ mod like_an_api_server {
             "TLSPolicy",
             &tls,
         );
+    }
+
+    /// Targets of one of these kinds each.
+    fn targets(kinds: &Value, names: &Value) -> Made {
+        let target = map(vec![
+            ("group", pick(&json!(["gateway.networking.k8s.io"]))),
+            ("kind", pick(kinds)),
+            ("name", pick(names)),
+        ]);
+        list(target, 1..4)
+    }
+
+    #[test]
+    fn nginx_policies() {
+        let (version, names) = ("gateway.nginx.org/v1alpha1", json!(["a", "b", "c"]));
+        let every = json!(["Gateway", "HTTPRoute", "GRPCRoute"]);
+        let file = |plural: &str| format!("nginx-gateway-fabric/gateway.nginx.org_{plural}.yaml");
+        let proxy = map(vec![("targetRefs", targets(&every, &names))]);
+        compare(
+            &file("proxysettingspolicies"),
+            version,
+            "ProxySettingsPolicy",
+            &proxy,
+        );
+
+        let rule = map(vec![
+            ("rate", pick(&json!(["1r/s"]))),
+            ("key", pick(&json!(["$uri"]))),
+            ("delay", pick(&json!([null, 1]))),
+            ("noDelay", pick(&json!([null, true, false]))),
+        ]);
+        let local = map(vec![("rules", list(rule, 1..3))]);
+        let limits = map(vec![
+            ("targetRefs", targets(&every, &names)),
+            ("rateLimit", maybe(map(vec![("local", local)]))),
+        ]);
+        compare(&file("ratelimitpolicies"), version, "RateLimitPolicy", &limits);
+
+        let tracing = map(vec![
+            ("strategy", pick(&json!(["ratio", "parent"]))),
+            ("ratio", pick(&json!([null, 5]))),
+        ]);
+        let observability = map(vec![
+            ("targetRefs", targets(&json!(["HTTPRoute", "GRPCRoute"]), &names)),
+            ("tracing", maybe(tracing)),
+        ]);
+        let file_of = file("observabilitypolicies");
+        compare(
+            &file_of,
+            "gateway.nginx.org/v1alpha2",
+            "ObservabilityPolicy",
+            &observability,
+        );
+
+        let snippet = map(vec![
+            ("context", pick(&json!(["main", "http", "http.server"]))),
+            ("value", pick(&json!(["a"]))),
+        ]);
+        let snippets = map(vec![
+            ("targetRefs", targets(&json!(["Gateway"]), &names)),
+            ("snippets", list(snippet, 1..4)),
+        ]);
+        compare(&file("snippetspolicies"), version, "SnippetsPolicy", &snippets);
+
+        let time = || pick(&json!([null, "1s"]));
+        let keep = map(vec![(
+            "timeout",
+            map(vec![("header", time()), ("server", time())]),
+        )]);
+        let client = map(vec![("targetRef", target(&every)), ("keepAlive", keep)]);
+        compare(
+            &file("clientsettingspolicies"),
+            version,
+            "ClientSettingsPolicy",
+            &client,
+        );
+    }
+
+    #[test]
+    fn traffic_policies() {
+        let target = map(vec![
+            ("group", pick(&json!(["gateway.networking.k8s.io"]))),
+            (
+                "kind",
+                pick(&json!(["Gateway", "HTTPRoute", "HTTPRoute", "GRPCRoute"])),
+            ),
+            ("name", pick(&json!(["a"]))),
+            ("sectionName", pick(&json!([null, "s"]))),
+        ]);
+        let spec = map(vec![
+            ("targetRefs", maybe(list(target, 1..3))),
+            ("autoHostRewrite", pick(&json!([null, null, true]))),
+            ("tracing", pick(&json!([null, null, {"disable": {}}]))),
+            ("retry", pick(&json!([null, {"attempts": 1, "retryOn": ["5xx"]}]))),
+        ]);
+        let file = "kgateway/gateway.kgateway.dev_trafficpolicies.yaml";
+        compare(file, "gateway.kgateway.dev/v1alpha1", "TrafficPolicy", &spec);
+    }
+
+    #[test]
+    fn gke_policies() {
+        let labels = json!({"matchLabels": {"a": "b"}});
+        let target = map(vec![
+            ("group", pick(&json!(["gateway.networking.k8s.io"]))),
+            ("kind", pick(&json!(["Gateway", "Pod"]))),
+            ("name", pick(&json!([null, "a"]))),
+            ("selector", pick(&json!([null, labels]))),
+        ]);
+        let spec = map(vec![
+            ("targetRefs", list(target, 1..3)),
+            ("action", pick(&json!(["DENY_BY_DEFAULT"]))),
+            ("enforcementLevel", pick(&json!(["L7"]))),
+        ]);
+        let file = "gke/networking.gke.io_gcpauthzpolicies.yaml";
+        compare(file, "networking.gke.io/v1", "GCPAuthzPolicy", &spec);
     }
 
     #[test]

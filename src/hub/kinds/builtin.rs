@@ -237,6 +237,30 @@ const GROUPS: &[Group] = &[
     ),
 ];
 
+/// Policies of no release, whose definitions the catalog therefore does not have: kind, plural, and whether they have
+/// `targetRef` or `targetRefs`.
+const UNRELEASED: [(&str, &str, TargetFields); 2] = [
+    // nginx/nginx-gateway-fabric config/crd/bases@e55bfe33969f313b210d3497b3ae56b923175d69
+    (
+        "ExternalLoadBalancer",
+        "externalloadbalancers",
+        TargetFields {
+            target_ref: false,
+            target_refs: true,
+            target_selectors: false,
+        },
+    ),
+    (
+        "PayloadProcessor",
+        "payloadprocessors",
+        TargetFields {
+            target_ref: true,
+            target_refs: false,
+            target_selectors: false,
+        },
+    ),
+];
+
 /// Every row of the table, and every kind of the catalog.
 pub(super) fn kinds() -> impl Iterator<Item = KindInfo> {
     let rows = GROUPS.iter().flat_map(|(group, versions, rows)| {
@@ -252,5 +276,16 @@ pub(super) fn kinds() -> impl Iterator<Item = KindInfo> {
             source: KindSource::BuiltIn,
         })
     });
-    rows.chain(catalog::kinds().map(KindInfo::from))
+    let unreleased = UNRELEASED.iter().map(|(kind, plural, targets)| KindInfo {
+        group: "gateway.nginx.org".into(),
+        kind: (*kind).into(),
+        plural: (*plural).into(),
+        scope: Namespaced,
+        versions: vec!["v1alpha1".into()],
+        targets: *targets,
+        parent_refs: false,
+        policy_label: None,
+        source: KindSource::BuiltIn,
+    });
+    rows.chain(unreleased).chain(catalog::kinds().map(KindInfo::from))
 }

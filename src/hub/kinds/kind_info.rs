@@ -15,13 +15,15 @@ pub struct TargetFields {
     pub target_ref: bool,
     /// `spec.targetRefs`.
     pub target_refs: bool,
+    /// `spec.targetSelectors`.
+    pub target_selectors: bool,
 }
 
 impl TargetFields {
     /// Whether there is any: only then can objects of the kind be policies.
     #[must_use]
     pub const fn any(self) -> bool {
-        self.target_ref || self.target_refs
+        self.target_ref || self.target_refs || self.target_selectors
     }
 }
 
@@ -82,6 +84,7 @@ impl From<Entry> for KindInfo {
             targets: TargetFields {
                 target_ref: entry.has_reference("targetRef"),
                 target_refs: entry.has_reference("targetRefs"),
+                target_selectors: entry.has_reference("targetSelectors"),
             },
             parent_refs: entry.has_reference("parentRefs"),
             // What a label says of a kind is only a hint: kinds of the catalog have profiles.
@@ -112,6 +115,7 @@ impl From<&Crd> for KindInfo {
             targets: TargetFields {
                 target_ref: has("targetRef"),
                 target_refs: has("targetRefs"),
+                target_selectors: has("targetSelectors"),
             },
             parent_refs: has("parentRefs"),
             policy_label: PolicyLabel::of(crd),

@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::registry::Profiles;
+use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    AllowedTarget, Class, Dictates, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape, Strategy,
-    TargetField, Wrappers,
+    Class, Dictates, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
+    Strategy, Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -40,10 +41,10 @@ pub(crate) struct ProfileEntry {
     /// Direct or Inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Kinds that may be targeted; an empty list allows any.
+    /// Kinds that may be targeted, in place of those that the definition takes; an empty list allows any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<AllowedTarget>>,
-    /// Fields that name targets.
+    /// Fields that name targets, in place of those of the definition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_fields: Option<Vec<TargetField>>,
     /// Whether a policy without a target applies to its namespace.
@@ -64,6 +65,21 @@ pub(crate) struct ProfileEntry {
     /// What a merge never goes below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<MergeUnit>,
+    /// Lists that a strategic merge takes element by element.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_keys: Option<Vec<ListKey>>,
+    /// The number in the spec that orders the policies on one target before age and name do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_field: Option<String>,
+    /// The annotation of a policy with a number that does the same: the greatest goes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_annotation: Option<String>,
+    /// How policies of a Gateway meet those of its routes, if the Gateway may say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inheritance: Option<Inheritance>,
+    /// JSON pointers in the settings, of which no two policies on one target may set the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusive_fields: Option<Vec<String>>,
     /// Who wins on one level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precedence: Option<Precedence>,
@@ -221,14 +237,18 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         kind: base.kind,
         versions: entry.versions.unwrap_or(base.versions),
         class: entry.class.unwrap_or(base.class),
-        targets: entry.targets.unwrap_or(base.targets),
-        target_fields: entry.target_fields.unwrap_or(base.target_fields),
+        targeting: base.targeting.configured(entry.target_fields, entry.targets),
         namespace_wide: entry.namespace_wide.unwrap_or(base.namespace_wide),
         wrappers: entry.wrappers.unwrap_or(base.wrappers),
         strategy_fields: entry.strategy_fields.unwrap_or(base.strategy_fields),
         dictates: entry.dictates.unwrap_or(base.dictates),
         strategy: entry.strategy.unwrap_or(base.strategy),
         unit: entry.unit.unwrap_or(base.unit),
+        list_keys: entry.list_keys.unwrap_or(base.list_keys),
+        priority_field: entry.priority_field.or(base.priority_field),
+        weight_annotation: entry.weight_annotation.or(base.weight_annotation),
+        inheritance: entry.inheritance.or(base.inheritance),
+        exclusive_fields: entry.exclusive_fields.unwrap_or(base.exclusive_fields),
         precedence: entry.precedence.unwrap_or(base.precedence),
         same_target: entry.same_target.unwrap_or(base.same_target),
         ends: entry.ends.unwrap_or(base.ends),

@@ -4,60 +4,73 @@
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    AllowedTarget, Dictates, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api,
-    whole,
+    Dictates, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 
 const GROUP: &str = "gateway.envoyproxy.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let every = [
-        "Gateway",
-        "HTTPRoute",
-        "GRPCRoute",
-        "TLSRoute",
-        "TCPRoute",
-        "UDPRoute",
-    ];
     vec![
-        inherited(
-            "ClientTrafficPolicy",
-            &["Gateway", "ListenerSet"],
-            Level::Listener,
-        ),
-        inherited("BackendTrafficPolicy", &every, Level::Rule),
-        inherited("EnvoyExtensionPolicy", &every, Level::Rule),
-        inherited(
-            "SecurityPolicy",
-            &["Gateway", "HTTPRoute", "GRPCRoute"],
-            Level::Rule,
-        ),
-        Profile::inherited(GROUP, "EnvoyPatchPolicy")
-            .targets(&[
-                whole("gateway.networking.k8s.io", "Gateway"),
-                whole("gateway.networking.k8s.io", "GatewayClass"),
-            ])
-            .wrapped(Wrappers::Bare, None)
-            // All of them apply: envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0.
-            .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
-            .ends(&[Level::Gateway]),
+        kind("ClientTrafficPolicy", Level::Listener).wrapped(Wrappers::Bare, None),
+        Profile {
+            list_keys: vec![
+                keyed("/compression", "type"),
+                keyed("/compressor", "type"),
+                keyed("/httpUpgrade", "type"),
+                // Each rule gets the name of its policy before they are merged, so that no two are one.
+                all("/rateLimit/global/rules"),
+                // A rule for all clients is no rule then but the default, of which there is one.
+                ListKey {
+                    without: Some("clientSelectors".to_owned()),
+                    ..all("/rateLimit/local/rules")
+                },
+            ],
+            ..kind("BackendTrafficPolicy", Level::Rule)
+        },
+        kind("EnvoyExtensionPolicy", Level::Rule),
+        Profile {
+            list_keys: vec![keyed("/extAuth/contextExtensions", "name")],
+            ..kind("SecurityPolicy", Level::Rule)
+        },
+        Profile {
+            priority_field: Some("priority".to_owned()),
+            ..Profile::inherited(GROUP, "EnvoyPatchPolicy")
+                .wrapped(Wrappers::Bare, None)
+                // All of them apply: envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0.
+                .merges(Strategy::Atomic, MergeUnit::Whole)
+                .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
+                .ends(&[Level::Gateway])
+        },
     ]
 }
 
-fn inherited(kind: &str, targets: &[&str], end: Level) -> Profile {
-    let targets: Vec<AllowedTarget> = targets.iter().map(|kind| gateway_api(kind)).collect();
+/// A kind of which one policy holds on a target (docs/systems/envoy-gateway.md#merge-types).
+fn kind(kind: &str, end: Level) -> Profile {
     Profile {
-        // `mergeType` counts on the more specific policy (docs/systems/envoy-gateway.md#merge-types).
         dictates: Dictates::Challenger,
+        status: StatusShape::EnvoyGateway,
         ..Profile::inherited(GROUP, kind)
-            .targets(&targets)
             .wrapped(Wrappers::Bare, Some("mergeType"))
-            // Also for `StrategicMerge`, whose lists would need the controller's Go tags to be merged by key
-            // (docs/systems/envoy-gateway.md#not-followed-yet).
             .merges(Strategy::Atomic, MergeUnit::JsonMergePatch)
             .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
             .ends(&[end])
+    }
+}
+
+/// A list whose elements are one where a field is the same (docs/systems/envoy-gateway.md#merge-types).
+fn keyed(pointer: &str, key: &str) -> ListKey {
+    ListKey {
+        key: Some(key.to_owned()),
+        ..all(pointer)
+    }
+}
+
+/// A list of which all elements count.
+fn all(pointer: &str) -> ListKey {
+    ListKey {
+        pointer: pointer.to_owned(),
+        key: None,
+        without: None,
     }
 }

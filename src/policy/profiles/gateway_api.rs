@@ -2,18 +2,23 @@
 //!
 //! Owns: their profiles. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{Profile, TargetField, service, whole};
+use crate::policy::profile::{Profile, StatusShape};
 use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        Profile::direct("gateway.networking.k8s.io", "BackendTLSPolicy")
-            .targets(&[service()])
-            .by(&[TargetField::TargetRefs])
-            .ends(&[Level::Port]),
-        Profile::direct("gateway.networking.x-k8s.io", "XBackendTrafficPolicy")
-            .targets(&[whole("", "Service")])
-            .by(&[TargetField::TargetRefs])
-            .ends(&[Level::Backend]),
+        kind("gateway.networking.k8s.io", "BackendTLSPolicy", Level::Port),
+        kind(
+            "gateway.networking.x-k8s.io",
+            "XBackendTrafficPolicy",
+            Level::Backend,
+        ),
     ]
+}
+
+fn kind(group: &str, kind: &str, end: Level) -> Profile {
+    Profile {
+        status: StatusShape::Accepted,
+        ..Profile::direct(group, kind).ends(&[end])
+    }
 }

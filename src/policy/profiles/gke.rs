@@ -1,29 +1,38 @@
-//! GKE (docs/systems/other-policies.md#gke): Direct kinds whose settings stand under `spec.default`.
+//! GKE (docs/systems/other-policies.md#gke): Direct kinds; the settings of four stand under `spec.default`.
 //!
 //! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{AllowedTarget, Profile, TargetField, Wrappers, whole};
+use crate::policy::profile::{Profile, StatusShape, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let gateway = [whole("gateway.networking.k8s.io", "Gateway")];
-    let backends = [whole("", "Service"), whole("net.gke.io", "ServiceImport")];
+    let (flat, by_ancestor) = (StatusShape::Attached, StatusShape::AttachedToAncestors);
+    let (default, bare) = (Wrappers::Default, Wrappers::Bare);
     vec![
-        kind("GCPGatewayPolicy", &gateway, Level::Gateway),
-        kind("GCPBackendPolicy", &backends, Level::Backend),
-        kind("HealthCheckPolicy", &backends, Level::Backend),
-        kind("GCPSessionAffinityPolicy", &backends, Level::Backend),
-        kind("GCPTrafficDistributionPolicy", &backends, Level::Backend),
-        kind("GCPAuthzPolicy", &gateway, Level::Gateway),
+        kind("GCPGatewayPolicy", default, flat, Level::Gateway),
+        kind("GCPBackendPolicy", default, flat, Level::Backend),
+        kind("HealthCheckPolicy", default, flat, Level::Backend),
+        kind("GCPSessionAffinityPolicy", bare, flat, Level::Backend),
+        kind(
+            "GCPTrafficDistributionPolicy",
+            default,
+            by_ancestor,
+            Level::Backend,
+        ),
+        kind("GCPAuthzPolicy", bare, by_ancestor, Level::Gateway),
+        kind("GCPClientTLSPolicy", bare, by_ancestor, Level::Port),
+        // It targets Pods by their labels: no path from a Gateway ends there.
+        kind("GCPServerTLSPolicy", bare, by_ancestor, Level::Backend),
+        kind("GCPTrafficExtension", bare, StatusShape::Accepted, Level::Gateway),
+        kind("GCPRoutingExtension", bare, StatusShape::Accepted, Level::Gateway),
     ]
 }
 
-fn kind(kind: &str, targets: &[AllowedTarget], end: Level) -> Profile {
-    Profile::direct(GROUP, kind)
-        .targets(targets)
-        .by(&[TargetField::TargetRef, TargetField::TargetRefs])
-        .wrapped(Wrappers::Default, None)
-        .ends(&[end])
+fn kind(kind: &str, wrappers: Wrappers, status: StatusShape, end: Level) -> Profile {
+    Profile {
+        status,
+        ..Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
+    }
 }

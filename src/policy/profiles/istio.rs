@@ -2,9 +2,7 @@
 //!
 //! Owns: the profiles of Istio's kinds. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{
-    MergeUnit, Precedence, Profile, SameTarget, Strategy, TargetField, Wrappers, service, whole,
-};
+use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers};
 use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
@@ -21,13 +19,6 @@ fn kind(group: &str, kind: &str) -> Profile {
     Profile {
         namespace_wide: true,
         ..Profile::inherited(group, kind)
-            .targets(&[
-                whole("gateway.networking.k8s.io", "GatewayClass"),
-                whole("gateway.networking.k8s.io", "Gateway"),
-                service(),
-                whole("networking.istio.io", "ServiceEntry"),
-            ])
-            .by(&[TargetField::TargetRef, TargetField::TargetRefs])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
             .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)

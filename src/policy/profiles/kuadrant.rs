@@ -4,8 +4,7 @@
 //! profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, TargetField,
-    Wrappers, gateway_api,
+    MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 
@@ -13,17 +12,13 @@ const GROUP: &str = "kuadrant.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        merging("AuthPolicy", &["Gateway", "HTTPRoute", "GRPCRoute"], auth_rules()).versions(&["v1"]),
-        merging(
-            "RateLimitPolicy",
-            &["Gateway", "HTTPRoute", "GRPCRoute"],
-            limit_rules(),
-        )
-        .versions(&["v1"]),
-        merging("TokenRateLimitPolicy", &["Gateway", "HTTPRoute"], limit_rules()).versions(&["v1alpha1"]),
+        merging("AuthPolicy", auth_rules()).versions(&["v1"]),
+        merging("RateLimitPolicy", limit_rules()).versions(&["v1"]),
+        merging("TokenRateLimitPolicy", limit_rules()).versions(&["v1alpha1"]),
         per_listener("DNSPolicy").versions(&["v1"]),
         per_listener("TLSPolicy").versions(&["v1"]),
         extension("OIDCPolicy"),
+        extension("PipelinePolicy"),
         extension("PlanPolicy"),
         extension("TelemetryPolicy"),
         extension("ThreatPolicy"),
@@ -32,14 +27,11 @@ pub(super) fn profiles() -> Vec<Profile> {
 
 /// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule. Two on one target are both
 /// accepted and fold like two levels: Kuadrant/kuadrant-operator api/v1/merge_strategies.go@v1.5.2.
-fn merging(kind: &str, targets: &[&str], rules: Vec<RulePath>) -> Profile {
-    let targets: Vec<_> = targets.iter().map(|kind| gateway_api(kind)).collect();
+fn merging(kind: &str, rules: Vec<RulePath>) -> Profile {
     Profile {
         paths: Paths::EveryLevel,
         status: StatusShape::Kuadrant,
         ..Profile::inherited(GROUP, kind)
-            .targets(&targets)
-            .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"))
             .merges(Strategy::Atomic, MergeUnit::Rules(rules))
             .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
@@ -55,8 +47,6 @@ fn per_listener(kind: &str) -> Profile {
         paths: Paths::EveryLevel,
         status: StatusShape::Kuadrant,
         ..Profile::inherited(GROUP, kind)
-            .targets(&[gateway_api("Gateway")])
-            .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
             .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
@@ -70,8 +60,6 @@ fn extension(kind: &str) -> Profile {
         paths: Paths::EveryLevel,
         status: StatusShape::Kuadrant,
         ..Profile::inherited("extensions.kuadrant.io", kind)
-            .targets(&[gateway_api("Gateway"), gateway_api("HTTPRoute")])
-            .by(&[TargetField::TargetRef])
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
             .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)

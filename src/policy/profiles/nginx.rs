@@ -3,50 +3,93 @@
 //! Owns: the profiles of `gateway.nginx.org`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    AllowedTarget, MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers, gateway_api, whole,
+    Class, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
+use apimachinery::GroupKind;
 
 const GROUP: &str = "gateway.nginx.org";
 
 pub(super) fn profiles() -> Vec<Profile> {
-    let everywhere = ["Gateway", "HTTPRoute", "GRPCRoute"];
+    let client = [
+        "/body/maxSize",
+        "/body/timeout",
+        "/keepAlive/minTimeout",
+        "/keepAlive/requests",
+        "/keepAlive/time",
+        "/keepAlive/timeout",
+    ];
+    let proxy = [
+        "/buffering/disable",
+        "/buffering/bufferSize",
+        "/buffering/buffers",
+        "/buffering/busyBuffersSize",
+        "/timeout/connect",
+        "/timeout/read",
+        "/timeout/send",
+    ];
+    let limits = [
+        "/rateLimit/dryRun",
+        "/rateLimit/logLevel",
+        "/rateLimit/rejectCode",
+    ];
+    let upstream = [
+        "/hashMethodKey",
+        "/keepAlive/connections",
+        "/keepAlive/requests",
+        "/keepAlive/time",
+        "/keepAlive/timeout",
+        "/loadBalancingMethod",
+        "/zoneSize",
+    ];
     vec![
-        inherited("ClientSettingsPolicy", &everywhere),
-        inherited("ProxySettingsPolicy", &everywhere),
-        inherited("RateLimitPolicy", &everywhere),
-        direct("ObservabilityPolicy", &["HTTPRoute", "GRPCRoute"], Level::Route),
-        direct("SnippetsPolicy", &everywhere, Level::Route),
-        direct("WAFPolicy", &everywhere, Level::Route),
-        Profile::direct(GROUP, "UpstreamSettingsPolicy")
-            .targets(&[whole("", "Service")])
-            .ends(&[Level::Backend]),
+        inherited("ClientSettingsPolicy", &client),
+        inherited("ProxySettingsPolicy", &proxy),
+        Profile {
+            list_keys: vec![all("/rateLimit/local/rules")],
+            ..inherited("RateLimitPolicy", &limits)
+        },
+        // Its controller refuses no second one.
+        Profile {
+            status: StatusShape::Ancestors,
+            ..inherited("WAFPolicy", &[])
+        },
+        inherited("PayloadProcessor", &[]),
+        direct("ObservabilityPolicy", &["/tracing"], Level::Route),
+        Profile {
+            list_keys: vec![all("/snippets")],
+            ..direct("SnippetsPolicy", &[], Level::Gateway)
+        },
+        direct("ExternalLoadBalancer", &[], Level::Gateway),
+        direct("UpstreamSettingsPolicy", &upstream, Level::Backend),
     ]
 }
 
-fn inherited(kind: &str, targets: &[&str]) -> Profile {
-    Profile::inherited(GROUP, kind)
-        .targets(&kinds(targets))
-        .wrapped(Wrappers::Bare, None)
-        .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-        .same_target(SameTarget::Merge, Precedence::OldestWins)
-        .ends(&[Level::Gateway, Level::Route])
-}
-
-fn direct(kind: &str, targets: &[&str], end: Level) -> Profile {
-    let mut ends = vec![end];
-    if targets.contains(&"Gateway") {
-        ends.insert(0, Level::Gateway);
+/// A list of which all elements count.
+fn all(pointer: &str) -> ListKey {
+    ListKey {
+        pointer: pointer.to_owned(),
+        key: None,
+        without: None,
     }
-    Profile::direct(GROUP, kind).targets(&kinds(targets)).ends(&ends)
 }
 
-fn kinds(targets: &[&str]) -> Vec<AllowedTarget> {
-    targets
-        .iter()
-        .map(|kind| AllowedTarget {
-            sections: false,
-            ..gateway_api(kind)
-        })
-        .collect()
+fn inherited(kind: &str, exclusive: &[&str]) -> Profile {
+    of_class(Class::Inherited, kind, exclusive).ends(&[Level::Gateway, Level::Route])
+}
+
+fn direct(kind: &str, exclusive: &[&str], end: Level) -> Profile {
+    of_class(Class::Direct, kind, exclusive).ends(&[end])
+}
+
+/// Of several policies on one target each adds what it sets; of two that set one of `exclusive` the newer is refused.
+fn of_class(class: Class, kind: &str, exclusive: &[&str]) -> Profile {
+    Profile {
+        status: StatusShape::Accepted,
+        exclusive_fields: exclusive.iter().map(|field| (*field).to_owned()).collect(),
+        ..Profile::of_class(&GroupKind::new(GROUP, kind), class)
+            .wrapped(Wrappers::Bare, None)
+            .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
+            .same_target(SameTarget::PerField, Precedence::OldestWins)
+    }
 }

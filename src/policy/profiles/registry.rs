@@ -7,8 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{envoy_gateway, gateway_api, gke, istio, kgateway, kuadrant, nginx};
+use crate::api::crd::Crd;
+use crate::api::{catalog, targeting as api};
 use crate::policy::profile::Profile;
-use apimachinery::GroupKind;
+use crate::policy::targeting::{Says, Targeting};
+use crate::policy::told::told;
+use apimachinery::{GroupKind, Work};
 
 const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
     envoy_gateway::profiles,
@@ -25,6 +29,8 @@ const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
 pub(crate) struct Profiles {
     /// Of one kind, each describes other versions; the last one added counts first.
     by_kind: BTreeMap<GroupKind, Vec<Arc<Profile>>>,
+    /// What the definitions of the input say of targets, by kind and version.
+    defined: BTreeMap<GroupKind, BTreeMap<String, api::Targeting>>,
 }
 
 impl Default for Profiles {
@@ -39,6 +45,7 @@ impl Profiles {
     pub(crate) fn built_in() -> Self {
         let mut profiles = Self {
             by_kind: BTreeMap::new(),
+            defined: BTreeMap::new(),
         };
         for profile in BUILT_IN.iter().flat_map(|profiles| profiles()) {
             profiles.insert(profile);
@@ -64,15 +71,62 @@ impl Profiles {
         self.by_kind.get(kind).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Learns from a definition of the input which targets its kind may name. `written` are those that its policies name.
+    pub(crate) fn learn(&mut self, crd: &Crd, written: &BTreeSet<(String, String)>, work: &Work) {
+        let versions = crd.versions.iter().filter_map(|version| {
+            let targeting = api::Targeting::of_schema(version.schema.as_ref()?, written, work)?;
+            Some((version.name.clone(), targeting))
+        });
+        let kind = GroupKind::new(crd.group.clone(), crd.kind.clone());
+        self.defined.insert(kind, versions.collect());
+    }
+
     /// The profile of a kind of which these versions are in use: one that describes a version, or else what is left to
-    /// assume of a kind that has profiles for other versions only; `None` if it has none.
+    /// assume of a kind that has profiles for other versions only, or of one with this `label` on its definition; `None` if
+    /// there is neither.
     #[must_use]
-    pub(crate) fn find(&self, kind: &GroupKind, versions: &BTreeSet<&str>) -> Option<Arc<Profile>> {
+    pub(crate) fn find(
+        &self,
+        kind: &GroupKind,
+        versions: &BTreeSet<&str>,
+        label: Option<&str>,
+    ) -> Option<Arc<Profile>> {
         let of_kind = self.get(kind);
         let describes = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
-        match of_kind.iter().find(describes) {
-            Some(profile) => Some(Arc::clone(profile)),
-            None => of_kind.first().map(|profile| Arc::new(profile.undescribed())),
+        let mut profile = match of_kind.iter().find(describes) {
+            Some(profile) => (**profile).clone(),
+            None => match of_kind.first() {
+                Some(profile) => profile.undescribed(),
+                None => Self::fallback(kind, label?),
+            },
+        };
+        profile.targeting = profile.targeting.over(self.targeting(kind, versions));
+        Some(Arc::new(profile))
+    }
+
+    /// What policies of a kind may name as targets: by the definition in the input, else by the catalog's, and where that
+    /// takes any kind, by what its controller or documentation tells.
+    fn targeting(&self, kind: &GroupKind, versions: &BTreeSet<&str>) -> Targeting {
+        let of_catalog = catalog::find(&kind.group, &kind.kind);
+        let in_catalog = |version: &&str| {
+            let entry = of_catalog?;
+            Some((entry.targeting(version)?, Says::Catalog(entry.product(version)?)))
+        };
+        let catalogued = versions.iter().filter_map(in_catalog).reduce(either);
+        let Some(defined) = self.defined.get(kind) else {
+            return Targeting::new(catalogued, told(kind));
+        };
+        let defined = versions.iter().filter_map(|version| defined.get(*version));
+        let defined = defined.map(|targeting| (targeting.clone(), Says::Definition));
+        let defined = defined.reduce(either);
+        match (&defined, catalogued) {
+            // A release may take more than the one of the catalog: then that only tells what is known to be taken.
+            (Some((of_input, _)), Some((ours, _)))
+                if !of_input.named.is_restricted && ours.named.is_restricted =>
+            {
+                Targeting::new(defined, None).with_known(ours)
+            }
+            _ => Targeting::new(defined, told(kind)),
         }
     }
 
@@ -90,13 +144,18 @@ impl Profiles {
     /// The profile of a labelled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     #[must_use]
-    pub(crate) fn fallback(kind: &GroupKind, class: &str) -> Profile {
+    fn fallback(kind: &GroupKind, class: &str) -> Profile {
         if class.eq_ignore_ascii_case("direct") {
             Profile::direct(&kind.group, &kind.kind)
         } else {
             Profile::inherited(&kind.group, &kind.kind)
         }
     }
+}
+
+/// What two versions of a kind that are in use say: each is some policy's.
+fn either(one: (api::Targeting, Says), other: (api::Targeting, Says)) -> (api::Targeting, Says) {
+    (one.0.or(other.0), one.1)
 }
 
 #[cfg(test)]
@@ -150,7 +209,11 @@ mod tests {
         let kind = GroupKind::new("kuadrant.io", "AuthPolicy");
         let found = |profiles: &Profiles, versions: &[&str]| {
             let versions = versions.iter().copied().collect();
-            (*profiles.find(&kind, &versions).unwrap()).clone()
+            let found = profiles.find(&kind, &versions, None).unwrap();
+            Profile {
+                targeting: Targeting::default(),
+                ..(*found).clone()
+            }
         };
         let v1 = found(&profiles, &["v1"]);
         assert_eq!(found(&profiles, &["v1", "v1beta1"]), v1);

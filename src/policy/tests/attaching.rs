@@ -414,7 +414,7 @@ fn a_policy_on_a_listener_set_is_between_the_gateway_and_its_listeners() {
                spec: {parentRef: {name: gw}, listeners: [{name: more, port: 82, protocol: HTTP}]}\n";
     let traffic = |name: &str, target: &str, value: u8| {
         format!(
-            "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: ListenerPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+            "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
              spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], a: {value}, {name}: 1}}\n"
         )
     };
@@ -431,7 +431,10 @@ fn a_policy_on_a_listener_set_is_between_the_gateway_and_its_listeners() {
         seen.spec(&["gw", "ls#more"]),
         Some(json!({"a": 2, "g": 1, "s": 1}))
     );
-    assert_eq!(seen.spec(&["gw", "gw#http"]), Some(json!({"a": 1, "g": 1})));
+    assert_eq!(
+        seen.spec(&["gw", "gw#http", "r2", "r2#rule-1"]),
+        Some(json!({"a": 1, "g": 1}))
+    );
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 mod attaching;
 mod costs;
+mod envoy_gateway;
 mod fates;
 mod gep_713;
 mod merging;
 mod patching;
+mod products;
 mod properties;
+mod targets;

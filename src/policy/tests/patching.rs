@@ -38,6 +38,7 @@ fn content(value: &Value) -> Content {
             at: Arc::clone(&at),
             base: "/spec",
             policy: PolicyId::of_row(0),
+            element: None,
             essential: true,
         };
         content.insert(at, leaf);

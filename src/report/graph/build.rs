@@ -10,7 +10,7 @@ use super::super::policy_view::PolicyView;
 use super::{Graph, Layer, Link, State, Vertex};
 use crate::hub::Table;
 use crate::object::Object;
-use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, StatusShape, accepted};
+use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, accepted};
 use crate::topology::{GatewayId, Node, RouteId};
 
 /// At most so many clusters are named where a policy loses to local ones.
@@ -299,10 +299,7 @@ impl Builder<'_, '_> {
         let common = everywhere.and_then(|everywhere| everywhere.common());
         let outcome = common.map_or(Outcome::NoPath, |(outcome, _)| outcome);
         let there = everywhere.map(losing).unwrap_or_default();
-        let word = match attachments.profile(id).status {
-            StatusShape::Kuadrant => "Enforced",
-            StatusShape::Ancestors => "Programmed",
-        };
+        let word = attachments.profile(id).status.outcome().unwrap_or("in effect");
         match outcome {
             Outcome::Whole if there.is_empty() => (State::Holds, word.to_owned()),
             Outcome::Whole => (State::Partial, format!("{word}, but not all of it on {there}")),

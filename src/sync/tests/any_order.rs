@@ -390,6 +390,7 @@ fn content(leaves: Vec<(String, Value)>, essential: bool) -> Content {
             at: Arc::clone(&key),
             base: "/spec",
             policy: PolicyId::of_row(98),
+            element: None,
             essential,
         };
         (key, leaf)

@@ -1,0 +1,68 @@
+//! GKE's policies whose targets are told by labels (docs/systems/other-policies.md#gke).
+//!
+//! Owns: which targets have a name and which labels. Flows in: policies. Flows out: complaints. Must not know: what their
+//! settings may be.
+
+use super::complaints::{Complaints, says};
+
+/// A policy of GKE.
+pub(super) fn policy(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    let targets = spec.get("targetRefs");
+    match complaints.kind() {
+        "GCPAuthzPolicy" => {
+            let mut pods = 0_usize;
+            for target in targets.items() {
+                let (name, selector) = (target.get("name"), target.get("selector"));
+                match target.get("kind").str() {
+                    Some("Gateway") if selector.is_present() => {
+                        complaints.key(
+                            &selector,
+                            "a Gateway is targeted by its name",
+                            "remove `selector`",
+                        );
+                    }
+                    Some("Gateway") if !name.is_present() => {
+                        complaints.value(&target, "a Gateway is targeted by its name", "add `name`");
+                    }
+                    Some("Pod") => {
+                        pods = pods.saturating_add(1);
+                        if name.is_present() {
+                            complaints.key(&name, "Pods are targeted by their labels", "remove `name`");
+                        } else if !selector.is_present() {
+                            complaints.value(&target, "Pods are targeted by their labels", "add `selector`");
+                        } else if pods > 1 {
+                            let message = "Pods are targeted by one selector only";
+                            complaints.value(&target, message, "write a policy for each");
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        "GCPClientTLSPolicy" => {
+            for target in targets.items() {
+                let section = target.get("sectionName");
+                if target.get("kind").str() == Some("Namespace") && says(&section) {
+                    complaints.key(&section, "a Namespace has no sections", "remove `sectionName`");
+                }
+            }
+        }
+        "GCPServerTLSPolicy" => {
+            let ports = spec.get("portOverrides");
+            for target in targets.items() {
+                let selector = target.get("selector");
+                let labels = selector.get("matchLabels");
+                if selector.get("matchExpressions").items().next().is_some() {
+                    let message = "GKE selects by `matchLabels` alone";
+                    complaints.key(&selector.get("matchExpressions"), message, "write `matchLabels`");
+                }
+                if ports.is_present() && labels.entries().next().is_none() {
+                    let message = "ports are overridden for Pods with labels, and this is a whole namespace";
+                    complaints.key(&ports, message, "remove `portOverrides`, or add `matchLabels`");
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,42 @@
+//! kgateway's TrafficPolicy (docs/systems/other-policies.md#kgateway).
+//!
+//! Owns: which of its settings are for some targets only. Flows in: policies. Flows out: complaints. Must not know: which
+//! kinds may be targeted, and what its settings may be otherwise.
+
+use super::complaints::Complaints;
+use apimachinery::Field;
+
+/// A policy of kgateway.
+pub(super) fn policy(complaints: &mut Complaints<'_>) {
+    if complaints.kind() != "TrafficPolicy" {
+        return;
+    }
+    let spec = complaints.spec();
+    let targets: Vec<Field<'_>> = ["targetRefs", "targetSelectors"]
+        .into_iter()
+        .flat_map(|list| spec.get(list).items().collect::<Vec<_>>())
+        .collect();
+    let only_for = [
+        ("autoHostRewrite", &["HTTPRoute"][..]),
+        ("tracing", &["HTTPRoute", "GRPCRoute"]),
+    ];
+    for (field, kinds) in only_for {
+        let setting = spec.get(field);
+        let other = targets.iter().find_map(|target| {
+            let kind = target.get("kind").str()?;
+            (!kinds.contains(&kind)).then_some(kind)
+        });
+        if let (true, Some(other)) = (setting.is_present(), other) {
+            let message = format!("`{field}` is for routes, and a {other} is a target");
+            let help = format!("remove `{field}`, or target {} only", kinds.join(" or "));
+            complaints.key(&setting, message, help);
+        }
+    }
+    let whole_gateway = targets.iter().find(|target| {
+        target.get("kind").str() == Some("Gateway") && !target.get("sectionName").is_present()
+    });
+    if let (true, Some(gateway)) = (spec.get("retry").is_present(), whole_gateway) {
+        let message = "retries are for one listener of a Gateway, and this is the whole";
+        complaints.value(gateway, message, "add `sectionName`, or target routes");
+    }
+}

@@ -1,0 +1,196 @@
+//! NGINX Gateway Fabric's policies (docs/systems/other-policies.md#nginx-gateway-fabric).
+//!
+//! Owns: which targets go together in one policy, and which settings need or exclude each other. Flows in: policies. Flows
+//! out: complaints. Must not know: which kinds may be targeted.
+
+use super::choices::{exactly_one, of_its_type};
+use super::complaints::{Complaints, repeated, says};
+use apimachinery::Field;
+
+/// A policy of NGINX Gateway Fabric.
+pub(super) fn policy(complaints: &mut Complaints<'_>) {
+    let spec = complaints.spec();
+    match complaints.kind() {
+        "ClientSettingsPolicy" => {
+            let timeout = spec.get("keepAlive").get("timeout");
+            if says(&timeout.get("header")) && !says(&timeout.get("server")) {
+                let message = "a timeout for the header needs one for the server";
+                complaints.value(&timeout, message, "add `server`");
+            }
+        }
+        "ProxySettingsPolicy" => {
+            unique(complaints, &spec);
+            one_side(complaints, &spec);
+        }
+        "RateLimitPolicy" => {
+            unique(complaints, &spec);
+            one_side(complaints, &spec);
+            for rule in spec.get("rateLimit").get("local").get("rules").items() {
+                if rule.get("delay").is_present() && rule.get("noDelay").boolean() == Ok(Some(true)) {
+                    let message = "a limit cannot have a delay and `noDelay: true`";
+                    complaints.key(&rule.get("noDelay"), message, "keep one of them");
+                }
+            }
+        }
+        "ObservabilityPolicy" => {
+            unique(complaints, &spec);
+            let tracing = spec.get("tracing");
+            let strategy = tracing.get("strategy");
+            if tracing.get("ratio").is_present() && strategy.str() != Some("ratio") {
+                let message = "a ratio counts only where the strategy is `ratio`";
+                complaints.key(
+                    &tracing.get("ratio"),
+                    message,
+                    "write `strategy: ratio`, or remove it",
+                );
+            }
+        }
+        "SnippetsPolicy" => {
+            unique_names(complaints, &spec);
+            for (again, first) in repeated(spec.get("snippets").items(), |snippet| {
+                snippet.get("context").str().map(str::to_owned)
+            }) {
+                let message = "one context has two snippets";
+                complaints.again((&again, &first), message, "write both into one");
+            }
+        }
+        "UpstreamSettingsPolicy" => {
+            unique_names(complaints, &spec);
+            let method = spec.get("loadBalancingMethod");
+            let hashes = ["hash", "hash consistent"].contains(&method.str().unwrap_or_default());
+            if hashes && !spec.get("hashMethodKey").is_present() {
+                complaints.value(&method, "nothing says what is hashed", "add `hashMethodKey`");
+            }
+        }
+        "WAFPolicy" => {
+            unique_names(complaints, &spec);
+            one_kind(complaints, &spec);
+            waf(complaints, &spec);
+        }
+        _ => {}
+    }
+}
+
+/// A target as its kind and name.
+fn kind_and_name(target: &Field<'_>) -> Option<(String, String)> {
+    let kind = target.get("kind").str()?.to_owned();
+    Some((kind, target.get("name").str()?.to_owned()))
+}
+
+/// Nothing is named twice.
+fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    for (again, first) in repeated(spec.get("targetRefs").items(), kind_and_name) {
+        complaints.again((&again, &first), "one target is named twice", "keep one of them");
+    }
+}
+
+/// No name stands twice, whatever its kind.
+fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let name = |target: &Field<'_>| target.get("name").str().map(str::to_owned);
+    for (again, first) in repeated(spec.get("targetRefs").items(), name) {
+        let message = "two targets have one name, which a policy of this kind cannot tell apart";
+        complaints.again((&again, &first), message, "write a policy for each");
+    }
+}
+
+/// The first target, and the first other one that is not like it.
+fn mixed<'a>(spec: &Field<'a>, alike: impl Fn(&str, &str) -> bool) -> Option<(Field<'a>, Field<'a>)> {
+    let targets: Vec<Field<'a>> = spec.get("targetRefs").items().collect();
+    let (first, rest) = targets.split_first()?;
+    let kind = |target: &Field<'a>| target.get("kind").str().unwrap_or_default().to_owned();
+    let own = kind(first);
+    let other = rest.iter().find(|other| !alike(&own, &kind(other)))?;
+    Some((other.clone(), first.clone()))
+}
+
+/// Gateways and routes are not mixed.
+fn one_side(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let is_gateway = |kind: &str| kind == "Gateway";
+    if let Some((other, first)) = mixed(spec, |one, other| is_gateway(one) == is_gateway(other)) {
+        let message = "a Gateway and a route are targets of one policy";
+        complaints.again(
+            (&other, &first),
+            message,
+            "write a policy for the Gateway and one for the routes",
+        );
+    }
+}
+
+/// All targets are of one kind.
+fn one_kind(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    if let Some((other, first)) = mixed(spec, |one, other| one == other) {
+        let message = "targets of two kinds stand in one policy";
+        complaints.again((&other, &first), message, "write a policy for each kind");
+    }
+}
+
+fn waf(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let (kind, source) = (spec.get("type"), spec.get("policySource"));
+    let sources = [("HTTP", "httpSource"), ("NIM", "nimSource"), ("N1C", "n1cSource")];
+    for (of, field) in sources {
+        let there = source.get(field);
+        match (kind.str() == Some(of), there.is_present()) {
+            (true, false) => {
+                let message = format!("a policy of type {of} comes from `policySource.{field}`");
+                complaints.value(&source, message, format!("add `{field}`"));
+            }
+            (false, true) => {
+                let message = format!("`{field}` is for policies of type {of}");
+                complaints.key(&there, message, format!("remove it, or write `type: {of}`"));
+            }
+            _ => {}
+        }
+    }
+    let verify = source.get("validation").get("verifyChecksum");
+    if kind.str() != Some("HTTP") && verify.boolean() == Ok(Some(true)) {
+        let message = "a checksum is fetched only beside a policy of type HTTP";
+        complaints.key(
+            &verify,
+            message,
+            "write `expectedChecksum` in its place, or remove it",
+        );
+    }
+    validation(complaints, &source.get("validation"));
+    named(
+        complaints,
+        &source.get("n1cSource"),
+        &["policyName", "policyObjectID"],
+    );
+    named(complaints, &source.get("nimSource"), &["policyName", "policyUID"]);
+    for log in spec.get("securityLogs").items() {
+        let destinations = [("file", "file"), ("syslog", "syslog")];
+        let destination = log.get("destination");
+        of_its_type(
+            complaints,
+            ("a destination", "type"),
+            &destination,
+            &destinations,
+            Field::is_present,
+        );
+        let from = log.get("logSource");
+        named(
+            complaints,
+            &from,
+            &["defaultProfile", "httpSource", "nimSource", "n1cSource"],
+        );
+        named(
+            complaints,
+            &from.get("n1cSource"),
+            &["profileName", "profileObjectID"],
+        );
+        validation(complaints, &from.get("validation"));
+    }
+}
+
+/// Exactly one of these, where the mapping is there.
+fn named(complaints: &mut Complaints<'_>, holder: &Field<'_>, fields: &[&str]) {
+    exactly_one(complaints, holder, fields);
+}
+
+fn validation(complaints: &mut Complaints<'_>, validation: &Field<'_>) {
+    let expected = validation.get("expectedChecksum");
+    if expected.is_present() && validation.get("verifyChecksum").boolean() == Ok(Some(true)) {
+        let message = "a checksum is either known or fetched";
+        complaints.key(&expected, message, "remove it, or `verifyChecksum`");
+    }
+}

@@ -1,0 +1,390 @@
+//! Predicted statuses in Envoy Gateway's words (docs/systems/envoy-gateway.md#status).
+//!
+//! Owns: Accepted, Merged, Overridden, Warning and Aggregated for each ancestor, in the order in which its controller comes to
+//! the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what happens there.
+//!
+//! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
+//! `envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`.
+
+use std::collections::BTreeSet;
+
+use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
+use super::attachment::{Attachments, Kind};
+use super::condition::Condition;
+use super::declared_target::{Declared, Target};
+use super::ids::PolicyId;
+use super::one_policy::Policy;
+use super::scopes::{Scopes, merged_with, owner, parents, route_of, whole};
+use crate::topology::{GatewayId, Node, Topology};
+
+/// What is accepted.
+pub(super) const ACCEPTED: &str = "Policy has been accepted.";
+
+/// `status.ancestors` of a policy, all of them.
+pub(super) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
+    let policy = attachments.policy(id);
+    let kind = attachments.kinds.get(policy.kind);
+    let mut said = Said {
+        topology: &attachments.topology,
+        attachments,
+        kind,
+        id,
+        policy,
+        scopes: attachments.scopes(policy.kind),
+        ancestors: Vec::new(),
+    };
+    if policy.invalid.is_none() {
+        let mut targets: Vec<&Declared> = policy.targets.iter().collect();
+        targets.sort_by_key(|declared| turn(said.topology, policy, declared));
+        for declared in targets {
+            said.target(declared);
+        }
+    }
+    let ancestors = said.ancestors;
+    truncated(ancestors)
+}
+
+/// Rules first, Gateways last.
+fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8 {
+    let node = match &declared.target {
+        Target::Attached(node) => Some(*node),
+        _ => owner(topology, policy, declared),
+    };
+    match (node.map(|node| whole(topology, node)), declared.section.is_some()) {
+        (Some(Node::ListenerSet(_)), true) => 2,
+        (Some(Node::ListenerSet(_)), false) => 3,
+        (Some(Node::Gateway(_)), true) => 4,
+        (Some(Node::Gateway(_)), false) => 5,
+        (_, true) => 0,
+        (_, false) => 1,
+    }
+}
+
+struct Said<'s, 'a> {
+    topology: &'s Topology<'a>,
+    attachments: &'s Attachments<'a>,
+    kind: &'s Kind,
+    id: PolicyId,
+    policy: &'s Policy<'a>,
+    scopes: &'s Scopes,
+    ancestors: Vec<AncestorStatus>,
+}
+
+impl Said<'_, '_> {
+    fn target(&mut self, declared: &Declared) {
+        let node = match &declared.target {
+            Target::Attached(node) => *node,
+            Target::NotFound => {
+                // A target that is missing may belong to another controller: nothing is said.
+                if let Some(whole) = owner(self.topology, self.policy, declared) {
+                    let refused = condition(
+                        "Accepted",
+                        false,
+                        "TargetNotFound",
+                        self.no_section(whole, declared),
+                    );
+                    for (gateway, ancestor) in self.ancestors_of(whole, declared.section.as_deref()) {
+                        self.say(gateway, &ancestor, refused.clone());
+                    }
+                }
+                return;
+            }
+            _ => return,
+        };
+        let ancestors = self.ancestors_of(whole(self.topology, node), declared.section.as_deref());
+        if self.attachments.conflicted_by(self.id, node).is_some() {
+            let refused = condition(
+                "Accepted",
+                false,
+                "Conflicted",
+                conflicted(self.attachments, self.id, node),
+            );
+            for (gateway, ancestor) in ancestors {
+                self.say(gateway, &ancestor, refused.clone());
+            }
+            return;
+        }
+        for (parent, listener, with) in merged_with(self.topology, &self.kind.nodes, self.policy, node) {
+            let section = self.topology.section(Node::Listener(parent.gateway, listener));
+            let ancestor = reference(self.topology, parent.node, section);
+            let other = self
+                .kind
+                .nodes
+                .get(&with)
+                .and_then(|placed| placed.accepted.first());
+            if let Some(other) = other {
+                let message = format!(
+                    "Merged with policy {}",
+                    self.attachments.policy(other.policy).object.key()
+                );
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Merged", true, "Merged", message),
+                );
+            }
+        }
+        let effects = self.effects(node);
+        for (gateway, ancestor) in ancestors {
+            let is_accepted = self.entry(gateway, &ancestor).conditions.iter();
+            if !is_accepted
+                .into_iter()
+                .any(|condition| condition.kind == "Accepted")
+            {
+                self.say(
+                    gateway,
+                    &ancestor,
+                    condition("Accepted", true, "Accepted", ACCEPTED.to_owned()),
+                );
+            }
+            for effect in &effects {
+                self.say(gateway, &ancestor, effect.clone());
+            }
+        }
+    }
+
+    /// What stands beside Accepted: what took its place somewhere, what it was merged into, what is deprecated.
+    fn effects(&self, node: Node) -> Vec<Condition> {
+        let mut effects = Vec::new();
+        let plural = plural(&self.policy.object.kind);
+        let others = |what: &str, by: &str| format!("This policy is being {what} by other {by} for ");
+        let overridden = |message: String| condition("Overridden", true, "Overridden", message);
+        match node {
+            Node::Rule(..) => {}
+            Node::Route(_) => {
+                let rules = self.held_sections(node);
+                if !rules.is_empty() {
+                    // The controller of this one kind has the singular here.
+                    let by = match self.policy.object.kind.as_str() {
+                        "BackendTrafficPolicy" => "backendTrafficPolicy",
+                        _ => &plural,
+                    };
+                    let message = format!(
+                        "{}these route rules: [{}]",
+                        others("overridden", by),
+                        rules.join(" ")
+                    );
+                    effects.push(overridden(message));
+                }
+            }
+            // It knows no merging, and says it in its own way.
+            _ if self.policy.object.kind == "ClientTrafficPolicy" => {
+                let sections = self.held_sections(node);
+                if !sections.is_empty() {
+                    effects.push(overridden(format!(
+                        "There are existing ClientTrafficPolicies that are overriding these sections [{}]",
+                        sections.join(" ")
+                    )));
+                }
+            }
+            _ => {
+                let merged = self.listed(&self.scopes.merged(node));
+                if let Some(merged) = merged {
+                    let message = others("merged", &plural) + &merged;
+                    effects.push(condition("Merged", true, "Merged", message));
+                }
+                let displacing = self.listed(&self.scopes.displacing(self.topology, node));
+                if let Some(displacing) = displacing {
+                    effects.push(overridden(others("overridden", &plural) + &displacing));
+                }
+            }
+        }
+        effects.extend(deprecated(self.policy));
+        effects
+    }
+
+    /// The names of the sections of an object on which a policy of the kind holds, sorted.
+    fn held_sections(&self, node: Node) -> Vec<&str> {
+        let holds = |section: &Node| {
+            let placed = self.kind.nodes.get(section);
+            placed.is_some_and(|placed| !placed.accepted.is_empty())
+        };
+        let sections = self.topology.sections(node).into_iter().filter(holds);
+        let names: BTreeSet<&str> = sections
+            .filter_map(|section| self.topology.section(section))
+            .collect();
+        names.into_iter().collect()
+    }
+
+    fn listed(&self, scopes: &BTreeSet<Node>) -> Option<String> {
+        let mut by_word: [(&str, BTreeSet<String>); 4] = [
+            ("gateway listeners", BTreeSet::new()),
+            ("listenersets", BTreeSet::new()),
+            ("listenerset listeners", BTreeSet::new()),
+            ("routes", BTreeSet::new()),
+        ];
+        for node in scopes {
+            let position = match (node, whole(self.topology, *node)) {
+                (Node::Listener(..), Node::Gateway(_)) => 0,
+                (Node::ListenerSet(_), _) => 1,
+                (Node::Listener(..), _) => 2,
+                _ => 3,
+            };
+            let mut name = key(self.topology, *node);
+            if let Some(section) = self.topology.section(*node) {
+                name.push('/');
+                name.push_str(section);
+            }
+            if let Some((_, names)) = by_word.get_mut(position) {
+                names.insert(name);
+            }
+        }
+        let named = by_word.iter().filter(|(_, names)| !names.is_empty());
+        let parts = named.map(|(word, names)| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            format!("these {word}: [{}]", names.join(" "))
+        });
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+
+    fn no_section(&self, whole: Node, declared: &Declared) -> String {
+        let section = declared.section.as_deref().unwrap_or_default();
+        format!(
+            "No section name {section} found for {} {}",
+            declared.kind,
+            key(self.topology, whole)
+        )
+    }
+
+    /// Of a route its parents; of a Gateway or ListenerSet itself.
+    fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
+        if let Some(route) = route_of(Some(whole)) {
+            let parents = parents(self.topology, route).into_iter();
+            return parents
+                .map(|parent| {
+                    let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
+                    (parent.gateway, ancestor)
+                })
+                .collect();
+        }
+        let gateways = self.topology.gateways_of(whole).into_iter();
+        gateways
+            .map(|gateway| (gateway, reference(self.topology, whole, section)))
+            .collect()
+    }
+
+    fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
+        let known = self
+            .ancestors
+            .iter()
+            .position(|known| known.ancestor_ref == *ancestor);
+        let position = known.unwrap_or(self.ancestors.len());
+        if position == self.ancestors.len() {
+            self.ancestors.push(AncestorStatus {
+                ancestor_ref: ancestor.clone(),
+                controller_name: controller_name(self.attachments, gateway),
+                conditions: Vec::new(),
+            });
+        }
+        match self.ancestors.get_mut(position) {
+            Some(entry) => entry,
+            None => crate::diagnostic::broken(format_args!("an ancestor that was added is not there")),
+        }
+    }
+
+    /// Sets a condition of an ancestor; one of its type gives way.
+    fn say(&mut self, gateway: GatewayId, ancestor: &AncestorRef, condition: Condition) {
+        let conditions = &mut self.entry(gateway, ancestor).conditions;
+        match conditions.iter_mut().find(|known| known.kind == condition.kind) {
+            Some(known) => *known = condition,
+            None => conditions.push(condition),
+        }
+    }
+}
+
+fn condition(kind: &str, status: bool, reason: &str, message: String) -> Condition {
+    Condition::new(kind, status, reason, message)
+}
+
+fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> AncestorRef {
+    let identity = topology.identity(whole);
+    AncestorRef {
+        group: identity.group_kind.group,
+        kind: identity.group_kind.kind,
+        namespace: identity.namespace.unwrap_or_default(),
+        name: identity.name,
+        section_name: section.map(str::to_owned),
+    }
+}
+
+/// `namespace/name` of the object that a node is a part of.
+fn key(topology: &Topology<'_>, node: Node) -> String {
+    let identity = topology.identity(node);
+    format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
+}
+
+/// Why a policy is refused where another one of its kind holds.
+pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
+    let topology = &attachments.topology;
+    let kind = &attachments.policy(id).object.kind;
+    let identity = topology.identity(node);
+    let target = match (node, topology.section(node)) {
+        (_, Some(_)) if kind == "ClientTrafficPolicy" => format!("section of {}", identity.name),
+        (Node::Listener(..), Some(section)) if matches!(whole(topology, node), Node::Gateway(_)) => {
+            format!("Listener {}/{section}", key(topology, node))
+        }
+        (Node::Listener(..), Some(section)) => format!("Listener {}/{section}", identity.name),
+        (_, Some(section)) => format!("RouteRule {}/{section}", identity.name),
+        (_, None) => format!("{} {}", identity.group_kind.kind, identity.name),
+    };
+    format!("Unable to target {target}, another {kind} has already attached to it")
+}
+
+/// `BackendTrafficPolicy` is `backendTrafficPolicies`.
+fn plural(kind: &str) -> String {
+    let stem = kind.strip_suffix('y').unwrap_or(kind);
+    let mut characters = stem.chars();
+    let first = characters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(characters).chain("ies".chars()).collect()
+}
+
+/// Deprecated fields and what stands for them today, sorted.
+const DEPRECATED: [(&str, &str); 4] = [
+    ("spec.compression", "spec.compressor"),
+    ("spec.extAuth.grpc.backendRef", "spec.extAuth.grpc.backendRefs"),
+    ("spec.extAuth.http.backendRef", "spec.extAuth.http.backendRefs"),
+    ("spec.targetRef", "spec.targetRefs"),
+];
+
+fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
+    let is_used = |field: &str| {
+        let pointer = format!("/{}", field.replace('.', "/"));
+        let value = policy.object.value.pointer(&pointer);
+        value.is_some_and(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
+    };
+    let used = DEPRECATED.iter().filter(|(field, _)| is_used(field));
+    let used: Vec<String> = used
+        .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
+        .collect();
+    (!used.is_empty()).then(|| condition("Warning", true, "DeprecatedField", used.join("; ")))
+}
+
+/// At most as many as a status holds, those first that say that something does not hold.
+fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
+    if ancestors.len() <= MAX_ANCESTORS {
+        return ancestors;
+    }
+    let is = |ancestor: &AncestorStatus, kind: &str, status: bool| {
+        let mut conditions = ancestor.conditions.iter();
+        conditions.any(|condition| condition.kind == kind && condition.is_true() == status)
+    };
+    ancestors.sort_by_cached_key(|ancestor| {
+        let rank = if is(ancestor, "Accepted", false) {
+            0
+        } else {
+            2_u8.saturating_sub(u8::from(is(ancestor, "Overridden", true)))
+        };
+        let known = &ancestor.ancestor_ref;
+        (rank, known.namespace.clone(), known.name.clone())
+    });
+    ancestors.truncate(MAX_ANCESTORS);
+    if let Some(last) = ancestors.last_mut() {
+        let message = format!(
+            "Ancestors have been truncated because the number of policy ancestors exceeds {MAX_ANCESTORS}."
+        );
+        last.conditions
+            .push(condition("Aggregated", true, "Aggregated", message));
+    }
+    ancestors
+}

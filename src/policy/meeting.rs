@@ -1,0 +1,40 @@
+//! Which policies of a path meet at all.
+//!
+//! Owns: that, by kind. Flows in: who is on each level of a path. Flows out: the levels that are merged.
+//! Must not know: how anything is merged, what the policies say.
+
+use super::layer::Entry;
+use super::profile::Dictates;
+use crate::topology::Level;
+
+/// The levels of a path, least specific first, whose policies meet at its end.
+///
+/// Where the most specific policy dictates, it meets the closest one on the other side of the border between Gateway and
+/// route. Never does a rule's policy meet that of its route, nor that of a listener the one of its Gateway
+/// (docs/systems/envoy-gateway.md#merge-types).
+pub(super) fn meeting<'l>(
+    dictates: Dictates,
+    levels: impl DoubleEndedIterator<Item = (Level, &'l [Entry])>,
+) -> Vec<&'l [Entry]> {
+    match dictates {
+        Dictates::Established => levels.map(|(_, entries)| entries).collect(),
+        Dictates::Challenger => {
+            let mut from_leaf = levels.rev();
+            let Some((level, dictating)) = from_leaf.next() else {
+                return Vec::new();
+            };
+            let closest = from_leaf
+                .find(|(above, _)| is_of_gateway(*above) != is_of_gateway(level))
+                .map(|(_, entries)| entries);
+            closest.into_iter().chain([dictating]).collect()
+        }
+    }
+}
+
+/// Whether a level is on the Gateway's side of a path.
+pub(super) const fn is_of_gateway(level: Level) -> bool {
+    match level {
+        Level::GatewayClass | Level::GatewayNamespace | Level::Gateway | Level::Listener => true,
+        Level::RouteNamespace | Level::Route | Level::Rule | Level::Backend | Level::Port => false,
+    }
+}

@@ -1,0 +1,67 @@
+//! Policies of one target that add up as long as no two of them set one field (NGINX Gateway Fabric).
+//!
+//! Owns: which fields those are, and what such policies come to. Flows in: the policies of each level of a path. Flows out:
+//! whether two meet, leaves with their sources. Must not know: who is older, objects.
+//!
+//! docs/systems/other-policies.md#nginx-gateway-fabric
+
+use super::layer::{Content, Entry, Layer};
+use super::merge_patch::{lay_under, patch, starting_with};
+use super::profile::{ListKey, Profile};
+use super::strategic_merge::all_elements;
+
+/// Whether two policies set one of the fields that only one of them may set.
+#[must_use]
+pub(crate) fn meet(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
+    let mut fields = profile.exclusive_fields.iter();
+    fields.any(|field| sets(one, field) && sets(other, field))
+}
+
+fn sets(layers: &[Layer], field: &str) -> bool {
+    layers.iter().any(|layer| has(&layer.content, field))
+}
+
+/// Whether a field, or something in it, is set.
+fn has(content: &Content, field: &str) -> bool {
+    let below = format!("{field}/");
+    content.contains_key(field) || starting_with(content, &below).next().is_some()
+}
+
+/// Levels from least to most specific, each in role order. A field of a more specific level replaces that of the others,
+/// a list as a whole: NGINX inherits a directive where a level has none of its own.
+#[must_use]
+pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
+    let mut result = Content::new();
+    for level in levels {
+        let own = together(profile, level);
+        for list in profile.list_keys.iter().filter(|list| has(&own, &list.pointer)) {
+            let below = format!("{}/", list.pointer);
+            result.retain(|key, _| **key != *list.pointer && !key.starts_with(&below));
+        }
+        patch(&mut result, &own, &profile.unit);
+    }
+    result
+}
+
+/// What the policies of one level come to: the fields of each, and all elements of the lists that add up.
+fn together(profile: &Profile, level: &[Entry]) -> Content {
+    let contents = || {
+        level
+            .iter()
+            .flat_map(|entry| entry.layers.iter().map(|layer| &layer.content))
+    };
+    let mut result = Content::new();
+    for content in contents() {
+        lay_under(&mut result, content, &profile.unit);
+    }
+    for ListKey { pointer, .. } in &profile.list_keys {
+        let lists: Vec<_> = contents()
+            .filter_map(|content| content.get(pointer.as_str()))
+            .collect();
+        if lists.len() > 1 {
+            result.remove(pointer.as_str());
+            result.extend(all_elements(&lists, pointer));
+        }
+    }
+    result
+}

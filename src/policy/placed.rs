@@ -1,0 +1,16 @@
+//! The policies of one kind on one node.
+//!
+//! Owns: [`Placed`]. Flows in: who is attached there. Flows out: the same, in role order. Must not know: other nodes.
+
+use super::ids::PolicyId;
+use super::layer::Entry;
+
+/// The policies of one kind on one node.
+#[derive(Debug, Clone, Default)]
+pub struct Placed {
+    /// Those that count, established first.
+    pub accepted: Vec<Entry>,
+    /// Those that a kind without merging refuses, in role order: the first accepted one is in their way, or the first that
+    /// sets what they set.
+    pub rejected: Vec<PolicyId>,
+}

@@ -1,0 +1,271 @@
+//! What a policy is displaced for, or merged into, as Envoy Gateway says it in a status.
+//!
+//! Owns: the parents of routes as ancestors, and which scopes (Gateways, ListenerSets, listeners, routes) stand under which
+//! for one kind. Flows in: the topology, the policies of a kind and where they count. Flows out: [`Scopes`].
+//! Must not know: conditions; how anything is merged.
+//!
+//! `envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::declared_target::{Declared, Target};
+use super::ids::{KindId, PolicyId};
+use super::one_policy::Policy;
+use super::placed::Placed;
+use crate::api::gateway::GROUP;
+use crate::api::route::Route;
+use crate::diagnostic::Findings;
+use crate::hub::Table;
+use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, Topology};
+
+/// The policies of a kind, by the node that they are attached to.
+type Nodes = BTreeMap<Node, Placed>;
+
+/// A parentRef of a route that leads to a Gateway of the input.
+#[derive(Debug, Clone)]
+pub(super) struct Parent {
+    /// The Gateway or the ListenerSet.
+    pub(super) node: Node,
+    /// Its Gateway.
+    pub(super) gateway: GatewayId,
+    /// The section that the reference names, whether or not there is one.
+    pub(super) section: Option<String>,
+    /// The listeners that take the route through it.
+    pub(super) listeners: Vec<ListenerId>,
+}
+
+/// Scopes under others.
+#[derive(Debug, Clone, Default)]
+struct Graph {
+    under: BTreeMap<Node, BTreeSet<Node>>,
+    /// What is a part of what, where something stands under the part.
+    parts: BTreeMap<Node, BTreeSet<Node>>,
+}
+
+/// The scopes of one kind.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scopes {
+    /// Whose policies take the place of those above.
+    displacing: Graph,
+    /// Routes whose policies merged with the one above.
+    merged: Graph,
+}
+
+impl Scopes {
+    /// The scopes of a kind.
+    pub(super) fn of(
+        topology: &Topology<'_>,
+        nodes: &Nodes,
+        policies: &Table<PolicyId, Policy<'_>>,
+        id: KindId,
+    ) -> Self {
+        let mut scopes = Self::default();
+        let of_kind = policies.iter().filter(|(_, policy)| policy.kind == id);
+        for (id, policy) in of_kind.filter(|(_, policy)| policy.invalid.is_none()) {
+            for declared in &policy.targets {
+                scopes.add(topology, nodes, (id, policy), declared);
+            }
+        }
+        scopes
+    }
+
+    fn add(
+        &mut self,
+        topology: &Topology<'_>,
+        nodes: &Nodes,
+        (id, policy): (PolicyId, &Policy<'_>),
+        declared: &Declared,
+    ) {
+        let found = match &declared.target {
+            Target::Attached(node) => Some(*node),
+            _ => None,
+        };
+        // A route counts as soon as it is there, even if its policy is refused.
+        if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
+            for parent in parents(topology, route) {
+                if let Node::ListenerSet(_) = parent.node {
+                    self.displacing
+                        .contains(Node::Gateway(parent.gateway), parent.node);
+                }
+                if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
+                    self.displacing.add(topology, scope, Node::Route(route));
+                }
+            }
+        }
+        let Some(node) = found.filter(|node| counts(nodes, id, *node)) else {
+            return;
+        };
+        match node {
+            Node::ListenerSet(set) => {
+                let gateway = topology.listener_sets.get(set).gateway;
+                self.displacing.add(topology, Node::Gateway(gateway), node);
+            }
+            Node::Listener(gateway, _) => {
+                let owner = whole(topology, node);
+                if let Node::ListenerSet(_) = owner {
+                    self.displacing.contains(Node::Gateway(gateway), owner);
+                }
+                self.displacing.add(topology, owner, node);
+            }
+            _ => {
+                for (_, _, with) in merged_with(topology, nodes, policy, node) {
+                    self.merged.add(topology, with, whole(topology, node));
+                }
+            }
+        }
+    }
+
+    /// The routes whose policies merged with the one on a node.
+    pub(super) fn merged(&self, node: Node) -> BTreeSet<Node> {
+        self.merged.under.get(&node).cloned().unwrap_or_default()
+    }
+
+    /// The scopes whose policies take the place of the one on a node, and did not merge with it.
+    pub(super) fn displacing(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
+        let all = self.displacing.below(topology, node);
+        all.difference(&self.merged(node)).copied().collect()
+    }
+}
+
+impl Graph {
+    fn add(&mut self, topology: &Topology<'_>, above: Node, below: Node) {
+        self.under.entry(above).or_default().insert(below);
+        let owner = whole(topology, above);
+        if owner != above {
+            self.contains(owner, above);
+        }
+    }
+
+    fn contains(&mut self, owner: Node, part: Node) {
+        self.parts.entry(owner).or_default().insert(part);
+    }
+
+    fn direct(&self, node: Node) -> impl Iterator<Item = Node> {
+        self.under.get(&node).into_iter().flatten().copied()
+    }
+
+    fn parts(&self, node: Node) -> impl Iterator<Item = Node> {
+        self.parts.get(&node).into_iter().flatten().copied()
+    }
+
+    /// What stands under a node and its parts; of a listener also the routes that hang on all listeners.
+    fn below(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
+        let mut below: BTreeSet<Node> = self.direct(node).collect();
+        let owner = whole(topology, node);
+        if owner == node {
+            let parts = self
+                .parts(node)
+                .flat_map(|part| std::iter::once(part).chain(self.parts(part)));
+            below.extend(parts.flat_map(|part| self.direct(part)));
+        } else {
+            let routes = self.direct(owner).filter(|below| matches!(below, Node::Route(_)));
+            below.extend(routes);
+        }
+        below
+    }
+}
+
+/// Whether a policy is the one that holds on a node.
+fn counts(nodes: &Nodes, policy: PolicyId, node: Node) -> bool {
+    let placed = nodes.get(&node);
+    placed.is_some_and(|placed| placed.accepted.iter().any(|entry| entry.policy == policy))
+}
+
+/// The object that a node is, or is a section of.
+pub(super) fn whole(topology: &Topology<'_>, node: Node) -> Node {
+    match node {
+        Node::Listener(gateway, listener) => match topology.listeners.get(listener).set {
+            Some(set) => Node::ListenerSet(set),
+            None => Node::Gateway(gateway),
+        },
+        Node::Rule(route, _) => Node::Route(route),
+        other => other,
+    }
+}
+
+/// The object that a target names, where only its section is missing.
+pub(super) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
+    declared.section.as_ref()?;
+    let own = policy.object.namespace_or_empty();
+    let namespace = declared.namespace.as_deref().unwrap_or(own);
+    let mut reference = declared.locator(namespace, false);
+    reference.section = None;
+    match topology.locate(reference) {
+        Located::Node(node) => Some(node),
+        Located::Missing | Located::Elsewhere => None,
+    }
+}
+
+pub(super) const fn route_of(node: Option<Node>) -> Option<RouteId> {
+    match node {
+        Some(Node::Route(route) | Node::Rule(route, _)) => Some(route),
+        _ => None,
+    }
+}
+
+/// The parents of a route that are in the input, in their order.
+pub(super) fn parents(topology: &Topology<'_>, route: RouteId) -> Vec<Parent> {
+    let object = topology.routes.get(route).object;
+    // What is wrong with it was said where the topology was built.
+    let Some(read) = Route::read(object, &mut Findings::new()) else {
+        return Vec::new();
+    };
+    let own = object.namespace_or_empty();
+    let parents = read.parents.iter().filter_map(|parent| {
+        let namespace = parent.namespace.unwrap_or(own);
+        let (node, gateway, set) = match (parent.group, parent.kind) {
+            (GROUP, "Gateway") => {
+                let gateway = topology.find_gateway(namespace, parent.name)?;
+                (Node::Gateway(gateway), gateway, None)
+            }
+            (GROUP, "ListenerSet") => {
+                let set = topology.find_listener_set(namespace, parent.name)?;
+                (
+                    Node::ListenerSet(set),
+                    topology.listener_sets.get(set).gateway,
+                    Some(set),
+                )
+            }
+            _ => return None,
+        };
+        let attached = topology.gateways.get(gateway).attached.iter();
+        let listeners = attached.filter(|(_, attached)| *attached == route);
+        let listeners = listeners.map(|(listener, _)| *listener).filter(|listener| {
+            let listener = topology.listeners.get(*listener);
+            listener.set == set && listener.is_meant(parent)
+        });
+        Some(Parent {
+            node,
+            gateway,
+            section: parent.section_name.map(str::to_owned),
+            listeners: listeners.collect(),
+        })
+    });
+    parents.collect()
+}
+
+/// With whom a policy on a route or a rule merges, by the parent and the listener that the traffic takes.
+pub(super) fn merged_with(
+    topology: &Topology<'_>,
+    nodes: &Nodes,
+    policy: &Policy<'_>,
+    node: Node,
+) -> Vec<(Parent, ListenerId, Node)> {
+    let asks = policy.layers.iter().any(|layer| layer.strategy.merges());
+    let Some(route) = route_of(Some(node)).filter(|_| asks) else {
+        return Vec::new();
+    };
+    let mut merged = Vec::new();
+    for parent in parents(topology, route) {
+        for listener in &parent.listeners {
+            let of_listener = Node::Listener(parent.gateway, *listener);
+            let set = topology.listeners.get(*listener).set.map(Node::ListenerSet);
+            let closest = std::iter::once(of_listener)
+                .chain(set)
+                .chain([Node::Gateway(parent.gateway)])
+                .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
+            merged.extend(closest.map(|closest| (parent.clone(), *listener, closest)));
+        }
+    }
+    merged
+}

@@ -1,0 +1,194 @@
+//! Kubernetes' strategic merge patch, as a controller does it that has the types: some lists merge by a key.
+//!
+//! Owns: the elements of such lists, their order and where each comes from. Flows in: settings of two policies, the lists of
+//! their kind. Flows out: leaves. Must not know: whose settings are the patch's, other lists.
+//!
+//! `kubernetes/apimachinery pkg/util/strategicpatch/patch.go@v0.34.1`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use apimachinery::pointer;
+use serde_json::Value;
+
+use super::layer::{Content, Element, Leaf};
+use super::leaves::flatten;
+use super::merge_patch::{lay_under, starting_with};
+use super::profile::{ListKey, MergeUnit};
+
+/// What `under` comes to when `patch` is laid over it, in the place of `patch`.
+pub(super) fn lay_under_strategically(
+    patch: &mut Content,
+    under: &Content,
+    unit: &MergeUnit,
+    lists: &[ListKey],
+) {
+    let mut under = under.clone();
+    let mut together = Content::new();
+    for list in lists {
+        let at = list.pointer.as_str();
+        if let (Some(own), Some(other)) = (patch.get(at), under.get(at))
+            && let (Value::Array(own_items), Value::Array(other_items)) = (&*own.value, &*other.value)
+        {
+            let own = items(own, own_items, list);
+            together.extend(put_together(own, items(other, other_items, list), at));
+            patch.remove(at);
+            under.remove(at);
+        }
+    }
+    lay_under(patch, &under, unit);
+    patch.extend(together);
+}
+
+/// One element of a list.
+struct Item<'l> {
+    list: &'l Leaf,
+    position: usize,
+    value: &'l Value,
+    /// What makes it the same as one of the other list.
+    key: Option<&'l Value>,
+}
+
+fn items<'l>(leaf: &'l Leaf, values: &'l [Value], list: &ListKey) -> Vec<Item<'l>> {
+    let key = |value: &'l Value| {
+        let lacks = |field: &String| {
+            let found = value.get(field).and_then(Value::as_array);
+            found.is_none_or(Vec::is_empty)
+        };
+        match (&list.key, &list.without) {
+            (Some(key), _) => value.get(key),
+            (None, without) => without
+                .as_ref()
+                .filter(|field| lacks(field))
+                .map(|_| &Value::Null),
+        }
+    };
+    let values = values.iter().enumerate();
+    values
+        .map(|(position, value)| Item {
+            list: leaf,
+            position,
+            value,
+            key: key(value),
+        })
+        .collect()
+}
+
+impl Item<'_> {
+    fn is(&self, other: &Item<'_>) -> bool {
+        self.key.is_some() && self.key == other.key
+    }
+
+    /// The leaves of the element at its place in the list that results.
+    fn leaves(&self, result: &str) -> Content {
+        let from = format!("{}/{}", self.list.at, self.position);
+        let leaf = |below: &str, value: &Value| {
+            let at: Arc<str> = Arc::from(format!("{result}{below}"));
+            let leaf = Leaf {
+                value: Arc::new(value.clone()),
+                at: Arc::clone(&at),
+                element: Some(Element {
+                    list: Arc::clone(&self.list.at),
+                    from: Arc::from(format!("{from}{below}")),
+                }),
+                ..self.list.clone()
+            };
+            (at, leaf)
+        };
+        let mut leaves = Content::new();
+        flatten(self.value, String::new(), &mut |below, value| {
+            leaves.extend([leaf(&below, value)]);
+        });
+        if leaves.is_empty() {
+            leaves.extend([leaf("", self.value)]);
+        }
+        leaves
+    }
+}
+
+/// Elements of the patch keep its order, and those of the other list theirs. Where the two leave it open, an element that
+/// the other list has before one that both have stays before it; all else follows the patch.
+fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
+    let mut rest = other
+        .iter()
+        .filter(|item| !own.iter().any(|own| own.is(item)))
+        .peekable();
+    let mut order: Vec<(&Item<'_>, Option<&Item<'_>>)> = Vec::new();
+    for item in &own {
+        let both = other.iter().find(|other| item.is(other));
+        while let (Some(first), Some(both)) = (rest.peek(), both)
+            && first.position < both.position
+        {
+            order.extend(rest.next().map(|item| (item, None)));
+        }
+        order.push((item, both));
+    }
+    order.extend(rest.map(|item| (item, None)));
+    let mut together = Content::new();
+    for (position, (item, both)) in order.into_iter().enumerate() {
+        let result = pointer::child(at, &position.to_string());
+        let mut leaves = item.leaves(&result);
+        if let Some(both) = both {
+            lay_under(&mut leaves, &both.leaves(&result), &MergeUnit::JsonMergePatch);
+        }
+        together.extend(leaves);
+    }
+    together
+}
+
+/// The elements of several lists, one list after the other.
+pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
+    let all = ListKey {
+        pointer: at.to_owned(),
+        key: None,
+        without: None,
+    };
+    let items = lists
+        .iter()
+        .flat_map(|leaf| items(leaf, leaf.value.as_array().map_or(&[][..], Vec::as_slice), &all));
+    let mut together = Content::new();
+    for (position, item) in items.enumerate() {
+        together.extend(item.leaves(&pointer::child(at, &position.to_string())));
+    }
+    together
+}
+
+/// Whether something of a policy's list is not in the one that was put together. `None`: this list is not one of those, or
+/// it was not put together.
+pub(super) fn is_displaced(
+    lists: &[ListKey],
+    (key, own): (&str, &Leaf),
+    result: &Content,
+    is_own: impl Fn(&str, &Leaf) -> bool,
+) -> Option<bool> {
+    let list = lists.iter().find(|list| list.pointer == key)?;
+    let values = own.value.as_array()?;
+    let below = format!("{key}/");
+    let mut kept = BTreeSet::new();
+    let mut is_there = false;
+    for (key, leaf) in starting_with(result, &below) {
+        is_there = true;
+        if let Some(element) = leaf.element.as_ref().filter(|_| is_own(key, leaf)) {
+            kept.insert(element.from.as_ref());
+        }
+    }
+    if !is_there {
+        return None;
+    }
+    let mut displaced = false;
+    for (position, value) in values.iter().enumerate() {
+        let item = format!("{below}{position}");
+        if kept.contains(item.as_str()) {
+            continue;
+        }
+        flatten(value, item.clone(), &mut |field, _| {
+            // What makes two elements one is in both.
+            let is_key = list
+                .key
+                .as_ref()
+                .is_some_and(|key| field == pointer::child(&item, key));
+            displaced |= !is_key && !kept.contains(field.as_str());
+        });
+    }
+    Some(displaced)
+}

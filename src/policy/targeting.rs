@@ -1,0 +1,214 @@
+//! Which targets a policy kind may name, and who says so.
+//!
+//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints and reports all ask for. Flows in: what
+//! a definition, a controller's page or the configuration says. Flows out: verdicts. Must not know: where definitions are
+//! kept, objects.
+
+use std::collections::BTreeSet;
+
+use super::told::Told;
+use crate::api::gateway::GROUP;
+use crate::api::route::is_route;
+use crate::api::targeting::{self, ANY, AllowedTarget, Taken, TargetField};
+
+/// What a kind's policies may name as targets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Targeting {
+    /// The fields that name targets.
+    pub(crate) fields: Vec<TargetField>,
+    /// What a reference may name.
+    named: Taken,
+    /// What a selector may select.
+    selected: Taken,
+    /// Whether a policy without a target is refused.
+    pub(crate) is_required: bool,
+    has_sections: bool,
+    says: Says,
+}
+
+/// Who says which targets a kind may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Says {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// The configuration of the run.
+    Configuration,
+    /// The definition in the input.
+    Definition,
+    /// The definition of a release, in the catalog.
+    Catalog(&'static str),
+    /// No definition; the controller, or its documentation.
+    Told(&'static Told),
+}
+
+/// What is said of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may be named.
+    Taken {
+        /// Whether `sectionName` may be used.
+        sections: bool,
+        /// Whether somebody lists it; else nothing forbids it.
+        is_listed: bool,
+    },
+    /// It may not.
+    Refused,
+}
+
+impl Targeting {
+    /// What one definition says, and what is told, which counts where the definition takes any kind.
+    #[must_use]
+    pub(super) fn new(definition: Option<(targeting::Targeting, Says)>, told: Option<&'static Told>) -> Self {
+        let (said, says) = definition.unwrap_or_else(|| {
+            let fields = told.map(Told::fields).filter(|fields| !fields.is_empty());
+            let said = targeting::Targeting {
+                fields: fields.unwrap_or(&TargetField::ALL).to_vec(),
+                is_required: true,
+                has_sections: true,
+                ..targeting::Targeting::default()
+            };
+            (said, Says::Nobody)
+        });
+        let targeting = Self {
+            fields: said.fields,
+            named: said.named,
+            selected: said.selected,
+            is_required: said.is_required,
+            has_sections: said.has_sections,
+            says,
+        };
+        match told {
+            Some(told) if !targeting.named.is_restricted => {
+                let taken = told.taken(said.has_sections);
+                Self {
+                    selected: taken.clone(),
+                    named: taken,
+                    says: Says::Told(told),
+                    ..targeting
+                }
+            }
+            _ => targeting,
+        }
+    }
+
+    /// Of what nobody says anything.
+    #[must_use]
+    pub(super) fn unknown() -> Self {
+        Self::new(None, None)
+    }
+
+    /// The same, where what an older release of the definition lists is taken, and others may be, too.
+    #[must_use]
+    pub(super) fn with_known(self, older: targeting::Targeting) -> Self {
+        let open = |taken: Taken| Taken {
+            is_restricted: false,
+            ..taken
+        };
+        Self {
+            named: open(older.named),
+            selected: open(older.selected),
+            ..self
+        }
+    }
+
+    /// This, as the configuration has it, over what is known otherwise.
+    #[must_use]
+    pub(super) fn over(&self, known: Self) -> Self {
+        let mut both = known;
+        if !self.fields.is_empty() {
+            both.fields.clone_from(&self.fields);
+        }
+        if self.says == Says::Configuration {
+            both.named.clone_from(&self.named);
+            both.selected.clone_from(&self.selected);
+            both.says = self.says;
+        }
+        both
+    }
+
+    /// What the configuration says.
+    #[must_use]
+    pub(super) fn configured(
+        &self,
+        fields: Option<Vec<TargetField>>,
+        kinds: Option<Vec<AllowedTarget>>,
+    ) -> Self {
+        let mut configured = self.clone();
+        if let Some(fields) = fields {
+            configured.fields = fields;
+        }
+        if let Some(kinds) = kinds {
+            let taken = Taken {
+                is_restricted: !kinds.is_empty(),
+                kinds,
+            };
+            configured.selected = taken.clone();
+            configured.named = taken;
+            configured.says = Says::Configuration;
+        }
+        configured
+    }
+
+    /// What is said of a reference to this kind. `core` is the group of kinds that have none.
+    #[must_use]
+    pub(crate) fn judge(&self, group: &str, kind: &str) -> Verdict {
+        self.judge_by(&self.named, group, kind)
+    }
+
+    /// The same of a selector.
+    #[must_use]
+    pub(super) fn judge_selector(&self, group: &str, kind: &str) -> Verdict {
+        self.judge_by(&self.selected, group, kind)
+    }
+
+    fn judge_by(&self, taken: &Taken, group: &str, kind: &str) -> Verdict {
+        match taken.kinds.iter().find(|target| target.is(group, kind)) {
+            Some(target) => Verdict::Taken {
+                sections: target.sections,
+                is_listed: true,
+            },
+            None if taken.is_restricted => Verdict::Refused,
+            None => Verdict::Taken {
+                sections: self.has_sections || self.says == Says::Nobody,
+                is_listed: taken.kinds.is_empty(),
+            },
+        }
+    }
+
+    /// Whether traffic through routes of this kind is any business of the policy kind: where route kinds are listed among
+    /// its targets, only those.
+    #[must_use]
+    pub(crate) fn concerns_route(&self, kind: &str) -> bool {
+        let routes = self.named.kinds.iter().filter(|target| {
+            let group = match target.group.as_str() {
+                ANY => GROUP,
+                group => group,
+            };
+            is_route(group, &target.kind)
+        });
+        let mut routes = routes.peekable();
+        routes.peek().is_none() || routes.any(|target| target.kind == kind)
+    }
+
+    /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
+    #[must_use]
+    pub(super) fn kind_names(&self) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let names = self.named.kinds.iter().map(|target| target.kind.as_str());
+        names.filter(|name| *name != ANY && seen.insert(*name)).collect()
+    }
+
+    /// Where the answer about a target comes from, as a note.
+    #[must_use]
+    pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {
+        match self.says {
+            Says::Nobody | Says::Definition => None,
+            Says::Configuration => Some("so says `profiles` in the configuration".to_owned()),
+            Says::Catalog(product) => Some(format!(
+                "as of {product}; put your own CRD into the input to check against that"
+            )),
+            Says::Told(told) => Some(told.note(group, kind)),
+        }
+    }
+}
