@@ -28,9 +28,10 @@ mod nothing;
 mod stages;
 mod variables;
 
-// Other ways to say what to render, and what may be said.
+// Other ways to say what to render, what may be said, and what to begin with.
 pub mod argocd;
 mod schemas;
+pub mod start;
 
 pub use crate::api::config::{PlacementMode, PlacementSource};
 pub use crate::placing::{inventory, problems, unwritable};

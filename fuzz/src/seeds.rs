@@ -151,8 +151,15 @@ pub(crate) fn inventories() -> Vec<Vec<u8>> {
 
 /// An index of two files, as Git writes it: version 2, without extensions.
 pub(crate) fn indexes() -> Vec<Vec<u8>> {
+    // The second was found by the fuzzer: a directory without a name that was below itself.
+    [["hub/a.yaml", "spokewright.yaml"], ["//hub/a.yaml", "hub/"]]
+        .map(index_of)
+        .to_vec()
+}
+
+fn index_of(paths: [&str; 2]) -> Vec<u8> {
     let mut index = b"DIRC\0\0\0\x02\0\0\0\x02".to_vec();
-    for path in ["hub/a.yaml", "spokewright.yaml"] {
+    for path in paths {
         let start = index.len();
         index.extend([0; 24]);
         index.extend(0o100_644_u32.to_be_bytes());
@@ -166,5 +173,5 @@ pub(crate) fn indexes() -> Vec<Vec<u8>> {
         }
     }
     index.extend([0; 20]);
-    vec![index]
+    index
 }

@@ -104,6 +104,10 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
             return (RenderConfig::default(), findings);
         }
     };
+    // A file of comments alone leaves everything out.
+    if value.is_null() {
+        return (RenderConfig::default(), findings);
+    }
     let value = with_off(value);
     let (schema, _) = Schema::of_value(&json_schema());
     let value = schema.defaulted(&value).into_owned();

@@ -5,6 +5,7 @@
 
 use super::Reading;
 use super::gateway::GROUP;
+use super::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
@@ -109,8 +110,8 @@ pub(crate) fn target_kinds(object: &Object) -> Vec<(String, String)> {
         .collect()
 }
 
-/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label, in the policy's namespace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label.
+#[derive(Debug, Clone)]
 pub(crate) struct TargetSelector<'a> {
     /// API group; Gateway API's own when left out.
     pub group: &'a str,
@@ -118,6 +119,8 @@ pub(crate) struct TargetSelector<'a> {
     pub kind: &'a str,
     /// The labels that a target must have.
     pub selector: Selector,
+    /// The namespaces that it may be in; the policy's own where nothing is said.
+    pub namespaces: AdmittedNamespaces,
     /// Listener, route rule or port; none means the whole object.
     pub section_name: Option<&'a str>,
     /// Pointer of the entry inside the policy: `/spec/targetSelectors/0`.
@@ -157,6 +160,7 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
                 group,
                 kind,
                 selector,
+                namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
                 section_name,
                 pointer: entry.pointer().to_owned(),
             })

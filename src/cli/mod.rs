@@ -9,6 +9,7 @@ mod check;
 mod completions;
 mod diff;
 mod graph;
+mod init;
 mod man;
 mod named;
 mod next;
@@ -38,6 +39,7 @@ use status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
+  spokewright init fleet                a small hub to start with
   spokewright render hub -o rendered    write one directory per cluster
   spokewright render --check            is what is committed up to date?
   spokewright check                     what is wrong or doubtful
@@ -63,6 +65,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Render(render::Render),
     Check(check::Check),
     Placement(placement::Placement),
@@ -129,6 +132,7 @@ fn parse() -> Result<Cli, clap::Error> {
 
 fn run(cli: Cli) -> Status {
     let result = match cli.command {
+        Command::Init(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Placement(command) => command.run(),

@@ -112,6 +112,7 @@ codes! {
     WORK_NAME_TAKEN "work/name-taken" Error "Two hub objects would share one ManifestWork name"
     WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
     WORK_TOO_LARGE "work/too-large" Error "A ManifestWork is larger than its limit"
+    WORK_TOO_MANY "work/too-many" Error "The clusters would receive more ManifestWorks than are planned"
     YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
     YAML_DUPLICATE_KEY "yaml/duplicate-key" Error "A mapping has one key twice"
     YAML_LIMIT "yaml/limit" Error "A document is deeper, larger or more aliased than allowed"
@@ -157,7 +158,7 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 14] = [
+        const FIXED: [Code; 15] = [
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
@@ -172,6 +173,7 @@ impl Code {
             Code::POLICY_UNDECIDED,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
+            Code::WORK_TOO_MANY,
         ];
         // A warning about what this run has no part in.
         let is_elsewhere = self == Code::OUTPUT_ELSEWHERE;

@@ -16,7 +16,7 @@ use super::place::{Missing, Opened, misplaced, open};
 use super::root::Root;
 use super::storage::{Disk, replace};
 use super::tree::{directory_of, is_safe_path, name_of};
-use crate::beneath::{Directory, Entry};
+use crate::beneath::{Directory, Entry, Obstruction};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +56,35 @@ pub fn write_files(root: &Path, texts: &BTreeMap<String, String>) -> Result<Writ
         }
     }
     Ok(done)
+}
+
+/// Which of these paths below a directory are taken already.
+///
+/// # Errors
+/// What cannot be read, or must not be.
+pub fn existing_files<'p>(
+    root: &Path,
+    paths: impl IntoIterator<Item = &'p String>,
+) -> Result<Vec<String>, OutputError> {
+    let Some(root) = Root::to_read(root)? else {
+        return Ok(Vec::new());
+    };
+    let mut existing = Vec::new();
+    for path in paths {
+        let directory = match root.directory.enter(directory_of(path)) {
+            Ok(directory) => directory,
+            Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => continue,
+            Err(blocked) => return Err(root.blocked(Action::Read, blocked)),
+        };
+        let entry = directory.entry(name_of(path));
+        if entry
+            .map_err(|error| root.error(Action::Read, path, error))?
+            .is_some()
+        {
+            existing.push(path.clone());
+        }
+    }
+    Ok(existing)
 }
 
 /// Writes one whole file that somebody named, in a directory that is there, whatever links lead to it. The file itself is no

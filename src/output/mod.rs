@@ -31,7 +31,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use atomic::{WrittenFiles, write_files, write_named};
+pub use atomic::{WrittenFiles, existing_files, write_files, write_named};
 pub(crate) use directories::position;
 pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};

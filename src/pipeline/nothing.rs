@@ -16,18 +16,24 @@ use crate::object::well_known::PLACEMENT_LABEL;
 /// At most so many names in a row.
 const MOST: usize = 5;
 
-/// The error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet.
-pub(super) fn nothing_rendered(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Finding {
+/// The error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet; `is_unplaced` says that a warning about
+/// a Placement that selects nothing explains it.
+pub(super) fn nothing_rendered(
+    loaded: &Loaded,
+    ours: &Ours<'_>,
+    all_clusters: &[String],
+    is_unplaced: bool,
+) -> Finding {
     Finding::new(
         Code::EMPTY_NOTHING_RENDERED,
         near_class(loaded, ours).unwrap_or(Place::Run),
         "no cluster would receive anything",
     )
     .note("an empty result makes Argo CD delete everything that was applied before")
-    .help(next_step(loaded, ours, all_clusters))
+    .help(next_step(loaded, ours, all_clusters, is_unplaced))
 }
 
-fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
+fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unplaced: bool) -> String {
     let objects = &loaded.hub.objects;
     if objects.is_empty() {
         return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
@@ -60,6 +66,11 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
             "`--clusters` matches none of: {}",
             first_names(all_clusters, MOST)
         );
+    }
+    if is_unplaced {
+        return "a Placement selects no cluster: `placement/no-clusters` says why; or pass --allow-empty if nothing is \
+                what you mean"
+            .to_owned();
     }
     format!(
         "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \

@@ -274,7 +274,14 @@ fn plan<'a>(
         clusters,
         findings,
     );
-    report_unused(&attached.attachments, &attached.kinds, ours, clusters, findings);
+    report_unused(
+        &attached.attachments,
+        &attached.kinds,
+        ours,
+        clusters,
+        &hub.objects,
+        findings,
+    );
     let Received {
         gateways,
         synced,
@@ -315,7 +322,10 @@ fn plan<'a>(
             .any(|cluster| loaded.selection.matches(cluster))
     };
     if is_empty && empty == EmptyResult::Refused && !explained {
-        findings.push(nothing_rendered(loaded, ours, &all_clusters));
+        let is_unplaced = findings
+            .iter()
+            .any(|finding| finding.code == Code::PLACEMENT_NO_CLUSTERS);
+        findings.push(nothing_rendered(loaded, ours, &all_clusters, is_unplaced));
     }
     let withheld = synced
         .withheld

@@ -3,7 +3,9 @@
 //! Owns: code, words and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
 //! findings at the places of their fields. Must not know: which Placements count.
 
-use ocm_placement::{Difference, Evaluation, InvalidField, Inventory, Problem, ProblemKind};
+use ocm_placement::{
+    CLUSTER_SET_LABEL, Difference, Evaluation, InvalidField, Inventory, Lost, Problem, ProblemKind,
+};
 
 use super::location::{object_of, place_of};
 use crate::diagnostic::{Code, Finding, first_names};
@@ -63,10 +65,10 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
             .help("correct the Placement; until then it selects nothing and earlier decisions are wiped"),
         ProblemKind::MisconfiguredGroups { message } => misconfigured(hub, problem, message)
             .help("correct the decision groups; the clusters of this group and of those after it are lost"),
-        ProblemKind::SelectsNothing => {
-            let message = format!("Placement {key} selects no cluster");
-            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message)
-                .help("`spokewright placement --why CLUSTER` says what drops a cluster")
+        ProblemKind::SelectsNothing { lost } => {
+            let (reason, help) = reason(&problem.namespace, lost);
+            let message = format!("Placement {key} selects no cluster: {reason}");
+            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message).help(help)
         }
         ProblemKind::OrderDependent { contested } => {
             let message =
@@ -91,6 +93,57 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
         }
         // A problem that a later version of the scheduler knows.
         other => misconfigured(hub, problem, &format!("{other:?}")),
+    }
+}
+
+/// Why a Placement selects nothing, and what to do.
+fn reason(namespace: &str, lost: &Lost) -> (String, String) {
+    let listed = |sets: &[String]| first_names(sets, MOST_NAMES);
+    let bind = |set: &str| {
+        format!(
+            "add a ManagedClusterSetBinding `{set}` to namespace `{namespace}`, with `spec: {{clusterSet: {set}}}`"
+        )
+    };
+    let why = "`spokewright placement --why CLUSTER` says what drops a cluster";
+    match lost {
+        Lost::NotBound { sets } => (
+            format!("no ManagedClusterSetBinding in namespace `{namespace}` names a cluster set that exists"),
+            bind(sets.first().map_or("SET", String::as_str)),
+        ),
+        Lost::NoIntersection { sets } => (
+            format!(
+                "no cluster set that it asks for is bound to namespace `{namespace}`: {}",
+                listed(sets)
+            ),
+            bind(sets.first().map_or("SET", String::as_str)),
+        ),
+        Lost::EmptySets { sets } => (
+            format!("its cluster sets have no cluster: {}", listed(sets)),
+            match sets.as_slice() {
+                [set] => format!("give a ManagedCluster the label `{CLUSTER_SET_LABEL}: {set}`"),
+                _ => format!(
+                    "give a ManagedCluster the label `{CLUSTER_SET_LABEL}` with the name of one of them"
+                ),
+            },
+        ),
+        Lost::Predicates { clusters: 1 } => (
+            "the only cluster of its sets does not match its predicates".to_owned(),
+            why.to_owned(),
+        ),
+        Lost::Predicates { clusters } => (
+            format!("none of the {clusters} clusters of its sets matches its predicates"),
+            why.to_owned(),
+        ),
+        Lost::Taints { clusters: 1 } => (
+            "the only cluster that matches has a taint that it does not tolerate".to_owned(),
+            why.to_owned(),
+        ),
+        Lost::Taints { clusters } => (
+            format!("each of the {clusters} clusters that match has a taint that it does not tolerate"),
+            why.to_owned(),
+        ),
+        // A step that a later version of the scheduler knows.
+        _ => ("OCM finds none".to_owned(), why.to_owned()),
     }
 }
 

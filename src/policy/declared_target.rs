@@ -5,6 +5,7 @@
 
 use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
+use crate::api::route::AdmittedNamespaces;
 use crate::topology::{Node, Reference};
 use apimachinery::Selector;
 
@@ -25,7 +26,16 @@ pub struct Declared {
     pub pointer: String,
     /// What became of it.
     pub target: Target,
-    pub(super) selector: Option<Selector>,
+    pub(super) selector: Option<Selects>,
+}
+
+/// What a selector selects by.
+#[derive(Debug, Clone)]
+pub(super) struct Selects {
+    /// Labels of the target.
+    pub(super) labels: Selector,
+    /// Where it may be.
+    pub(super) namespaces: AdmittedNamespaces,
 }
 
 /// What became of a declared target.
@@ -72,7 +82,10 @@ impl Declared {
             section: selector.section_name.map(str::to_owned),
             pointer: selector.pointer.clone(),
             target: Target::Unresolved,
-            selector: Some(selector.selector.clone()),
+            selector: Some(Selects {
+                labels: selector.selector.clone(),
+                namespaces: selector.namespaces.clone(),
+            }),
         }
     }
 

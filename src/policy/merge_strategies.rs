@@ -29,7 +29,7 @@ pub(super) fn merge_into(
         (Strategy::None | Strategy::Atomic, Side::Overrides) => *challenger = established.clone(),
         // Which of the two is the patch matters: the patch's lists replace, and its nulls delete.
         (Strategy::Patch | Strategy::StrategicPatch, Side::Defaults) => {
-            lay_under(challenger, established, unit)
+            lay_under(challenger, established, unit);
         }
         (Strategy::Patch | Strategy::StrategicPatch, Side::Overrides) => patch(challenger, established, unit),
     }

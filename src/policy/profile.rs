@@ -64,6 +64,9 @@ pub struct ListKey {
     /// The field that says which elements of two lists are one; none: they never are, and all of them count.
     #[serde(default)]
     pub key: Option<String>,
+    /// Elements that lack this field are one, as there can be one such in a list.
+    #[serde(default)]
+    pub without: Option<String>,
 }
 
 /// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the

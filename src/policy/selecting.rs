@@ -4,7 +4,7 @@
 //! selectors of a run may select. Flows in: the objects of the hub or of a cluster, selectors. Flows out: names. Must not
 //! know: policies, targets.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::hub::Objects;
@@ -27,6 +27,7 @@ pub(super) struct Selecting<'a> {
     /// The objects that have a label with a value.
     by_label: HashMap<Place, ByLabel<'a>>,
     known: HashMap<(Place, Selector), Arc<[&'a str]>>,
+    namespaces: HashMap<GroupKind, Vec<&'a str>>,
     selected: usize,
 }
 
@@ -42,6 +43,16 @@ pub(super) enum Counted {
 }
 
 impl<'a> Selecting<'a> {
+    /// The namespaces that have objects of a kind, sorted.
+    pub(super) fn namespaces(&mut self, sources: Sources<'a>, group: &str, kind: &str) -> Vec<&'a str> {
+        let of = |objects: &'a Objects| objects.of_kind(group, kind).iter();
+        let all = of(sources.objects).chain(sources.local.into_iter().flat_map(of));
+        let namespaces = || all.map(Object::namespace_or_empty).collect::<BTreeSet<_>>();
+        let known = self.namespaces.entry(GroupKind::new(group, kind));
+        let known = known.or_insert_with(|| namespaces().into_iter().collect());
+        known.clone()
+    }
+
     /// The names of the objects that a selector selects, those of the hub first, each in the order of their names.
     pub(super) fn select(
         &mut self,

@@ -50,14 +50,26 @@ struct Item<'l> {
 }
 
 fn items<'l>(leaf: &'l Leaf, values: &'l [Value], list: &ListKey) -> Vec<Item<'l>> {
-    let key = list.key.as_deref();
+    let key = |value: &'l Value| {
+        let lacks = |field: &String| {
+            let found = value.get(field).and_then(Value::as_array);
+            found.is_none_or(Vec::is_empty)
+        };
+        match (&list.key, &list.without) {
+            (Some(key), _) => value.get(key),
+            (None, without) => without
+                .as_ref()
+                .filter(|field| lacks(field))
+                .map(|_| &Value::Null),
+        }
+    };
     let values = values.iter().enumerate();
     values
         .map(|(position, value)| Item {
             list: leaf,
             position,
             value,
-            key: key.and_then(|key| value.get(key)),
+            key: key(value),
         })
         .collect()
 }
@@ -67,8 +79,8 @@ impl Item<'_> {
         self.key.is_some() && self.key == other.key
     }
 
-    /// The leaves of the element at its place in the list that results, whole or field by field.
-    fn leaves(&self, result: &str, whole: bool) -> Content {
+    /// The leaves of the element at its place in the list that results.
+    fn leaves(&self, result: &str) -> Content {
         let from = format!("{}/{}", self.list.at, self.position);
         let leaf = |below: &str, value: &Value| {
             let at: Arc<str> = Arc::from(format!("{result}{below}"));
@@ -84,12 +96,11 @@ impl Item<'_> {
             (at, leaf)
         };
         let mut leaves = Content::new();
-        if whole {
+        flatten(self.value, String::new(), &mut |below, value| {
+            leaves.extend([leaf(&below, value)]);
+        });
+        if leaves.is_empty() {
             leaves.extend([leaf("", self.value)]);
-        } else {
-            flatten(self.value, String::new(), &mut |below, value| {
-                leaves.extend([leaf(&below, value)]);
-            });
         }
         leaves
     }
@@ -116,13 +127,9 @@ fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
     let mut together = Content::new();
     for (position, (item, both)) in order.into_iter().enumerate() {
         let result = pointer::child(at, &position.to_string());
-        let mut leaves = item.leaves(&result, both.is_none());
+        let mut leaves = item.leaves(&result);
         if let Some(both) = both {
-            lay_under(
-                &mut leaves,
-                &both.leaves(&result, false),
-                &MergeUnit::JsonMergePatch,
-            );
+            lay_under(&mut leaves, &both.leaves(&result), &MergeUnit::JsonMergePatch);
         }
         together.extend(leaves);
     }
@@ -134,13 +141,14 @@ pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
     let all = ListKey {
         pointer: at.to_owned(),
         key: None,
+        without: None,
     };
     let items = lists
         .iter()
         .flat_map(|leaf| items(leaf, leaf.value.as_array().map_or(&[][..], Vec::as_slice), &all));
     let mut together = Content::new();
     for (position, item) in items.enumerate() {
-        together.extend(item.leaves(&pointer::child(at, &position.to_string()), true));
+        together.extend(item.leaves(&pointer::child(at, &position.to_string())));
     }
     together
 }

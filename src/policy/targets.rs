@@ -6,19 +6,19 @@
 //! Must not know: settings, precedence.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use super::declared_target::{Declared, Target};
+use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use super::targeting::{Targeting, Verdict};
 use super::workloads::{Holds, WAYPOINT_CLASS, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
 use crate::topology::{Located, Node, Sources, Topology};
-use apimachinery::{Identity, Selector};
+use apimachinery::Identity;
 
 /// Resolves targets.
 pub(super) struct Resolver<'r, 'a> {
@@ -68,9 +68,9 @@ impl<'a> Resolver<'_, 'a> {
                     });
                 }
                 Some(selector) => {
-                    let selected = self.select(policy, &target, selector);
+                    let (selected, refused) = self.select(policy, &target, selector);
                     if selected.is_empty() {
-                        self.nothing_selected(policy, &target);
+                        self.nothing_selected(policy, &target, refused);
                     }
                     match self.selecting.count(selected.len()) {
                         Counted::Within => {}
@@ -80,9 +80,10 @@ impl<'a> Resolver<'_, 'a> {
                         }
                         Counted::Beyond => continue,
                     }
-                    for name in selected.iter() {
+                    for (namespace, name) in selected {
                         let mut one = target.clone();
-                        (*name).clone_into(&mut one.name);
+                        name.clone_into(&mut one.name);
+                        one.namespace = namespace.map(str::to_owned);
                         one.selector = None;
                         one.target = self.one(policy, profile, &one);
                         resolved.push(one);
@@ -159,10 +160,43 @@ impl<'a> Resolver<'_, 'a> {
         Target::NotAllowed(what)
     }
 
-    fn select(&mut self, policy: &Policy<'a>, target: &Declared, selector: &Selector) -> Arc<[&'a str]> {
+    /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted it. Who
+    /// selects in all namespaces does not mean those that have not agreed
+    /// (docs/systems/envoy-gateway.md#targets).
+    fn select(
+        &mut self,
+        policy: &Policy<'a>,
+        target: &Declared,
+        selects: &Selects,
+    ) -> (Vec<(Option<&'a str>, &'a str)>, Option<&'a str>) {
         let own = policy.object.namespace_or_empty();
-        self.selecting
-            .select(self.sources, (&target.group, &target.kind, own), selector)
+        let (group, kind) = (target.group.as_str(), target.kind.as_str());
+        let namespaces = match &selects.namespaces {
+            AdmittedNamespaces::Same => vec![own],
+            _ => self.selecting.namespaces(self.sources, group, kind),
+        };
+        let (mut selected, mut refused) = (Vec::new(), None);
+        for namespace in namespaces {
+            let label = |key: &str| self.topology.namespace_label(namespace, key);
+            if !selects.namespaces.admits(own, namespace, label) {
+                continue;
+            }
+            let place = (group, kind, namespace);
+            let there = self.selecting.select(self.sources, place, &selects.labels);
+            for name in there.iter().copied() {
+                let from = (
+                    policy.object.api_version.group.as_str(),
+                    policy.object.kind.as_str(),
+                    own,
+                );
+                if policy.local || self.grants.permit(from, namespace, (group, kind, name)) {
+                    selected.push(((namespace != own).then_some(namespace), name));
+                } else {
+                    refused.get_or_insert(namespace);
+                }
+            }
+        }
+        (selected, refused)
     }
 
     fn too_many(&mut self, policy: &Policy<'a>, target: &Declared) {
@@ -179,15 +213,25 @@ impl<'a> Resolver<'_, 'a> {
         );
     }
 
-    fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared) {
+    fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared, refused: Option<&str>) {
+        let object = policy.object;
+        let help = match refused {
+            Some(namespace) => format!(
+                "add a ReferenceGrant to namespace {namespace}, from {} in {} to {}",
+                object.group_kind(),
+                object.namespace_or_empty(),
+                shown_kind(target)
+            ),
+            None => "correct the labels, or remove the selector".to_owned(),
+        };
         self.findings.push(
             Finding::new(
                 Code::POLICY_TARGET_NOT_FOUND,
-                policy.object.place(&target.pointer),
-                format!("{} selects no {}", policy.object.identity(), target.kind),
+                object.place(&target.pointer),
+                format!("{} selects no {}", object.identity(), target.kind),
             )
             .severity(Severity::Warning)
-            .help("correct the labels, or remove the selector"),
+            .help(help),
         );
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::carried::{Carried, WorkOf, carried};
 use super::collisions::{one_place, overwritten, two_contents};
-use super::findings::{substitution, too_large};
+use super::findings::{substitution, too_large, too_many};
 use super::gateway::gateway_manifest;
 use super::hub_objects;
 use super::input::{Input, WorkKind};
@@ -32,6 +32,10 @@ use crate::progress::Stage;
 use crate::sync::{PlacedGateway, SyncedObject, Variant};
 use apimachinery::Identity;
 
+/// At most so many works are planned, each counted on every cluster that gets it: more than any hub of OCM holds, and what
+/// a run can write in some ten seconds (README.md#limits).
+const MOST_WORKS: usize = 2_000_000;
+
 /// Plans the works of every cluster. Works that nobody could apply are findings.
 ///
 /// `variants` say what of each synced object goes to which clusters, in the order of the objects.
@@ -41,6 +45,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         plan: Plan::default(),
         numbers: HashMap::new(),
         receiving: Vec::new(),
+        planned: 0,
         rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
@@ -99,6 +104,8 @@ struct Assembly<'a> {
     /// Each cluster's row in `receiving`. Clusters times works is a large number: each pair costs no more than this look-up.
     numbers: HashMap<String, usize>,
     receiving: Vec<(String, Received)>,
+    /// How many works there are so far, each counted on every cluster that gets it.
+    planned: usize,
     /// What an agent needs a right to for a work, each distinct one with its number.
     rights: BTreeMap<rbac::Rights, usize>,
     names: WorkNames<'a>,
@@ -224,7 +231,7 @@ impl<'a> Assembly<'a> {
         variants: &[&Carried<'_>],
         findings: &mut Findings,
     ) {
-        if gateway.clusters.is_empty() {
+        if gateway.clusters.is_empty() || self.planned > MOST_WORKS {
             return;
         }
         let object = gateway.gateway.object;
@@ -268,6 +275,14 @@ impl<'a> Assembly<'a> {
         (gateways, clusters): (&[OurGatewayId], &[String]),
         findings: &mut Findings,
     ) {
+        let before = self.planned;
+        self.planned = before.saturating_add(clusters.len());
+        if self.planned > MOST_WORKS {
+            if before <= MOST_WORKS {
+                findings.push(too_many(object, MOST_WORKS));
+            }
+            return;
+        }
         // The agent takes an object over that it finds under the name, whoever made it.
         findings.extend(overwritten(self.input.hub, object, &manifests, clusters));
         let parts = WorkParts {

@@ -34,6 +34,20 @@ pub(super) fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> F
     .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
 }
 
+pub(super) fn too_many(object: &Object, most: usize) -> Finding {
+    Finding::new(
+        Code::WORK_TOO_MANY,
+        object.place("/metadata/name"),
+        format!(
+            "with those of {}, the clusters would receive more than {most} works in all",
+            object.identity()
+        ),
+    )
+    .label("counted up to here")
+    .note("a work counts once on each cluster that receives it")
+    .help("let fewer Gateways go to each cluster, set `workPer: Gateway` in the parameters, or render parts of the hub from directories of their own")
+}
+
 pub(super) fn substitution(object: &Object, name: &str, variable: Option<&str>) -> Finding {
     let finding = Finding::new(
         Code::WORK_SUBSTITUTION,

@@ -14,7 +14,7 @@ pub use document::{
     AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
     ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner,
 };
-pub use request::{Answer, RequestExplanation, RuleLine, explain_request};
+pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
 use super::diff::EffectiveSettings;
 use super::policies::PolicyEntry;

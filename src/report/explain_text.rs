@@ -108,11 +108,18 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         }
         match &answer.rule {
             Some(rule) => text.push(format_args!("  taken by {}", line(rule))),
-            None => text.push(format_args!("  no rule of its routes matches: 404")),
+            None if answer.unknown.is_empty() => {
+                text.push(format_args!("  no rule of its routes matches: 404"));
+            }
+            None => text.push(format_args!("  no rule of its routes is known to match")),
         }
         if let Some((next, because)) = answer.next.as_ref().zip(answer.because) {
             text.push(format_args!("  before {}", line(next)));
             text.push(format_args!("    because {because}"));
+        }
+        for unknown in &answer.unknown {
+            text.push(format_args!("  may be taken by {}", line(&unknown.rule)));
+            text.push(format_args!("    because {}", unknown.because));
         }
         if answer.effective.is_empty() {
             text.push(format_args!("  no policy of the input is on its way"));

@@ -88,6 +88,9 @@ pub struct EffectiveResult {
     pub rule_sources: Option<BTreeMap<String, String>>,
     /// All sources, sorted.
     pub source_policies: Vec<String>,
+    /// Of kinds whose policies add up by a priority: the one that is applied first, and so on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
     /// The result as a spec; none where policies add up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
@@ -130,10 +133,18 @@ impl EffectiveResult {
                 .map(|(key, leaf)| (id(key, leaf), author(key, leaf)))
                 .collect()
         });
+        let chain = effective
+            .chain
+            .iter()
+            .filter(|_| profile.priority_field.is_some());
+        let authors = chain.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
         Self {
             rules,
             rule_sources,
             source_policies: policies.into_iter().collect(),
+            order: authors
+                .map(|(_, authored)| authored.locator.to_string())
+                .collect(),
             spec,
             sources,
         }

@@ -14,7 +14,7 @@ use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
 
 use super::git::{GitError, Opened, open};
-use super::objects::{Entry, Objects, whole};
+use super::objects::{Entry, Objects, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::diagnostic::shell_path;
 
@@ -109,12 +109,16 @@ impl IndexTree {
             if entry.flags.contains(Flags::INTENT_TO_ADD) {
                 continue;
             }
+            // A sparse index holds a directory outside of the checkout as one entry.
+            let directory = entry.mode.is_sparse().then(|| path.trim_end_matches('/'));
+            if !directory.unwrap_or(path).split('/').all(is_name) {
+                return Err(format!("it holds `{path}`, which is no path to Git"));
+            }
             if entry.stage() != Stage::Unconflicted {
                 self.conflicts.insert(path.to_owned());
             }
-            if entry.mode.is_sparse() {
-                // A sparse index holds a directory outside of the checkout as one entry.
-                self.take_directory(path.trim_end_matches('/'), entry.id)?;
+            if let Some(directory) = directory {
+                self.take_directory(directory, entry.id)?;
                 continue;
             }
             let kind = if entry.mode.is_submodule() {

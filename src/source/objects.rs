@@ -71,7 +71,7 @@ impl Objects {
     /// The entries of a tree, in the order of their names.
     ///
     /// # Errors
-    /// When it is missing, damaged or too large.
+    /// When it is missing, damaged or too large, or has a name that leads to another place than below it.
     pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<Entry>, TreeError> {
         self.check_size(id, MOST_OF_A_DIRECTORY)?;
         let tree = self.repository.find_tree(id).map_err(|error| missing(&error))?;
@@ -82,6 +82,12 @@ impl Objects {
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
                 continue;
             };
+            if !is_name(name) {
+                return Err(TreeError {
+                    reason: format!("it holds an entry named `{name}`, which Git checks out nowhere"),
+                    help: "check it: `git fsck`".to_owned(),
+                });
+            }
             entries.push(Entry {
                 name: name.to_owned(),
                 entry: match entry.mode().kind() {
@@ -173,6 +179,12 @@ impl Objects {
             })
         })
     }
+}
+
+/// Whether Git itself would take a name into a tree or an index (git/git read-cache.c@v2.44.0 `verify_path`, fsck.c
+/// `fsck_tree`). Any other leads around in circles, or out.
+pub(super) fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0']) && !name.eq_ignore_ascii_case(".git")
 }
 
 const HELP: &str = "exclude it in spokewright.yaml, or name a smaller input";

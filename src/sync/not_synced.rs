@@ -11,7 +11,8 @@ use super::listener_sets::set_of;
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::object::well_known::PLACEMENT_LABEL;
 use crate::policy::{Attachments, Declared, Policy, Target, no_path};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::ApiVersion;
@@ -237,6 +238,7 @@ pub(crate) fn report_unused(
     kinds: &SyncedKinds,
     ours: &Ours<'_>,
     clusters: &Table<OurGatewayId, Arc<[String]>>,
+    objects: &Objects,
     findings: &mut Findings,
 ) {
     for policy in attachments.policies.rows() {
@@ -269,7 +271,17 @@ pub(crate) fn report_unused(
             .iter()
             .map(|gateway| ours.gateways.get(*gateway).gateway.object);
         findings.push(gateways.fold(finding, |finding, gateway| {
-            finding.follows_from(gateway.place(""))
+            let named = gateway.label(PLACEMENT_LABEL);
+            let placement = named.and_then(|name| {
+                objects.find(
+                    ocm_placement::GROUP,
+                    "Placement",
+                    gateway.namespace.as_deref(),
+                    name,
+                )
+            });
+            let causes = std::iter::once(gateway).chain(placement);
+            causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
         }));
     }
 }

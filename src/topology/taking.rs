@@ -4,17 +4,17 @@
 //! Flows in: a request, the hierarchy. Flows out: [`Taken`]. Must not know: policies, clusters.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::hierarchy::Topology;
 use super::hostname_intersection::covers;
 use super::ids::{GatewayId, ListenerId, RouteId, RuleId};
-use super::listener::ListenerNode;
 use super::request::Request;
 use crate::api::gateway::GROUP;
 use crate::object::Object;
-use apimachinery::{Field, ParsedPattern};
+use apimachinery::{Field, PatternError, Spent, Work};
 
 /// What becomes of a request at one Gateway.
 #[derive(Debug)]
@@ -23,6 +23,19 @@ pub(crate) struct Taken {
     pub(crate) listener: ListenerId,
     /// The rules that match it, the one that takes it first. None: nobody answers, which clients see as 404.
     pub(crate) rules: Vec<Candidate>,
+    /// Rules of which nobody here knows whether they match, so that each of `rules` may be wrong.
+    pub(crate) unknown: Vec<Unknown>,
+}
+
+/// A rule with a regular expression that is not evaluated here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    /// Its route.
+    pub(crate) route: RouteId,
+    /// The rule.
+    pub(crate) rule: RuleId,
+    /// Why: a sentence without a period.
+    pub(crate) because: String,
 }
 
 /// A rule that matches a request.
@@ -98,9 +111,9 @@ impl Candidate {
 }
 
 impl Topology<'_> {
-    /// What becomes of a request at a Gateway; `None` when no listener takes it.
+    /// What becomes of a request at a Gateway; `None` when no listener takes it. `work` pays for regular expressions.
     #[must_use]
-    pub(crate) fn take(&self, gateway: GatewayId, request: &Request) -> Option<Taken> {
+    pub(crate) fn take(&self, gateway: GatewayId, request: &Request, work: &Work) -> Option<Taken> {
         let node = self.gateways.get(gateway);
         // Of several listeners the one with the most specific hostname takes it, and no other
         // (docs/systems/gateway-api.md#listeners).
@@ -110,15 +123,16 @@ impl Topology<'_> {
             .copied()
             .filter(|id| self.listeners.get(*id).hears(request))
             .min_by_key(|id| Reverse(self.listeners.get(*id).specificity()))?;
-        let mut rules: Vec<Candidate> = node
-            .attached
-            .iter()
-            .filter(|(at, _)| *at == listener)
-            .filter_map(|(_, route)| self.best_of_each_rule(*route, self.listeners.get(listener), request))
-            .flatten()
-            .collect();
-        rules.sort_by(|one, two| one.rank.cmp(&two.rank));
-        Some(Taken { listener, rules })
+        let mut taken = Taken {
+            listener,
+            rules: Vec::new(),
+            unknown: Vec::new(),
+        };
+        for (_, route) in node.attached.iter().filter(|(at, _)| *at == listener) {
+            self.match_rules(*route, request, work, &mut taken);
+        }
+        taken.rules.sort_by(|one, two| one.rank.cmp(&two.rank));
+        Some(taken)
     }
 
     /// The pointer of a rule inside its route.
@@ -129,28 +143,26 @@ impl Topology<'_> {
         format!("/spec/rules/{position}")
     }
 
-    /// The rules of a route that match, each by its best match; `None` when it is a route for something else.
-    fn best_of_each_rule(
-        &self,
-        id: RouteId,
-        listener: &ListenerNode<'_>,
-        request: &Request,
-    ) -> Option<Vec<Candidate>> {
+    /// Adds the rules of a route that match, each by its best match, unless it is a route for something else.
+    fn match_rules(&self, id: RouteId, request: &Request, work: &Work, taken: &mut Taken) {
         let route = self.routes.get(id);
         let object = route.object;
         if object.api_version.group != GROUP {
-            return None;
+            return;
         }
-        let matches: fn(&Field<'_>, &Request) -> Option<Rank> = match object.kind.as_str() {
-            "HTTPRoute" if !request.scheme.is_grpc() && !listener.passes_through() => http_match,
-            "GRPCRoute" if request.scheme.is_grpc() && !listener.passes_through() => grpc_match,
-            "TLSRoute" if listener.passes_through() => |_, _| Some(Rank::default()),
-            _ => return None,
+        let passes_through = self.listeners.get(taken.listener).passes_through();
+        let matches: Match = match object.kind.as_str() {
+            "HTTPRoute" if !request.scheme.is_grpc() && !passes_through => http_match,
+            "GRPCRoute" if request.scheme.is_grpc() && !passes_through => grpc_match,
+            "TLSRoute" if passes_through => |_, _, _| Ok(Some(Rank::default())),
+            _ => return,
         };
-        let (whole_hostname, hostname) = hostname_of(object, &request.host)?;
+        let Some((whole_hostname, hostname)) = hostname_of(object, &request.host) else {
+            return;
+        };
         let spec = object.root().get("spec");
         let written: Vec<Field<'_>> = spec.get("rules").items().collect();
-        let candidates = route.rules.iter().enumerate().filter_map(|(position, rule)| {
+        for (position, rule) in route.rules.iter().copied().enumerate() {
             // An HTTPRoute without rules has one, and a rule without matches matches everything below `/`.
             let field = written.get(position);
             let listed: Vec<Field<'_>> = field
@@ -159,24 +171,37 @@ impl Topology<'_> {
                 .collect();
             let nothing = Field::new(&Value::Null);
             let tried = if listed.is_empty() { vec![nothing] } else { listed };
-            let ranks = tried.iter().enumerate().filter_map(|(which, listed)| {
-                Some(Rank {
-                    whole_hostname: Reverse(whole_hostname),
-                    hostname: Reverse(hostname),
-                    key: (object.namespace_or_empty().to_owned(), object.name.clone()),
-                    position: (position, which),
-                    ..matches(listed, request)?
-                })
-            });
-            Some(Candidate {
-                route: id,
-                rule: *rule,
-                rank: ranks.min()?,
-            })
-        });
-        Some(candidates.collect())
+            let mut best: Option<Rank> = None;
+            let mut unknown: Option<String> = None;
+            for (which, listed) in tried.iter().enumerate() {
+                match matches(listed, request, work) {
+                    Ok(Some(rank)) => {
+                        let rank = Rank {
+                            whole_hostname: Reverse(whole_hostname),
+                            hostname: Reverse(hostname),
+                            key: (object.namespace_or_empty().to_owned(), object.name.clone()),
+                            position: (position, which),
+                            ..rank
+                        };
+                        best = Some(best.map_or_else(|| rank.clone(), |best| best.min(rank.clone())));
+                    }
+                    Ok(None) => {}
+                    Err(because) => unknown = unknown.or(Some(because)),
+                }
+            }
+            let route = id;
+            taken
+                .rules
+                .extend(best.map(|rank| Candidate { route, rule, rank }));
+            taken
+                .unknown
+                .extend(unknown.map(|because| Unknown { route, rule, because }));
+        }
     }
 }
+
+/// Whether a match of a rule fits a request, and how specific it is; or why that is not known.
+type Match = fn(&Field<'_>, &Request, &Work) -> Result<Option<Rank>, String>;
 
 impl Default for Rank {
     fn default() -> Self {
@@ -217,73 +242,96 @@ fn hostname_of(route: &Object, host: &str) -> Option<(usize, usize)> {
         .max()
 }
 
-fn http_match(listed: &Field<'_>, request: &Request) -> Option<Rank> {
-    let path = listed.get("path");
-    let wanted = path.get("value").str().unwrap_or("/");
-    let kind = match path.get("type").str().unwrap_or("PathPrefix") {
-        "Exact" if wanted == request.path => PathKind::Exact,
-        "PathPrefix" if is_below(&request.path, wanted) => PathKind::Prefix,
-        "RegularExpression" if is_match(wanted, &request.path) => PathKind::RegularExpression,
-        _ => return None,
-    };
+fn http_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Option<Rank>, String> {
     let method = listed.get("method");
     if method.str().is_some_and(|method| method != request.method) {
-        return None;
+        return Ok(None);
     }
-    Some(Rank {
+    let path = listed.get("path");
+    let wanted = path.get("value").str().unwrap_or("/");
+    let (kind, fits) = match path.get("type").str().unwrap_or("PathPrefix") {
+        "Exact" => (PathKind::Exact, Ok(wanted == request.path)),
+        "PathPrefix" => (PathKind::Prefix, Ok(is_below(&request.path, wanted))),
+        "RegularExpression" => (PathKind::RegularExpression, is_match(wanted, &request.path, work)),
+        other => (PathKind::Prefix, Err(unknown_type(other))),
+    };
+    let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
+    let parameters = all_match(&listed.get("queryParams"), |name| request.parameter(name), work);
+    // What does not fit decides, whatever the rest comes to.
+    if matches!(fits, Ok(false)) || matches!(headers, Ok(None)) || matches!(parameters, Ok(None)) {
+        return Ok(None);
+    }
+    fits?;
+    Ok(headers?.zip(parameters?).map(|(headers, parameters)| Rank {
         path: kind,
         path_length: Reverse(wanted.chars().count()),
         method: Reverse(usize::from(method.is_present())),
-        headers: Reverse(all_match(&listed.get("headers"), |name| request.header(name))?),
-        parameters: Reverse(all_match(&listed.get("queryParams"), |name| {
-            request.parameter(name)
-        })?),
+        headers: Reverse(headers),
+        parameters: Reverse(parameters),
         ..Rank::default()
-    })
+    }))
 }
 
-fn grpc_match(listed: &Field<'_>, request: &Request) -> Option<Rank> {
-    let (service, call) = request.path.strip_prefix('/')?.split_once('/')?;
+fn grpc_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Option<Rank>, String> {
+    let called = request
+        .path
+        .strip_prefix('/')
+        .and_then(|path| path.split_once('/'));
+    let Some((service, call)) = called else {
+        return Ok(None);
+    };
     let method = listed.get("method");
-    let is_expression = method.get("type").str() == Some("RegularExpression");
-    let fits = |wanted: Option<&str>, there: &str| match wanted {
-        None => true,
-        Some(wanted) if is_expression => is_match(wanted, there),
-        Some(wanted) => wanted == there,
+    let kind = method.get("type").str().unwrap_or("Exact");
+    let fits = |wanted: Option<&str>, there: &str| match (wanted, kind) {
+        (None, _) => Ok(true),
+        (Some(wanted), "Exact") => Ok(wanted == there),
+        (Some(wanted), "RegularExpression") => is_match(wanted, there, work),
+        (Some(_), other) => Err(unknown_type(other)),
     };
     let (wanted_service, wanted_call) = (method.get("service").str(), method.get("method").str());
-    if !fits(wanted_service, service) || !fits(wanted_call, call) {
-        return None;
+    let (service, call) = (fits(wanted_service, service), fits(wanted_call, call));
+    let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
+    if matches!(service, Ok(false)) || matches!(call, Ok(false)) || matches!(headers, Ok(None)) {
+        return Ok(None);
     }
+    service?;
+    call?;
     let length = |wanted: Option<&str>| Reverse(wanted.map_or(0, |wanted| wanted.chars().count()));
-    Some(Rank {
+    Ok(headers?.map(|headers| Rank {
         path_length: length(wanted_service),
         method: length(wanted_call),
-        headers: Reverse(all_match(&listed.get("headers"), |name| request.header(name))?),
+        headers: Reverse(headers),
         ..Rank::default()
-    })
+    }))
 }
 
 /// How many are asked for, if all are there. Of several with one name the first counts.
-fn all_match<'r>(listed: &Field<'_>, value: impl Fn(&str) -> Option<&'r str>) -> Option<usize> {
-    let mut names: Vec<String> = Vec::new();
+fn all_match<'r>(
+    listed: &Field<'_>,
+    value: impl Fn(&str) -> Option<&'r str>,
+    work: &Work,
+) -> Result<Option<usize>, String> {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut unknown = None;
     for wanted in listed.items() {
-        let name = wanted.get("name").str().unwrap_or_default().to_ascii_lowercase();
-        if names.contains(&name) {
+        let name = wanted.get("name").str().unwrap_or_default();
+        if !names.insert(name.to_ascii_lowercase()) {
             continue;
         }
         let text = wanted.get("value").str().unwrap_or_default();
-        let there = value(wanted.get("name").str().unwrap_or_default())?;
-        let fits = match wanted.get("type").str() {
-            Some("RegularExpression") => is_match(text, there),
-            _ => text == there,
+        let fits = match (value(name), wanted.get("type").str().unwrap_or("Exact")) {
+            (None, _) => Ok(false),
+            (Some(there), "Exact") => Ok(text == there),
+            (Some(there), "RegularExpression") => is_match(text, there, work),
+            (Some(_), other) => Err(unknown_type(other)),
         };
-        if !fits {
-            return None;
+        match fits {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(because) => unknown = unknown.or(Some(because)),
         }
-        names.push(name);
     }
-    Some(names.len())
+    unknown.map_or(Ok(Some(names.len())), Err)
 }
 
 /// Whether a path lies below a prefix, element by element; a slash at the end of the prefix says nothing.
@@ -293,10 +341,26 @@ fn is_below(path: &str, prefix: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether an expression covers a whole text, as Envoy has it.
-fn is_match(expression: &str, text: &str) -> bool {
-    let compiled = ParsedPattern::parse(&format!("^(?:{expression})$")).and_then(ParsedPattern::compile);
-    compiled.is_ok_and(|pattern| pattern.is_match(text))
+/// Whether an expression covers a whole text, as Envoy has it; or why that is not known.
+fn is_match(expression: &str, text: &str, work: &Work) -> Result<bool, String> {
+    let invalid = |error: &PatternError| format!("a regular expression is not understood: {error}");
+    let matched = work.pattern(expression).and_then(|alone| {
+        // Alone first: `a)|(b` is an expression between our brackets, and none by itself.
+        if let Err(error) = alone.as_ref() {
+            return Ok(Err(invalid(error)));
+        }
+        match work.pattern(&format!("^(?:{expression})$"))?.as_ref() {
+            Ok(pattern) => work.allowance_of(0).is_match(pattern, text).map(Ok),
+            Err(error) => Ok(Err(invalid(error))),
+        }
+    });
+    matched.unwrap_or_else(|Spent| {
+        Err("the regular expressions of the routes take more work than a run may spend".to_owned())
+    })
+}
+
+fn unknown_type(kind: &str) -> String {
+    format!("a match of type `{kind}` is not understood")
 }
 
 #[cfg(test)]
@@ -309,9 +373,13 @@ mod tests {
     use super::*;
 
     fn rank(listed: &Value, request: &str) -> Option<Rank> {
+        tried(listed, request, &Work::default()).expect("all is understood")
+    }
+
+    fn tried(listed: &Value, request: &str, work: &Work) -> Result<Option<Rank>, String> {
         let request = Request::parse(request, &["x-user=alice".to_owned(), "x-team=red".to_owned()])
             .expect("a request");
-        http_match(&Field::new(listed), &request)
+        http_match(&Field::new(listed), &request, work)
     }
 
     #[test]
@@ -348,6 +416,50 @@ mod tests {
         assert!(matches(
             json!({"path": {"type": "RegularExpression", "value": "/[x-z]"}})
         ));
+    }
+
+    #[test]
+    fn what_is_not_understood_matches_nobody_knows_whether_unless_the_rest_does_not_match() {
+        let request = "GET http://a/x?q=1";
+        let path = |expression: &str| json!({"type": "RegularExpression", "value": expression});
+        let header = |kind: &str, value: &str| json!([{"name": "x-user", "type": kind, "value": value}]);
+        for (listed, expected) in [
+            (
+                json!({"path": path("/x(")}),
+                "a regular expression is not understood: error: unclosed group",
+            ),
+            (
+                json!({"path": path("/x)|(.*")}),
+                "a regular expression is not understood: error: unopened group",
+            ),
+            (
+                json!({"headers": header("RegularExpression", "(")}),
+                "a regular expression is not understood: error: unclosed group",
+            ),
+            (
+                json!({"headers": header("Suffix", "e")}),
+                "a match of type `Suffix` is not understood",
+            ),
+            (
+                json!({"path": {"type": "Glob", "value": "/*"}}),
+                "a match of type `Glob` is not understood",
+            ),
+        ] {
+            assert_eq!(
+                tried(&listed, request, &Work::default()),
+                Err(expected.to_owned()),
+                "{listed}"
+            );
+            let mut other = listed.clone();
+            other["method"] = json!("POST");
+            assert_eq!(tried(&other, request, &Work::default()), Ok(None), "{other}");
+            other["method"] = json!("GET");
+            other["queryParams"] = json!([{"name": "r", "value": "1"}]);
+            assert_eq!(tried(&other, request, &Work::default()), Ok(None), "{other}");
+        }
+        let listed = json!({"path": path("/[x-z]{1,900}")});
+        let spent = tried(&listed, request, &Work::with_limit(1_000)).expect_err("too much work");
+        assert!(spent.contains("more work than a run may spend"), "{spent}");
     }
 
     proptest! {

@@ -102,6 +102,35 @@ fn selectors_that_select_everything_are_refused_when_it_is_too_much() {
     assert_eq!(run.stdout.matches("policy/too-many-targets").count(), 1);
 }
 
+#[test]
+fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
+    let scratch = Scratch::with_worked_example();
+    let mut hub = String::from(
+        "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: PlacementDecision\n\
+         metadata: {name: many-1, namespace: gateways, labels: {cluster.open-cluster-management.io/placement: many}}\n\
+         status:\n  decisions:\n",
+    );
+    for cluster in 0..5000 {
+        let _ = writeln!(hub, "  - {{clusterName: c{cluster}, reason: ''}}");
+    }
+    for gateway in 0..450 {
+        let _ = write!(
+            hub,
+            "---\napiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: g{gateway:03}, namespace: gateways, labels: \
+             {{cluster.open-cluster-management.io/placement: many}}}}\nspec: {{gatewayClassName: multicluster, listeners: \
+             [{{name: web, port: 80, protocol: HTTP}}]}}\n"
+        );
+    }
+    scratch.write("hub/x.yaml", &hub);
+    let run = run_with_at_most(&scratch, 1024, &["render", "hub", "-o", "rendered"]);
+    run.exits(3)
+        .says("error[work/too-many]: with those of Gateway gateways/g")
+        .says("the clusters would receive more than 2000000 works in all")
+        .says("= help: let fewer Gateways go to each cluster");
+    assert_eq!(run.stderr.matches("work/too-many").count(), 1, "{}", run.stderr);
+    assert!(!scratch.path("rendered").exists());
+}
+
 /// 60 settings on 64 listeners with 60 routes: a product that 12 KB hold.
 fn many_paths() -> Scratch {
     let scratch = Scratch::with_worked_example();
@@ -255,6 +284,52 @@ fn trees_that_hold_one_another_a_million_times_are_refused_once() {
             .says("more than 100000 files and directories up to it are copies of others")
             .says("= help: exclude it in spokewright.yaml, or name a smaller input");
         assert_eq!(run.stderr.matches("error[").count(), 1, "{}", run.stderr);
+    }
+}
+
+/// An index of Git's version 2 with one file of this path, which no command of Git would write.
+fn index_with(path: &str) -> Vec<u8> {
+    let mut index = b"DIRC\x00\x00\x00\x02\x00\x00\x00\x01".to_vec();
+    let mut entry = vec![0; 24];
+    entry.extend(0o100_644_u32.to_be_bytes());
+    entry.extend([0; 12]);
+    entry.extend([7; 20]);
+    entry.extend(u16::try_from(path.len()).expect("a short path").to_be_bytes());
+    entry.extend(path.bytes());
+    entry.resize((entry.len() / 8 + 1) * 8, 0);
+    index.extend(entry);
+    index.extend([0; 20]);
+    index
+}
+
+/// Found by fuzzing: a directory without a name was below itself.
+#[test]
+fn a_path_that_git_never_writes_leads_nowhere() {
+    let Some(scratch) = repository() else { return };
+    for path in [
+        "//hub/a.yaml",
+        "hub//a.yaml",
+        "hub/",
+        "./hub/a.yaml",
+        "hub/../../a.yaml",
+        "hub/.git/a.yaml",
+    ] {
+        std::fs::write(scratch.path(".git/index"), index_with(path)).expect("an index");
+        run_in(&scratch, "", &["check", ".", "--inputs", "git-index"])
+            .exits(5)
+            .says("cannot read Git's index")
+            .says(&format!("it holds `{path}`, which is no path to Git"));
+    }
+    for name in [".", "..", ".git", ".GIT"] {
+        let Some(scratch) = repository() else { return };
+        let hub = git(&scratch.path(""), &["rev-parse", "HEAD:hub"]);
+        commit_beside(&scratch, &format!("040000 tree {}\t{name}\n", hub.trim()));
+        run_in(&scratch, "", &["diff", "hub"])
+            .exits(5)
+            .says(&format!(
+                "it holds an entry named `{name}`, which Git checks out nowhere"
+            ))
+            .says("= help: check it: `git fsck`");
     }
 }
 

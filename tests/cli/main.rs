@@ -24,6 +24,7 @@ mod graph;
 mod help;
 #[cfg(unix)]
 mod hostile_text;
+mod init;
 mod interrupted;
 mod listener_sets;
 mod mesh;

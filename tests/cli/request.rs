@@ -219,3 +219,39 @@ fn what_is_no_request_and_what_takes_no_header_say_what_to_write() {
         .exits(2)
         .says("error: an object has no header `a=b`\nhelp: name a request");
 }
+
+#[test]
+fn a_rule_whose_expression_is_not_understood_is_named_and_nothing_is_promised_about_it() {
+    let scratch = hub();
+    let mut routes = ROUTES.replace("'/c[a-z]+/v[0-9]+'", "'/c[a-z]+)|(.*'");
+    scratch.write("hub/routes.yaml", &routes);
+    let run = scratch.run(&["explain", "GET https://shop.example.com/cart", "hub"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let lines: Vec<&str> = run.stdout.lines().map(str::trim).collect();
+    let at = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted));
+    let taken = at("taken by").expect(&run.stdout);
+    assert!(
+        lines[taken].contains("cart") && !lines[taken].contains("checkout"),
+        "{}",
+        run.stdout
+    );
+    let unknown = at("may be taken by").expect(&run.stdout);
+    assert!(
+        lines[unknown].contains("checkout  hub/routes.yaml:14"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(
+        lines[unknown + 1],
+        "because a regular expression is not understood: error: unopened group"
+    );
+    // Where nothing else matches, it does not say that nobody answers.
+    routes = routes.replace("type: PathPrefix, value: /}", "type: Exact, value: /home}");
+    scratch.write("hub/routes.yaml", &routes);
+    let run = scratch.run(&["explain", "GET https://shop.example.com/elsewhere", "hub"]);
+    assert!(
+        run.stdout.contains("no rule of its routes is known to match") && !run.stdout.contains("404"),
+        "{}",
+        run.stdout
+    );
+}

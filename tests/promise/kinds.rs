@@ -325,6 +325,11 @@ impl Kind {
             ("targetRef", targets.first().cloned().unwrap_or_default())
         };
         policy["spec"][field] = targets;
+        // Only policies of routes and rules merge, and not those of every kind.
+        let of_gateway = policy["spec"][field].to_string().contains("\"Gateway\"");
+        if let (true, Some(spec)) = (of_gateway, policy["spec"].as_object_mut()) {
+            spec.remove("mergeType");
+        }
     }
 }
 

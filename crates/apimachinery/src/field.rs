@@ -213,4 +213,51 @@ mod tests {
         }
         assert_eq!(of(json!("1")), Err("a string"));
     }
+
+    #[test]
+    fn a_field_is_read_by_its_type_and_a_mismatch_says_where_and_what_is_there() {
+        let value = json!({"s": "text", "b": true, "l": [1], "m": {"k": "v", "n": null}, "i": 7, "z": null});
+        let root = Field::new(&value);
+        assert_eq!(root.get("s").string(), Ok(Some("text")));
+        assert_eq!(root.get("s").str(), Some("text"));
+        assert_eq!(root.get("b").boolean(), Ok(Some(true)));
+        assert_eq!(root.get("l").list(), Ok(Some(&[json!(1)][..])));
+        assert_eq!(root.get("m").mapping().map(|map| map.map(Map::len)), Ok(Some(2)));
+        for absent in ["z", "nowhere"] {
+            let field = root.get(absent);
+            assert!(!field.is_present() && field.str().is_none());
+            assert_eq!(field.string(), Ok(None));
+            assert_eq!(field.boolean(), Ok(None));
+            assert_eq!(field.list(), Ok(None));
+            assert_eq!(field.mapping(), Ok(None));
+        }
+        assert!(root.get("s").is_present());
+        let mismatch = |pointer: &str, expected, found| Mismatch {
+            pointer: pointer.to_owned(),
+            expected,
+            found,
+        };
+        assert_eq!(
+            root.get("i").string(),
+            Err(mismatch("/i", "a string", "an integer"))
+        );
+        assert_eq!(
+            root.get("s").boolean(),
+            Err(mismatch("/s", "a boolean", "a string"))
+        );
+        assert_eq!(root.get("m").list(), Err(mismatch("/m", "a list", "a mapping")));
+        assert_eq!(
+            root.get("l").mapping(),
+            Err(mismatch("/l", "a mapping", "a list"))
+        );
+        let entries: Vec<(String, String)> = root
+            .get("m")
+            .entries()
+            .map(|(key, field)| (key.to_owned(), field.pointer().to_owned()))
+            .collect();
+        assert_eq!(
+            entries,
+            [("k", "/m/k"), ("n", "/m/n")].map(|(key, pointer)| (key.to_owned(), pointer.to_owned()))
+        );
+    }
 }

@@ -137,3 +137,27 @@ impl fmt::Display for Identity {
         formatter.write_str(&self.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_group_is_not_written_and_neither_is_a_namespace_that_is_not_there() {
+        for text in ["v1", "apps/v1"] {
+            assert_eq!(ApiVersion::parse(text).to_string(), text);
+        }
+        assert_eq!(GroupKind::new("", "Service").to_string(), "Service");
+        assert_eq!(
+            GroupKind::new("apps", "Deployment").to_string(),
+            "Deployment.apps"
+        );
+        let namespaced = Identity::new("", "Service", Some("shop"), "cart");
+        assert_eq!(namespaced.to_string(), "Service shop/cart");
+        assert_eq!(namespaced.locator(), "service:shop/cart");
+        assert_eq!(
+            Identity::new("", "Namespace", None, "shop").to_string(),
+            "Namespace shop"
+        );
+    }
+}

@@ -393,6 +393,65 @@ mod tests {
             &"a".repeat(64),
         ] {
             assert!(check_cluster_name(bad).is_err(), "{bad}");
+            assert!(check_namespace(bad).is_err(), "{bad}");
+            assert!(NameRule::of_kind("", "Namespace").check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_words() {
+        let said = |rule: NameRule, text: &str| rule.check(text).expect_err(text).to_string();
+        for (rule, text, words) in [
+            (NameRule::Rfc1123Label, "", "must not be empty"),
+            (NameRule::PathSegment, "..", "may not be '.' or '..'"),
+            (NameRule::PathSegment, "50%", "may not contain '%'"),
+            (NameRule::LabelKey, "/a", "prefix part must be non-empty"),
+            (NameRule::LabelKey, "a/", "name part must be non-empty"),
+            (
+                NameRule::LabelKey,
+                "a/b/c",
+                "may contain one '/' at most, after a DNS subdomain prefix",
+            ),
+        ] {
+            assert_eq!(said(rule, text), words, "{text}");
+        }
+        let long = "a".repeat(300);
+        assert_eq!(
+            said(NameRule::Rfc1123Label, &long),
+            "must be no more than 63 bytes"
+        );
+        assert_eq!(
+            said(NameRule::LabelKey, &format!("{long}/a")),
+            "prefix part must be no more than 253 bytes"
+        );
+        for (rule, begin) in [
+            (
+                NameRule::Rfc1123Subdomain,
+                "a lowercase RFC 1123 subdomain must consist of",
+            ),
+            (NameRule::Rfc1123Label, "an RFC 1123 label has only"),
+            (NameRule::Rfc1035Label, "an RFC 1035 label has only"),
+            (NameRule::LabelValue, "a label value has only"),
+            (NameRule::LabelKey, "name part has only"),
+        ] {
+            let said = said(rule, "-A b-");
+            assert!(said.starts_with(begin), "{said}");
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own() {
+        let rules = [
+            (NameRule::Rfc1123Subdomain, "RFC 1123 subdomain"),
+            (NameRule::Rfc1123Label, "RFC 1123 label"),
+            (NameRule::Rfc1035Label, "RFC 1035 label"),
+            (NameRule::PathSegment, "path segment"),
+            (NameRule::LabelKey, "label key"),
+            (NameRule::LabelValue, "label value"),
+            (NameRule::AnnotationKey, "annotation key"),
+        ];
+        for (rule, name) in rules {
+            assert_eq!(rule.name(), name);
         }
     }
 
@@ -437,7 +496,7 @@ mod tests {
 
     #[test]
     fn a_label_value_may_be_empty() {
-        for good in ["", "a", "MyValue", "1.2_3-4"] {
+        for good in ["", "a", "MyValue", "1.2_3-4", &"a".repeat(63)] {
             assert_eq!(problem(NameRule::LabelValue, good), None, "{good}");
         }
         for bad in ["-a", "a-", "a b", "a/b", &"a".repeat(64)] {
@@ -456,7 +515,13 @@ mod tests {
             suggestion(NameRule::Rfc1123Label, "Prod.EU").as_deref(),
             Some("prod-eu")
         );
+        assert_eq!(
+            suggestion(NameRule::Rfc1123Label, "Node 7").as_deref(),
+            Some("node-7")
+        );
         assert_eq!(suggestion(NameRule::Rfc1123Label, "---"), None);
+        assert_eq!(suggestion(NameRule::LabelValue, "a b").as_deref(), Some("a-b"));
+        assert_eq!(suggestion(NameRule::LabelValue, " "), None);
     }
 
     proptest! {

@@ -220,7 +220,24 @@ mod tests {
         assert!(matches("^[a&&b]$", "&"));
         assert!(matches("^(([0-9])+[h|m|s])|None$", "10m"));
         assert!(matches("^[[:alpha:]]+$", "ab"));
+        assert!(matches("^[[:digit:]&&a]$", "&"));
         assert!(!matches("^[^]]$", "]"));
+    }
+
+    #[test]
+    fn every_match_is_found_from_left_to_right_and_the_weight_is_that_of_the_text() {
+        let pattern = compile("[0-9]+").expect("a pattern");
+        assert_eq!(pattern.matches("a1b22c").collect::<Vec<_>>(), ["1", "22"]);
+        assert_eq!(pattern.matches("abc").count(), 0);
+        assert_eq!(compile("abcd").expect("a pattern").weight(), 4);
+        assert!(
+            compile("[a-z]{100}").expect("a pattern").weight()
+                > compile("[a-z]{10}").expect("a pattern").weight()
+        );
+        let of_weight =
+            |states: usize| ParsedPattern::parse(&"a".repeat(states)).map(|parsed| parsed.weight());
+        assert_eq!(of_weight(100_000), Ok(WEIGHT_MAX));
+        assert_eq!(of_weight(100_001), Err(PatternError::TooLarge));
     }
 
     #[test]

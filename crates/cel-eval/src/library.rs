@@ -18,7 +18,7 @@ use crate::sizes::{ITEM, TEXT, deep};
 const MESSAGE_MAX: usize = 400;
 
 /// The names of types that an expression may compare `type(x)` with.
-pub const TYPES: [&str; 9] = [
+pub const TYPES: [&str; 10] = [
     "bool",
     "bytes",
     "double",
@@ -27,6 +27,7 @@ pub const TYPES: [&str; 9] = [
     "map",
     "null_type",
     "string",
+    "type",
     "uint",
 ];
 
@@ -65,9 +66,12 @@ pub(crate) fn is_space(name: &str) -> bool {
     SPACES.contains(&name)
 }
 
+/// How the text begins that stands for a type.
+const TYPE_MARK: &str = "\u{0}type:";
+
 /// A type as a value; no text that an object can hold equals it.
 pub(crate) fn type_named(name: &str) -> Value {
-    Value::String(Arc::new(format!("\u{0}type:{name}")))
+    Value::String(Arc::new(format!("{TYPE_MARK}{name}")))
 }
 
 /// The value of a call.
@@ -147,6 +151,8 @@ pub(crate) fn called(call: Call<'_>, meter: &mut Meter<'_, '_>) -> Result<Value,
         ("dyn", [value]) => Ok((*value).clone()),
         ("type", [value]) => Ok(type_named(type_name(value))),
         ("bool", [value]) => to_bool(value),
+        ("string", [of @ (Value::Bool(_) | Value::Duration(_) | Value::Timestamp(_))]) => Ok(converted(of)),
+        ("bytes", [Value::Bytes(bytes)]) => Ok(Value::Bytes(Arc::clone(bytes))),
         ("optional.none", []) => Ok(none()),
         ("optional.of", [value]) => Ok(some((*value).clone())),
         ("optional.ofNonZeroValue", [value]) => Ok(if value.is_zero() {
@@ -454,8 +460,37 @@ fn to_bool(value: &Value) -> Result<Value, Failure> {
     }
 }
 
-const fn type_name(value: &Value) -> &'static str {
+/// The text of a flag or of a time, which the crate has no conversion for, or another one:
+/// google/cel-go common/types/{bool,duration,timestamp}.go@v0.26.0 `ConvertToType`.
+fn converted(value: &Value) -> Value {
     match value {
+        Value::Duration(duration) => {
+            let (whole, part) = (duration.num_seconds(), duration.subsec_nanos());
+            #[expect(clippy::cast_precision_loss, reason = "cel-go counts seconds in floats, too")]
+            let seconds = whole as f64 + f64::from(part) / 1e9;
+            Value::from(format!("{seconds}s"))
+        }
+        Value::Timestamp(time) => {
+            let part = format!("{:09}", time.timestamp_subsec_nanos());
+            let part = part.trim_end_matches('0');
+            let point = if part.is_empty() { "" } else { "." };
+            let zone = match time.offset().local_minus_utc() {
+                0 => "Z".to_owned(),
+                _ => time.offset().to_string(),
+            };
+            Value::from(format!("{}{point}{part}{zone}", time.format("%Y-%m-%dT%H:%M:%S")))
+        }
+        other => Value::from(if *other == Value::Bool(true) {
+            "true"
+        } else {
+            "false"
+        }),
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::String(text) if text.starts_with(TYPE_MARK) => "type",
         Value::List(_) => "list",
         Value::Map(_) => "map",
         Value::Int(_) => "int",

@@ -230,6 +230,145 @@ fn values_are_those_of_cel_go() {
     }
 }
 
+/// The language's definition: google/cel-spec doc/langdef.md, and google/cel-go for what it leaves open.
+#[test]
+fn operators_are_those_of_the_language_for_every_type() {
+    for text in [
+        // Order, of each type, in all four directions.
+        "1 < 2 && !(2 < 1) && !(1 < 1) && 1 <= 1 && !(2 <= 1) && 2 > 1 && !(1 > 1) && !(1 > 2) && 1 >= 1 && !(1 >= 2)",
+        "1u < 2u && 2u >= 2u && 1.5 < 2.5 && 2.5 > 1.5 && 1 < 1.5 && 1u < 1.5 && 2 > 1u && !(2 < 1u)",
+        "'a' < 'b' && !('b' < 'a') && 'a' <= 'a' && 'b' > 'a' && 'b' >= 'b' && 'Z' < 'a' && 'a' < 'aa'",
+        "b'a' < b'b' && b'b' > b'a' && b'a' <= b'a' && !(b'b' <= b'a')",
+        "false < true && true >= true && duration('1s') < duration('1m') && duration('1m') > duration('59s')",
+        "timestamp('2026-01-01T00:00:00Z') < timestamp('2026-01-02T00:00:00Z')",
+        // Of a number that is none, nothing holds.
+        "!(double('NaN') < 1.0) && !(double('NaN') >= 1.0) && !(1.0 > double('NaN')) && !(double('NaN') <= double('NaN'))",
+        // Equality.
+        "'a' == 'a' && 'a' != 'b' && !('a' != 'a') && !('a' == 'b') && b'a' == b'a' && b'a' != b'b'",
+        "null == null && null != 0 && true == true && true != false && 1 != '1' && [1] != [2] && [1] != [1, 2]",
+        "{'a': 1} == {'a': 1} && {'a': 1} != {'a': 2} && {'a': 1} != {'b': 1} && {'a': 1} != {'a': 1, 'b': 2} && {} == {}",
+        "[[1], ['a']] == [[1.0], ['a']] && [[1], ['a']] != [[1.0], ['b']] && {'a': {'b': [1]}} == {'a': {'b': [1u]}}",
+        "optional.of(1) == optional.of(1.0) && optional.of(1) != optional.of(2) && optional.of(1) != optional.none()",
+        "optional.none() == optional.none() && !(optional.none() == optional.of(1)) && optional.none() != null",
+        "duration('60s') == duration('1m') && timestamp('2026-01-01T00:00:00Z') == timestamp('2026-01-01T01:00:00+01:00')",
+        // Arithmetic.
+        "5 - 3 == 2 && 5 * 3 == 15 && 5 / 3 == 1 && -5 / 3 == -1 && 5 % 3 == 2 && -5 % 3 == -2 && -(5) == 0 - 5",
+        "5u - 3u == 2u && 5u * 3u == 15u && 5u / 3u == 1u && 5u % 3u == 2u",
+        "5.0 - 3.5 == 1.5 && 5.0 * 0.5 == 2.5 && 5.0 / 2.0 == 2.5 && -(2.5) == 0.0 - 2.5 && 1.0 / 0.0 > 1e300",
+        "duration('1m') - duration('1s') == duration('59s') && -duration('1s') == duration('-1s')",
+        "timestamp('2026-01-01T00:01:00Z') - timestamp('2026-01-01T00:00:00Z') == duration('1m')",
+        "timestamp('2026-01-01T00:00:00Z') + duration('1m') == timestamp('2026-01-01T00:01:00Z')",
+        "'a' + 'b' == 'ab' && b'a' + b'b' == b'ab' && [1] + ['a'] == [1, 'a']",
+        // Membership.
+        "1 in [1] && !(2 in [1]) && !(1 in []) && 1.0 in [2, 1] && 'a' in ['a'] && [1] in [[1]] && !('b' in ['a'])",
+        "'a' in {'a': 1} && !('b' in {'a': 1}) && 1 in {1: 1} && 1u in {1: 1} && 1.0 in {1: 1} && !(1.5 in {1: 1})",
+        "true in {true: 1} && !(false in {true: 1}) && !(null in {'a': 1}) && !([1] in {'a': 1})",
+        // Parts.
+        "[1, 2][0] == 1 && [1, 2][1u] == 2 && [1, 2][1.0] == 2 && {1: 'a'}[1] == 'a' && {1: 'a'}[1.0] == 'a'",
+        "{true: 'a'}[true] == 'a' && {2u: 'a'}[2u] == 'a' && {'a': {'b': 1}}.a.b == 1 && {'a': 1}['a'] == 1",
+        "[1][?0].value() == 1 && ![1][?1].hasValue() && {'a': 1}[?'a'].value() == 1 && !{'a': 1}[?'b'].hasValue()",
+        "!optional.none().?a.hasValue() && optional.of({'a': 1}).?a.value() == 1 && optional.of({'a': 1}).a.value() == 1",
+        "has({'a': 1}.a) && !has({'a': 1}.b) && has(optional.of({'a': 1}).a) && !has(optional.of({'a': 1}).b)",
+        "!has(optional.none().a)",
+        // What is optional in a list or a map.
+        "[1, ?optional.of(2), ?optional.none()] == [1, 2] && [optional.of(1)][0].value() == 1",
+        "{'a': 1, ?'b': optional.of(2), ?'c': optional.none()} == {'a': 1, 'b': 2} && {'a': optional.of(1)}.a.value() == 1",
+        // Logic.
+        "!false && (true || false) && (false || true) && !(false || false) && (true && true) && !(true && false)",
+        "true ? true : false && false ? false : true",
+        "(1 / 0 == 1 || true) && (true || 1 / 0 == 1) && !(1 / 0 == 1 && false) && !(false && 1 / 0 == 1)",
+        // Types and conversions.
+        "type(1) == int && type(1u) == uint && type(1.5) == double && type('a') == string && type(b'a') == bytes",
+        "type(true) == bool && type(null) == null_type",
+        "type([]) == type([1]) && type({}) != type([]) && [0].all(x, type([x]) != type(x))",
+        "type(int) == type && type(type) == type && type('type') == string",
+        "int('7') == 7 && int(7.9) == 7 && int(7u) == 7 && uint(7) == 7u && double(7) == 7.0 && double('1.5') == 1.5",
+        "string(7) == '7' && string(7u) == '7' && string(true) == 'true' && string(false) == 'false' && string('a') == 'a'",
+        "string(1.5) == '1.5' && string(1.0) == '1' && string(b'a') == 'a' && bytes('a') == b'a' && bytes(b'a') == b'a'",
+        "string(duration('1.5s')) == '1.5s' && string(duration('-1m')) == '-60s'",
+        "string(timestamp('2026-01-01T00:00:00.120Z')) == '2026-01-01T00:00:00.12Z'",
+        "string(timestamp('2026-01-01T00:00:00+01:00')) == '2026-01-01T00:00:00+01:00'",
+        "string(duration('1m')) == '60s' && string(timestamp('2026-01-01T00:00:00Z')) == '2026-01-01T00:00:00Z'",
+        "bool('true') && !bool('false') && bool('1') && !bool('0') && bool(true) && dyn('a') == 'a'",
+        // Texts.
+        "'abc'.startsWith('ab') && !'abc'.startsWith('b') && 'abc'.endsWith('bc') && !'abc'.endsWith('b')",
+        "'abc'.contains('b') && !'abc'.contains('d') && 'abc'.matches('^a.c$') && !'abc'.matches('^b')",
+        "size('abc') == 3 && size([1, 2]) == 2 && size({'a': 1}) == 1 && size(b'ab') == 2 && [1].size() == 1",
+        "'abc'.find('[b-c]+') == 'bc' && 'a-b'.split('-') == ['a', 'b'] && ['a', 'b'].join() == 'ab'",
+        "'abc'.indexOf('') == 0 && 'abcabc'.indexOf('b', 2) == 4 && 'abcabc'.lastIndexOf('b') == 4",
+        "!optional.ofNonZeroValue(0).hasValue() && !optional.ofNonZeroValue('').hasValue() && optional.ofNonZeroValue(1).value() == 1",
+        "optional.of(1).hasValue() && optional.of(1).or(optional.of(2)).value() == 1 && optional.of(1).orValue(2) == 1",
+        "optional.of(1).optFlatMap(x, optional.of(x + 1)).value() == 2 && !optional.of(1).optFlatMap(x, optional.none()).hasValue()",
+        // Loops.
+        "[1, 2, 3].all(x, x > 0) && ![1, 2].all(x, x > 1) && [1, 2].exists(x, x == 2) && ![1].exists(x, x == 2)",
+        "[1, 2, 2].exists_one(x, x == 1) && ![1, 2, 2].exists_one(x, x == 2) && [1, 2, 3].filter(x, x != 2) == [1, 3]",
+        "[1, 2].map(x, x * 2) == [2, 4] && [1, 2, 3].map(x, x > 1, x * 2) == [4, 6] && {'a': 1}.all(k, k == 'a')",
+        // A variable goes before a library of its name, and `.name` is the one at the top.
+        "[{'a': 1}].exists(math, math.a == 1) && math.abs(-2) == 2 && .text == text",
+    ] {
+        assert_eq!(ask(text).value, Ok(Value::Bool(true)), "{text}");
+    }
+}
+
+#[test]
+fn what_has_no_sense_is_an_error_and_no_answer() {
+    for text in [
+        "1 < 'a'",
+        "'a' > b'a'",
+        "null < null",
+        "[1] < [2]",
+        "1 + 'a'",
+        "1 - 'a'",
+        "'a' - 'b'",
+        "'a' * 2",
+        "1 + 1.0",
+        "-'a'",
+        "-(1u)",
+        "!1",
+        "1 in 1",
+        "'a' in 'abc'",
+        "1 / 0",
+        "1 % 0",
+        "9223372036854775807 + 1",
+        "-9223372036854775807 - 2",
+        "0u - 1u",
+        "[1][1]",
+        "[1][-1]",
+        "[1]['a']",
+        "[1][0.5]",
+        "{'a': 1}.b",
+        "{'a': 1}[null]",
+        "{1.5: 'a'}",
+        "{1: 'a'}[1.5]",
+        "{9e15: 'a'}",
+        "text.a",
+        "nobody",
+        "integer",
+        "1 ? true : false",
+        "1 && true",
+        "1.startsWith('a')",
+        "'a'.startsWith(1)",
+        "'a'.endsWith(1)",
+        "'a'.contains(1)",
+        "'a'.matches(1)",
+        "'a'.matches('(')",
+        "'a'.split(1)",
+        "'a'.replace(1, 'b')",
+        "[1].join()",
+        "size(1)",
+        "int('x')",
+        "bool('yes')",
+        "optional.none().value()",
+        "1.optMap(x, x)",
+        "[1].map(x, x + 'a')",
+        "1.all(x, true)",
+        "nowhere.abs(-1)",
+    ] {
+        let value = ask(text).value;
+        assert!(matches!(value, Err(Failure::Error(_))), "{text}: {value:?}");
+    }
+}
+
 #[test]
 fn what_is_too_long_or_too_deep_is_refused_and_overflows_no_stack() {
     let chains = [

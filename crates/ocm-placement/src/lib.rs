@@ -76,7 +76,7 @@ pub use evaluation::Evaluation;
 pub use explain::{Bearing, Explanation, Stage, Step};
 pub use input::{Detail, Input, Mode, Options};
 pub use outcome::SchedulerStatus;
-pub use problems::{Difference, Problem, ProblemKind};
+pub use problems::{Difference, Lost, Problem, ProblemKind};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
     Report,

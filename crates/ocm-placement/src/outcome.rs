@@ -77,6 +77,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) left_alone: Option<LeftAlone>,
     pub(crate) fault: Option<Fault>,
     pub(crate) available: Arc<[ClusterId]>,
+    /// How many of them its predicates left.
+    pub(crate) matched: usize,
     pub(crate) groups: Groups,
     pub(crate) selected: usize,
     pub(crate) unscheduled: usize,
@@ -97,6 +99,7 @@ impl Outcome<'_> {
             left_alone: None,
             fault: None,
             available: Arc::from([]),
+            matched: 0,
             groups: Groups::default(),
             selected: 0,
             unscheduled: 0,

@@ -11,6 +11,7 @@ use apimachinery::value_complaints;
 use crate::api::object::Location;
 use crate::api::placement::Placement;
 use crate::evaluation::Evaluation;
+use crate::ids::PlacementId;
 use crate::outcome::{FaultStage, Outcome, SchedulerStatus};
 
 /// Something that a Placement's author should know.
@@ -54,7 +55,10 @@ pub enum ProblemKind {
         message: String,
     },
     /// It asks for clusters and selects none.
-    SelectsNothing,
+    SelectsNothing {
+        /// The step that lost the last one.
+        lost: Lost,
+    },
     /// Which clusters it gets depends on the order in which OCM happens to schedule Placements.
     OrderDependent {
         /// The clusters that some orders give and others do not, sorted.
@@ -64,6 +68,37 @@ pub enum ProblemKind {
     NeverSettles,
     /// Its name cannot be the value of a label, so no PlacementDecision can carry it.
     NameIsNoLabelValue,
+}
+
+/// The step that lost the last cluster of a Placement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lost {
+    /// No ManagedClusterSetBinding of its namespace names a cluster set that exists. `sets` are the sets that it asks for.
+    NotBound {
+        /// `spec.clusterSets`; empty for all that are bound.
+        sets: Vec<String>,
+    },
+    /// Sets are bound to its namespace, and none that it asks for.
+    NoIntersection {
+        /// `spec.clusterSets`.
+        sets: Vec<String>,
+    },
+    /// Its sets have no cluster.
+    EmptySets {
+        /// The sets that it may choose from, sorted.
+        sets: Vec<String>,
+    },
+    /// No cluster of its sets matches its predicates.
+    Predicates {
+        /// How many clusters there are.
+        clusters: usize,
+    },
+    /// Every cluster that matches its predicates has a taint that it does not tolerate.
+    Taints {
+        /// How many clusters match.
+        clusters: usize,
+    },
 }
 
 /// A Placement whose given decisions are not what the evaluation gives.
@@ -89,9 +124,10 @@ impl Evaluation<'_> {
     /// would decide something in a run without a clock; in the order of the Placements.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
-        let placements = self.plan.input.inventory.placements.values();
+        let placements = &self.plan.input.inventory.placements;
         let mut problems = Vec::new();
-        for (placement, outcome) in placements.zip(self.outcomes.values()) {
+        for (id, outcome) in self.outcomes.iter() {
+            let placement = &placements[id];
             problems.extend(outcome.needs_now.iter().map(|needs| {
                 let decides = needs.decides.clone();
                 problem(placement, needs.at.clone(), ProblemKind::NeedsNow { decides })
@@ -100,10 +136,42 @@ impl Evaluation<'_> {
             let empty = outcome.selected == 0 && outcome.fault.is_none() && !outcome.keeps();
             if empty && placement.number_of_clusters != Some(0) {
                 let at = placement.object.at("/metadata/name");
-                problems.push(problem(placement, at, ProblemKind::SelectsNothing));
+                problems.push(problem(
+                    placement,
+                    at,
+                    ProblemKind::SelectsNothing {
+                        lost: self.lost(id, outcome),
+                    },
+                ));
             }
         }
         problems
+    }
+
+    /// The step that lost the last cluster, in the order in which OCM comes to them.
+    fn lost(&self, id: PlacementId, outcome: &Outcome<'_>) -> Lost {
+        let placement = &self.plan.input.inventory.placements[id];
+        let asked = || {
+            placement
+                .cluster_sets
+                .iter()
+                .map(|set| (*set).to_owned())
+                .collect()
+        };
+        let eligible = self.plan.sets.names(&self.plan.sets.of(id).sets);
+        if !self.plan.sets.eligible[id].bound {
+            Lost::NotBound { sets: asked() }
+        } else if eligible.is_empty() {
+            Lost::NoIntersection { sets: asked() }
+        } else if outcome.available.is_empty() {
+            Lost::EmptySets { sets: eligible }
+        } else if outcome.matched == 0 {
+            let clusters = outcome.available.len();
+            Lost::Predicates { clusters }
+        } else {
+            let clusters = outcome.matched;
+            Lost::Taints { clusters }
+        }
     }
 
     /// The Placements whose decisions no API server would take: a label holds the name, and a label's value has 63

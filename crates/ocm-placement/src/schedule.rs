@@ -144,6 +144,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Filters, weights, scores, cut: the selected clusters, ascending.
     fn pipeline(&self, outcome: &mut Outcome<'_>, trace: &mut Trace<'a>) -> Result<Vec<ClusterId>, Fault> {
         let filtered = self.predicates()?;
+        outcome.matched = filtered.predicate.len();
         trace.predicate = Some(filtered.predicate.clone());
         let candidates = self.tolerations(filtered, outcome)?;
         trace.tolerated = Some(candidates.clone());

@@ -20,7 +20,11 @@ pub(super) fn profiles() -> Vec<Profile> {
                 keyed("/httpUpgrade", "type"),
                 // Each rule gets the name of its policy before they are merged, so that no two are one.
                 all("/rateLimit/global/rules"),
-                all("/rateLimit/local/rules"),
+                // A rule for all clients is no rule then but the default, of which there is one.
+                ListKey {
+                    without: Some("clientSelectors".to_owned()),
+                    ..all("/rateLimit/local/rules")
+                },
             ],
             ..kind("BackendTrafficPolicy", Level::Rule)
         },
@@ -67,5 +71,6 @@ fn all(pointer: &str) -> ListKey {
     ListKey {
         pointer: pointer.to_owned(),
         key: None,
+        without: None,
     }
 }

@@ -42,15 +42,11 @@ pub(super) fn profiles() -> Vec<Profile> {
         "/loadBalancingMethod",
         "/zoneSize",
     ];
-    let all_limits = ListKey {
-        pointer: "/rateLimit/local/rules".to_owned(),
-        key: None,
-    };
     vec![
         inherited("ClientSettingsPolicy", &client),
         inherited("ProxySettingsPolicy", &proxy),
         Profile {
-            list_keys: vec![all_limits],
+            list_keys: vec![all("/rateLimit/local/rules")],
             ..inherited("RateLimitPolicy", &limits)
         },
         // Its controller refuses no second one.
@@ -61,15 +57,21 @@ pub(super) fn profiles() -> Vec<Profile> {
         inherited("PayloadProcessor", &[]),
         direct("ObservabilityPolicy", &["/tracing"], Level::Route),
         Profile {
-            list_keys: vec![ListKey {
-                pointer: "/snippets".to_owned(),
-                key: None,
-            }],
+            list_keys: vec![all("/snippets")],
             ..direct("SnippetsPolicy", &[], Level::Gateway)
         },
         direct("ExternalLoadBalancer", &[], Level::Gateway),
         direct("UpstreamSettingsPolicy", &upstream, Level::Backend),
     ]
+}
+
+/// A list of which all elements count.
+fn all(pointer: &str) -> ListKey {
+    ListKey {
+        pointer: pointer.to_owned(),
+        key: None,
+        without: None,
+    }
 }
 
 fn inherited(kind: &str, exclusive: &[&str]) -> Profile {

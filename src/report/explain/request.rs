@@ -12,6 +12,7 @@ use super::super::render_report::SourceLine;
 use super::{ExplainedPaths, Explainer, Found};
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
+use apimachinery::Work;
 
 /// What becomes of a request, kind `RequestExplanation`.
 #[derive(Debug, Serialize)]
@@ -56,6 +57,9 @@ pub struct Answer {
     /// Why the first comes before the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<&'static str>,
+    /// Rules that may take it before that one or in its place: what they ask for is not understood here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownRule>,
     /// What holds on its way, each kind of policy.
     pub effective: Vec<ExplainedPaths>,
 }
@@ -75,10 +79,23 @@ pub struct RuleLine {
     pub place: Option<SourceLine>,
 }
 
+/// A rule of which it is not known whether it matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UnknownRule {
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleLine,
+    /// Why, as a sentence without a period.
+    pub because: String,
+}
+
 /// Explains a request to the Gateways of an input.
 #[must_use]
 pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Locate) -> RequestExplanation {
     let explainer = Explainer { view, locate };
+    let work = Work::default();
     let mut answers: Vec<(Answer, Vec<Found<'_>>)> = Vec::new();
     let mut listeners: BTreeSet<String> = BTreeSet::new();
     for seen in view.seen() {
@@ -89,7 +106,7 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
             if seen.clusters.is_empty() && all > 0 {
                 continue;
             }
-            let Some(taken) = topology.take(gateway, request) else {
+            let Some(taken) = topology.take(gateway, request, &work) else {
                 let there = node
                     .listeners
                     .iter()
@@ -101,7 +118,8 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
             answer.clusters = seen.clusters.to_vec();
             let found = on_its_way(seen, gateway, &taken);
             let is_same = |known: &Answer| {
-                (&known.listener, &known.rule, &known.next) == (&answer.listener, &answer.rule, &answer.next)
+                (&known.listener, &known.rule, &known.next, &known.unknown)
+                    == (&answer.listener, &answer.rule, &answer.next, &answer.unknown)
             };
             match answers.iter_mut().find(|(known, _)| is_same(known)) {
                 Some((known, paths)) => {
@@ -137,15 +155,20 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
 impl Explainer<'_, '_> {
     fn answer(&self, topology: &Topology<'_>, gateway: GatewayId, taken: &Taken) -> Answer {
         let listener = Node::Listener(gateway, taken.listener);
-        let line = |candidate: &Candidate| {
-            let node = Node::Rule(candidate.route, candidate.rule);
-            let pointer = topology.pointer_of_rule(candidate.route, candidate.rule);
+        let line_of = |route, rule| {
+            let node = Node::Rule(route, rule);
+            let pointer = topology.pointer_of_rule(route, rule);
             RuleLine {
                 rule: topology.locator(node),
                 title: topology.described(node),
-                place: self.place(topology.routes.get(candidate.route).object, &pointer),
+                place: self.place(topology.routes.get(route).object, &pointer),
             }
         };
+        let line = |candidate: &Candidate| line_of(candidate.route, candidate.rule);
+        let unknown = taken.unknown.iter().map(|unknown| UnknownRule {
+            rule: line_of(unknown.route, unknown.rule),
+            because: unknown.because.clone(),
+        });
         let (first, next) = (taken.rules.first(), taken.rules.get(1));
         Answer {
             listener: topology.locator(listener),
@@ -155,6 +178,7 @@ impl Explainer<'_, '_> {
             rule: first.map(line),
             next: next.map(line),
             because: first.zip(next).map(|(first, next)| first.because(next)),
+            unknown: unknown.collect(),
             effective: Vec::new(),
         }
     }

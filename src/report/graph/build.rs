@@ -328,7 +328,7 @@ impl Builder<'_, '_> {
         let common = everywhere.and_then(|everywhere| everywhere.common());
         let outcome = common.map_or(Outcome::NoPath, |(outcome, _)| outcome);
         let there = everywhere.map(losing).unwrap_or_default();
-        let word = attachments.profile(id).status.outcome().unwrap_or("Accepted");
+        let word = attachments.profile(id).status.outcome().unwrap_or("in effect");
         match outcome {
             Outcome::Whole if there.is_empty() => (State::Holds, word.to_owned()),
             Outcome::Whole => (State::Partial, format!("{word}, but not all of it on {there}")),

@@ -74,6 +74,22 @@ fn what_is_finer_than_nano_rounds_up_and_binary_numbers_are_capped() {
     assert_eq!(value("1000Ei"), 9_223_372_036_854_775_807.0);
     assert_eq!(value("1000E"), 1e21);
     assert!(Quantity::parse("99999999999999999999999999999999999").is_err());
+    // Close to the cap: below it, on it, and beyond it by less than one.
+    assert_eq!(value("4.5Ei"), 5_188_146_770_730_811_392.0);
+    for text in ["9007199254740991.9990234375Ki", "9007199254740991.9990234376Ki"] {
+        let canonical = Quantity::parse(text).map(|quantity| quantity.canonical());
+        assert_eq!(canonical.as_deref(), Ok("9223372036854775807"), "{text}");
+    }
+}
+
+#[test]
+fn a_broken_suffix_is_told_from_a_number_that_is_too_large() {
+    for text in ["1e", "1ex", "1e+", "1e+-3", "1e1.5"] {
+        assert_eq!(Quantity::parse(text), Err(QuantityError::Suffix), "{text}");
+    }
+    assert_eq!(Quantity::parse("1e301"), Err(QuantityError::Range));
+    let digits = "1".repeat(MAX_DIGITS);
+    assert_ne!(Quantity::parse(&digits), Err(QuantityError::Format));
 }
 
 /// Observed with apimachinery's own `AsApproximateFloat64`.

@@ -186,10 +186,32 @@ fn what_is_wrong_becomes_problems_with_places() {
         [],
         "nothing was asked for"
     );
+    let nothing = |yaml: &[&str]| {
+        let problems = problems(&yaml.concat());
+        let [(ProblemKind::SelectsNothing { lost }, pointer)] = problems.as_slice() else {
+            panic!("{problems:?}");
+        };
+        assert_eq!(pointer, "/metadata/name");
+        lost.clone()
+    };
+    let all = placement("p", "{}");
+    let sets = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(nothing(&[&one, &all]), Lost::NotBound { sets: Vec::new() });
+    let other = placement("p", "{clusterSets: [other]}");
+    let asked = sets(&["other"]);
+    assert_eq!(nothing(&[&one, &other]), Lost::NotBound { sets: asked.clone() });
     assert_eq!(
-        problems(&[BOUND, &placement("p", "{}")].concat()),
-        [(ProblemKind::SelectsNothing, "/metadata/name".to_owned())]
+        nothing(&[BOUND, &one, &other]),
+        Lost::NoIntersection { sets: asked }
     );
+    assert_eq!(nothing(&[BOUND, &all]), Lost::EmptySets { sets: sets(&["s"]) });
+    let picky = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {no: one}}}}]}";
+    assert_eq!(
+        nothing(&[BOUND, &one, &placement("p", picky)]),
+        Lost::Predicates { clusters: 1 }
+    );
+    let tainted = cluster("a", "spec: {taints: [{key: gpu, effect: NoSelect}]}");
+    assert_eq!(nothing(&[BOUND, &tainted, &all]), Lost::Taints { clusters: 1 });
     let mode = placement("p", "{prioritizerPolicy: {mode: Fair}}");
     let message = "incorrect prioritizer policy mode: Fair".to_owned();
     assert_eq!(

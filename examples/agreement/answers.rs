@@ -1,0 +1,244 @@
+//! What spokewright says about the objects of a case, as its JSON reports have it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+
+use serde_json::{Value, json};
+use spokewright::diagnostic::{Findings, Severity};
+use spokewright::pipeline::{Analysis, Request, load};
+use spokewright::report::PolicyReport;
+
+/// What is said about the objects of one case.
+pub(crate) struct Answers {
+    /// `policies -o json`.
+    pub(crate) policies: Value,
+    /// The codes and messages of errors.
+    pub(crate) errors: Vec<String>,
+}
+
+impl Answers {
+    /// Evaluates objects as a hub of their own.
+    pub(crate) fn about(objects: &[Value]) -> Result<Self, Box<dyn Error>> {
+        let hub = tempfile::tempdir()?;
+        let documents: Vec<String> = objects.iter().map(kube_yaml::write_document).collect();
+        fs::write(hub.path().join("hub.yaml"), documents.join("---\n"))?;
+        let loaded = load(&Request {
+            paths: vec![hub.path().to_owned()],
+            ..Request::default()
+        });
+        let mut findings = Findings::new();
+        let analysis = Analysis::of_policies(&loaded, None, &mut findings);
+        let spokes = analysis.spokes();
+        let view = analysis.policies(&spokes, &mut findings);
+        let policies = serde_json::to_value(PolicyReport::of(&view))?;
+        loaded.finish(&mut findings);
+        let errors = findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .map(|finding| format!("{}: {}", finding.code, finding.message))
+            .collect();
+        Ok(Self { policies, errors })
+    }
+
+    /// What is said of one policy; null for one that nothing is said of.
+    pub(crate) fn policy(&self, policy: &Value) -> &Value {
+        let wanted = locator(policy);
+        let all = self.policies["policies"].as_array().into_iter().flatten();
+        all.into_iter()
+            .find(|entry| entry["policy"] == wanted.as_str())
+            .unwrap_or(&Value::Null)
+    }
+}
+
+/// Compares which routes of a golden file are attached to which Gateways.
+pub(crate) fn compare_routes(
+    tally: &mut super::Tally,
+    case: &str,
+    objects: &[Value],
+    golden: &[Value],
+) -> Result<(), Box<dyn Error>> {
+    let ours = attached(objects)?;
+    let is = |attached: bool| if attached { "attached" } else { "not attached" };
+    for route in golden {
+        // Of several references to one Gateway only the sum is known here.
+        let mut theirs: BTreeMap<String, bool> = BTreeMap::new();
+        for parent in route["status"]["parents"].as_array().into_iter().flatten() {
+            let reference = &parent["parentRef"];
+            if reference["kind"].as_str().unwrap_or("Gateway") != "Gateway" {
+                continue;
+            }
+            let own = route["metadata"]["namespace"].as_str().unwrap_or_default();
+            let namespace = reference["namespace"].as_str().unwrap_or(own);
+            let name = reference["name"].as_str().unwrap_or_default();
+            let gateway = located("gateway.networking.k8s.io", "Gateway", namespace, name);
+            let accepted = condition(&parent["conditions"], "Accepted").starts_with("True");
+            *theirs.entry(gateway).or_default() |= accepted;
+        }
+        for (gateway, accepted) in theirs {
+            let about = format!("{} to {gateway}", locator(route));
+            let mine = ours.contains(&(locator(route), gateway));
+            tally.say("routes", (case, &about), &is(accepted), &is(mine));
+        }
+    }
+    Ok(())
+}
+
+/// The Gateways that each route is attached to, as pairs of locators: a policy that holds for every kind of route is put
+/// on each Gateway, and its paths are read.
+fn attached(objects: &[Value]) -> Result<BTreeSet<(String, String)>, Box<dyn Error>> {
+    const TOPOLOGY: [&str; 10] = [
+        "GatewayClass",
+        "Gateway",
+        "ListenerSet",
+        "XListenerSet",
+        "HTTPRoute",
+        "GRPCRoute",
+        "TLSRoute",
+        "TCPRoute",
+        "UDPRoute",
+        "Namespace",
+    ];
+    let is_topology = |object: &&Value| {
+        object["kind"]
+            .as_str()
+            .is_some_and(|kind| TOPOLOGY.contains(&kind))
+    };
+    let mut hub: Vec<Value> = objects.iter().filter(is_topology).cloned().collect();
+    let gateways: Vec<Value> = hub
+        .iter()
+        .filter(|object| object["kind"] == "Gateway")
+        .cloned()
+        .collect();
+    for gateway in gateways {
+        let (name, namespace) = (&gateway["metadata"]["name"], &gateway["metadata"]["namespace"]);
+        hub.push(json!({
+            "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+            "kind": "BackendTrafficPolicy",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {
+                "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name}],
+                "tcpKeepalive": {"probes": 3},
+            },
+        }));
+    }
+    let answers = Answers::about(&hub)?;
+    let paths = answers.policies["effective"].as_array().into_iter().flatten();
+    let pairs = paths.filter_map(|entry| {
+        let path: Vec<&str> = entry["path"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let whole = |locator: &&&str| !locator.contains('#');
+        let gateway = path
+            .iter()
+            .filter(whole)
+            .find(|locator| locator.starts_with("gateway."));
+        let route = path
+            .iter()
+            .filter(whole)
+            .find(|locator| locator.contains("route.gateway."));
+        gateway
+            .zip(route)
+            .map(|(gateway, route)| ((*route).to_owned(), (*gateway).to_owned()))
+    });
+    Ok(pairs.collect())
+}
+
+/// How reports name an object: `httproute.gateway.networking.k8s.io:default/web`.
+pub(crate) fn locator(object: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let version = text(&object["apiVersion"]);
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    located(
+        group,
+        &text(&object["kind"]),
+        &text(&object["metadata"]["namespace"]),
+        &text(&object["metadata"]["name"]),
+    )
+}
+
+/// The same of its parts.
+pub(crate) fn located(group: &str, kind: &str, namespace: &str, name: &str) -> String {
+    let kind = kind.to_lowercase();
+    let of = if group.is_empty() {
+        String::new()
+    } else {
+        format!(".{group}")
+    };
+    let inside = if namespace.is_empty() {
+        String::new()
+    } else {
+        format!("{namespace}/")
+    };
+    format!("{kind}{of}:{inside}{name}")
+}
+
+/// The status and reason of a condition: `True Accepted`; `none` where there is none.
+pub(crate) fn condition(conditions: &Value, kind: &str) -> String {
+    let all = conditions.as_array().into_iter().flatten();
+    let found = all.into_iter().find(|condition| condition["type"] == kind);
+    found.map_or_else(
+        || "none".to_owned(),
+        |condition| {
+            let text = |field: &str| condition[field].as_str().unwrap_or_default();
+            format!("{} {}", text("status"), text("reason"))
+        },
+    )
+}
+
+/// An ancestor by the parts that are said: `Gateway default/eg#http`. A namespace that is left out is the policy's.
+pub(crate) fn ancestor(status: &Value, policy: &Value) -> String {
+    let reference = &status["ancestorRef"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let namespace = reference["namespace"].as_str();
+    let namespace = namespace.map_or_else(|| text(&policy["metadata"]["namespace"]), str::to_owned);
+    let section = reference["sectionName"]
+        .as_str()
+        .map_or_else(String::new, |name| format!("#{name}"));
+    let kind = reference["kind"].as_str().unwrap_or("Gateway");
+    format!("{kind} {namespace}/{}{section}", text(&reference["name"]))
+}
+
+/// Compares what two say in `status.ancestors` of a policy; `conditions` are compared at each ancestor that both have.
+pub(crate) fn compare_ancestors(
+    tally: &mut super::Tally,
+    case: &str,
+    (policy, golden, ours): (&Value, &Value, &Value),
+    conditions: &[(&'static str, &str)],
+) {
+    let about = locator(policy);
+    let list = |status: &Value| -> Vec<Value> { status["ancestors"].as_array().cloned().unwrap_or_default() };
+    let (golden, ours) = (list(golden), list(ours));
+    let names =
+        |list: &[Value]| -> BTreeSet<String> { list.iter().map(|status| ancestor(status, policy)).collect() };
+    let (theirs, mine) = (names(&golden), names(&ours));
+    let there = |set: &BTreeSet<String>, name: &String| if set.contains(name) { "yes" } else { "no" };
+    for name in theirs.union(&mine) {
+        let kind = name.split(' ').next().unwrap_or_default();
+        let section = if name.contains('#') { " with section" } else { "" };
+        let form = |is: &str| format!("{is} ({kind}{section})");
+        let say = (form(there(&theirs, name)), form(there(&mine, name)));
+        tally.say(
+            "ancestors of policies",
+            (case, &format!("{about} at {name}")),
+            &say.0,
+            &say.1,
+        );
+    }
+    for (statement, kind) in conditions {
+        for status in &golden {
+            let name = ancestor(status, policy);
+            let Some(mine) = ours.iter().find(|mine| ancestor(mine, policy) == name) else {
+                continue;
+            };
+            let (golden, ours) = (
+                condition(&status["conditions"], kind),
+                condition(&mine["conditions"], kind),
+            );
+            tally.say(statement, (case, &format!("{about} at {name}")), &golden, &ours);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `spokewright init`: a directory to start with.
+//!
+//! Owns: what is said about it. Flows in: a directory, what to add, an export. Flows out: new files.
+//! Must not know: what is in them.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use spokewright::diagnostic::{Findings, counted, first_items, shell_path};
+use spokewright::output;
+use spokewright::pipeline::start::{Tool, hub_files, sorted_files, tool_files};
+use spokewright::pipeline::{Request, load};
+
+use super::show;
+use super::speech::Speech;
+use super::status::{Refusal, Status};
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright init                       a small hub in this directory
+  spokewright init fleet --with github,pre-commit
+  spokewright init --from-live           how to export an existing hub
+  spokewright init fleet --from exported.yaml";
+
+/// What exports what a rendering reads of a live hub: the objects by their kinds, the parameters of its classes, and policies
+/// of every kind that is installed.
+const EXPORT: &str = r#"kubectl get --all-namespaces -o yaml \
+  namespaces,gatewayclasses,gateways,httproutes,grpcroutes,referencegrants,managedclusters,managedclustersets,managedclustersetbindings,placements,placementdecisions \
+  > exported.yaml
+kubectl get gatewayclasses -o jsonpath='{range .items[*]}{.spec.parametersRef.namespace} {.spec.parametersRef.name}{"\n"}{end}' |
+  while read -r namespace name; do
+    [ -z "$name" ] || { echo ---; kubectl get configmap "$name" -n "$namespace" -o yaml; }
+  done >> exported.yaml
+for kind in $(kubectl api-resources --verbs=list --namespaced -o name | grep 'policies\.' | grep -v '^networkpolicies\.'); do
+  echo ---; kubectl get "$kind" --all-namespaces -o yaml
+done >> exported.yaml
+"#;
+
+/// Start a hub: write a small one that renders, or sort an exported one into files
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Init {
+    /// The directory, which is made if there is none
+    #[arg(default_value = ".", value_name = "DIR")]
+    directory: PathBuf,
+
+    /// Also write files for these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    with: Vec<ToolName>,
+
+    /// Sort the objects of this file into one file each, instead of writing an example; `-` reads stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "from_live")]
+    from: Option<PathBuf>,
+
+    /// Print the commands that export a live hub
+    #[arg(long)]
+    from_live: bool,
+
+    #[command(flatten)]
+    speech: Speech,
+}
+
+/// [`Tool`] as it is typed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ToolName {
+    Github,
+    Gitlab,
+    PreCommit,
+    Argocd,
+    Flux,
+}
+
+impl ToolName {
+    const fn tool(self) -> Tool {
+        match self {
+            Self::Github => Tool::Github,
+            Self::Gitlab => Tool::Gitlab,
+            Self::PreCommit => Tool::PreCommit,
+            Self::Argocd => Tool::ArgoCd,
+            Self::Flux => Tool::Flux,
+        }
+    }
+}
+
+impl Init {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        if self.from_live {
+            let mut out = std::io::stdout().lock();
+            out.write_all(EXPORT.as_bytes())
+                .context("cannot write to stdout")?;
+            show::calm(
+                "next: `spokewright init DIR --from exported.yaml` sorts it into files",
+                self.speech,
+            );
+            return Ok(Status::Done);
+        }
+        let tools: Vec<Tool> = self.with.iter().map(|name| name.tool()).collect();
+        let mut files = tool_files(&tools);
+        let mut left_out = Vec::new();
+        match &self.from {
+            None => files.extend(hub_files()),
+            Some(file) => {
+                let loaded = load(&Request {
+                    paths: vec![file.clone()],
+                    ..Request::default()
+                });
+                let mut findings = Findings::new();
+                loaded.finish(&mut findings);
+                if findings.has_errors() {
+                    show::findings(&findings, &loaded.sources, self.speech);
+                    return Ok(Status::of(&findings));
+                }
+                let sorted = sorted_files(loaded.hub.objects.iter());
+                if sorted.files.len() < 2 {
+                    let message = format!("no object of a hub is in {}", file.display());
+                    return Err(Refusal::new(
+                        Status::Invalid,
+                        &message,
+                        "`spokewright init --from-live` prints the commands that export one",
+                    )
+                    .into());
+                }
+                let counts = sorted.left_out.iter();
+                left_out = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
+                files.extend(sorted.files);
+            }
+        }
+        let existing = output::existing_files(&self.directory, files.keys())?;
+        if !existing.is_empty() {
+            let verb = if existing.len() == 1 { "exists" } else { "exist" };
+            let message = format!(
+                "nothing was written, because {} {verb}",
+                first_items(&existing, 5)
+            );
+            let help = "name a new directory, as in `spokewright init fleet`, or move the files away";
+            return Err(Refusal::new(Status::Io, &message, help).into());
+        }
+        output::write_files(&self.directory, &files)?;
+        let directory = shell_path(&self.directory.display().to_string());
+        show::calm(
+            &format!("{} written into {directory}", counted(files.len(), "file")),
+            self.speech,
+        );
+        if !left_out.is_empty() {
+            show::calm(
+                &format!(
+                    "left out, as it does not belong into Git: {}",
+                    left_out.join(", ")
+                ),
+                self.speech,
+            );
+        }
+        let path = if self.directory.as_os_str() == "." {
+            String::new()
+        } else {
+            format!(" {directory}")
+        };
+        show::calm(
+            &format!(
+                "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` says what is missing"
+            ),
+            self.speech,
+        );
+        Ok(Status::Done)
+    }
+}

@@ -1,0 +1,232 @@
+//! What a directory begins with: a small hub that renders, or an export of a live hub, sorted into files.
+//!
+//! Owns: the files of `init`, and which part of an exported object belongs into Git. Flows in: what to add, or objects that
+//! were read. Flows out: texts by path. Must not know: where they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET};
+use crate::object::Object;
+
+/// The configuration.
+const CONFIG: (&str, &str) = (
+    super::CONFIG_NAME,
+    include_str!("../../examples/start/spokewright.yaml"),
+);
+
+/// The hub, and what lives on its clusters.
+const HUB: [(&str, &str); 8] = [
+    (
+        "hub/class.yaml",
+        include_str!("../../examples/start/hub/class.yaml"),
+    ),
+    (
+        "hub/clusters.yaml",
+        include_str!("../../examples/start/hub/clusters.yaml"),
+    ),
+    (
+        "hub/gateway.yaml",
+        include_str!("../../examples/start/hub/gateway.yaml"),
+    ),
+    (
+        "hub/placement.yaml",
+        include_str!("../../examples/start/hub/placement.yaml"),
+    ),
+    (
+        "hub/policies.yaml",
+        include_str!("../../examples/start/hub/policies.yaml"),
+    ),
+    (
+        "hub/route.yaml",
+        include_str!("../../examples/start/hub/route.yaml"),
+    ),
+    (
+        "spokes/eu-1/shop.yaml",
+        include_str!("../../examples/start/spokes/eu-1/shop.yaml"),
+    ),
+    (
+        "spokes/us-1/shop.yaml",
+        include_str!("../../examples/start/spokes/us-1/shop.yaml"),
+    ),
+];
+
+/// A tool that the directory is made ready for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Tool {
+    /// A workflow of GitHub.
+    Github,
+    /// A pipeline of GitLab.
+    Gitlab,
+    /// A hook of pre-commit.
+    PreCommit,
+    /// An Application of Argo CD.
+    ArgoCd,
+    /// A Kustomization of Flux.
+    Flux,
+}
+
+impl Tool {
+    const fn file(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Github => (
+                ".github/workflows/spokewright.yml",
+                include_str!("../../examples/github/spokewright.yml"),
+            ),
+            Self::Gitlab => (
+                ".gitlab-ci.yml",
+                include_str!("../../examples/start/.gitlab-ci.yml"),
+            ),
+            Self::PreCommit => (
+                ".pre-commit-config.yaml",
+                include_str!("../../examples/pre-commit/.pre-commit-config.yaml"),
+            ),
+            Self::ArgoCd => (
+                "argocd/application.yaml",
+                include_str!("../../examples/start/argocd/application.yaml"),
+            ),
+            Self::Flux => (
+                "flux/gateways.yaml",
+                include_str!("../../examples/start/flux/gateways.yaml"),
+            ),
+        }
+    }
+}
+
+/// The files of tools.
+#[must_use]
+pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
+    owned(tools.iter().map(|tool| tool.file()))
+}
+
+/// The files of a hub that renders.
+#[must_use]
+pub fn hub_files() -> BTreeMap<String, String> {
+    owned(HUB.into_iter().chain([CONFIG]))
+}
+
+fn owned(files: impl Iterator<Item = (&'static str, &'static str)>) -> BTreeMap<String, String> {
+    files
+        .map(|(path, text)| (path.to_owned(), text.to_owned()))
+        .collect()
+}
+
+/// An export of a live hub, sorted.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Sorted {
+    /// One file for each object, and the configuration.
+    pub files: BTreeMap<String, String>,
+    /// What does not belong into Git, by kind.
+    pub left_out: BTreeMap<String, usize>,
+}
+
+/// Sorts exported objects into files, `hub/NAMESPACE/KIND-NAME.yaml`, without what a server added to them.
+///
+/// Left out are Secrets, whose values do not belong into Git, and ManifestWorks and their sets, which are rendered.
+#[must_use]
+pub fn sorted_files<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Sorted {
+    let mut sorted = Sorted::default();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for object in objects {
+        let is_rendered =
+            object.is(WORK_GROUP, MANIFEST_WORK) || object.is(WORK_GROUP, MANIFEST_WORK_REPLICA_SET);
+        if is_rendered || object.is("", "Secret") {
+            let count = sorted.left_out.entry(object.kind.clone()).or_default();
+            *count = count.saturating_add(1);
+            continue;
+        }
+        let path = free_path(object, &mut taken);
+        sorted
+            .files
+            .insert(path, kube_yaml::write_document(&authored(object)));
+    }
+    sorted.files.extend(owned([CONFIG].into_iter()));
+    sorted
+}
+
+/// A path that no other object has, also where file systems ignore case.
+fn free_path(object: &Object, taken: &mut BTreeSet<String>) -> String {
+    let plain = |text: &str| -> String {
+        text.chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() || "-.".contains(letter) {
+                    letter
+                } else {
+                    '-'
+                }
+            })
+            .collect()
+    };
+    let directory = object
+        .namespace
+        .as_deref()
+        .map_or_else(|| "cluster-scoped".to_owned(), plain);
+    let stem = format!(
+        "hub/{directory}/{}-{}",
+        plain(&object.kind).to_lowercase(),
+        plain(&object.name)
+    );
+    let mut path = format!("{stem}.yaml");
+    let mut next = 2_u32;
+    while !taken.insert(path.to_lowercase()) {
+        path = format!("{stem}-{next}.yaml");
+        next = next.saturating_add(1);
+    }
+    path
+}
+
+/// What an author would have written: without the fields of `metadata` that a server fills in, and without a status, but
+/// for the kinds whose status is what is read of them.
+fn authored(object: &Object) -> Value {
+    /// Whose status placement goes by (docs/systems/ocm-placement.md).
+    const STATUS_IS_INPUT: [&str; 3] = ["AddOnPlacementScore", "ManagedCluster", "PlacementDecision"];
+    const SERVER_FIELDS: [&str; 8] = [
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generation",
+        "managedFields",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+    ];
+    const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+    let mut value = object.value.clone();
+    let Some(root) = value.as_object_mut() else {
+        return value;
+    };
+    if !STATUS_IS_INPUT.contains(&object.kind.as_str()) {
+        root.remove("status");
+    }
+    if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
+        for field in SERVER_FIELDS.into_iter().chain(["uid"]) {
+            metadata.remove(field);
+        }
+        // Of two policies on one target the older wins, so its age stays (docs/systems/gep-713.md).
+        if !names_targets(root_spec(object)) {
+            metadata.remove("creationTimestamp");
+        }
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.remove(LAST_APPLIED);
+            if annotations.is_empty() {
+                metadata.remove("annotations");
+            }
+        }
+    }
+    value
+}
+
+fn root_spec(object: &Object) -> Option<&Map<String, Value>> {
+    object.value.get("spec").and_then(Value::as_object)
+}
+
+fn names_targets(spec: Option<&Map<String, Value>>) -> bool {
+    spec.is_some_and(|spec| {
+        ["targetRef", "targetRefs", "targetSelectors"]
+            .iter()
+            .any(|field| spec.contains_key(*field))
+    })
+}

@@ -1,0 +1,59 @@
+//! The tool that compares with golden files, on golden files of our own.
+
+use std::path::Path;
+
+#[path = "../examples/agreement/main.rs"]
+#[allow(dead_code)]
+mod agreement;
+
+fn compared(product: &str) -> agreement::Tally {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agreement");
+    let tally = agreement::compare(product, &root.join(product)).expect("readable files");
+    tally.expect("a product with a reader")
+}
+
+#[test]
+fn what_agrees_with_envoy_gateway_is_counted_and_what_does_not_is_told_with_its_cause() {
+    let tally = compared("envoy-gateway");
+    for (statement, agreed, of) in [
+        ("Accepted of policies", 2, 2),
+        ("ancestors of policies", 2, 2),
+        ("routes", 2, 2),
+        ("valid policies", 2, 2),
+        ("effective settings of rules", 3, 4),
+    ] {
+        assert_eq!(tally.agreed(statement), (agreed, of), "{statement}\n{tally}");
+    }
+    assert!(
+        tally.to_string().ends_with(
+            "\neffective settings of rules: golden basicAuth cors, ours cors (1)\n  \
+             timeouts: SecurityPolicy at infra/edge/web, httproute.gateway.networking.k8s.io:shop/shop#slow\n"
+        ),
+        "{tally}"
+    );
+}
+
+#[test]
+fn routes_are_compared_with_istio() {
+    let tally = compared("istio");
+    assert_eq!(tally.agreed("routes"), (2, 2), "{tally}");
+}
+
+#[test]
+fn manifests_that_an_api_server_takes_are_compared_with_what_is_refused_here() {
+    let tally = compared("gateway-api");
+    assert_eq!(tally.agreed("manifests"), (1, 2), "{tally}");
+    assert!(
+        tally.to_string().contains("refused: all of its objects"),
+        "{tally}"
+    );
+}
+
+#[test]
+fn a_product_without_a_reader_is_no_product() {
+    assert!(
+        agreement::compare("contour", Path::new("fixtures"))
+            .expect("nothing is read")
+            .is_none()
+    );
+}

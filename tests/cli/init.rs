@@ -1,0 +1,252 @@
+//! `init`: what a directory begins with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::scratch::Scratch;
+
+/// All files below a directory, by their paths in it.
+fn files(directory: &Path) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![directory.to_path_buf()];
+    while let Some(here) = open.pop() {
+        for entry in fs::read_dir(&here).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path
+                    .strip_prefix(directory)
+                    .expect("below it")
+                    .to_string_lossy()
+                    .into_owned();
+                all.insert(name, fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn the_hub_to_start_with_renders_without_a_finding_and_is_the_example() {
+    let scratch = Scratch::new();
+    let run = scratch.run(&["init", "fleet", "--with", "gitlab,argocd,flux"]);
+    run.exits(0)
+        .says("12 files written into fleet")
+        .says("next: `spokewright render fleet`");
+    assert_eq!(run.stdout, "");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/start");
+    assert_eq!(files(&scratch.path("fleet")), files(&example));
+    let run = scratch.run(&["render", "fleet", "--deny", "warnings"]);
+    run.exits(0)
+        .says("2 clusters; 1 Gateway; 1 route: 1 HTTPRoute; 2 policies");
+    assert!(scratch.path("fleet/rendered/eu-1/gateway-shop-web.yaml").exists());
+    scratch.run(&["check", "fleet", "--deny", "warnings"]).exits(0);
+}
+
+#[test]
+fn the_files_for_tools_are_the_shipped_examples() {
+    let scratch = Scratch::new();
+    scratch
+        .run(&["init", "--with", "github", "--with", "pre-commit"])
+        .exits(0);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for (written, example) in [
+        (".github/workflows/spokewright.yml", "github/spokewright.yml"),
+        (".pre-commit-config.yaml", "pre-commit/.pre-commit-config.yaml"),
+    ] {
+        let text = fs::read_to_string(scratch.path(written)).expect("written");
+        assert_eq!(
+            text,
+            fs::read_to_string(root.join(example)).expect("shipped"),
+            "{written}"
+        );
+    }
+    scratch
+        .run(&["init", "--with", "jenkins"])
+        .exits(2)
+        .says("[possible values: github, gitlab, pre-commit, argocd, flux]");
+}
+
+#[test]
+fn nothing_is_overwritten_and_then_nothing_is_written_at_all() {
+    let scratch = Scratch::new();
+    scratch.write("fleet/hub/route.yaml", "mine");
+    let run = scratch.run(&["init", "fleet"]);
+    run.exits(5)
+        .says("error: nothing was written, because hub/route.yaml exists")
+        .says("help: name a new directory");
+    assert_eq!(
+        files(&scratch.path("fleet")),
+        BTreeMap::from([("hub/route.yaml".to_owned(), "mine".to_owned())])
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.path("fleet")).expect("a directory");
+    fs::create_dir_all(scratch.path("elsewhere")).expect("a directory");
+    std::os::unix::fs::symlink(scratch.path("elsewhere"), scratch.path("fleet/hub")).expect("a link");
+    scratch.run(&["init", "fleet"]).exits(5);
+    assert!(files(&scratch.path("elsewhere")).is_empty());
+}
+
+#[test]
+fn an_exported_hub_is_sorted_into_files_that_render_the_same() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&["render", "hub", "-o", "before", "-q"]).exits(0);
+    let mut exported = String::new();
+    for text in files(&scratch.path("hub")).values() {
+        // What a server and kubectl add.
+        let text = text.replace(
+            "metadata:\n",
+            "metadata:\n  uid: 0a\n  resourceVersion: '7'\n  generation: 3\n  managedFields: [{manager: kubectl}]\n",
+        );
+        exported.push_str(&text);
+        exported.push_str("\n---\n");
+    }
+    exported.push_str(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: gateways}\ndata: {password: aHVudGVyMg==}\n---\n\
+         apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: w, namespace: eu-1}\n\
+         spec: {workload: {manifests: []}}\n",
+    );
+    scratch.write("exported.yaml", &exported);
+    let run = scratch.run(&["init", "sorted", "--from", "exported.yaml"]);
+    run.exits(0)
+        .says("left out, as it does not belong into Git: 1 ManifestWork, 1 Secret");
+    for (path, text) in files(&scratch.path("sorted")) {
+        assert_eq!(text.matches("\nkind: ").count(), 1, "{path}");
+        for added in [
+            "uid:",
+            "resourceVersion:",
+            "managedFields:",
+            "generation:",
+            "hunter",
+            "aHVudGVyMg",
+        ] {
+            assert!(!text.contains(added), "{path}\n{text}");
+        }
+    }
+    assert!(scratch.path("sorted/hub/gateways/gateway-prod-web.yaml").exists());
+    scratch
+        .run(&["render", "sorted/hub", "-o", "after", "-q"])
+        .exits(0);
+    assert_eq!(files(&scratch.path("before")), files(&scratch.path("after")));
+}
+
+#[test]
+fn the_age_of_a_policy_stays_because_the_older_one_wins() {
+    let scratch = Scratch::new();
+    let object = |kind: &str, spec: &str| {
+        format!(
+            "apiVersion: kuadrant.io/v1\nkind: {kind}\nmetadata: {{name: x, namespace: shop, creationTimestamp: '2026-01-02T03:04:05Z'}}\n\
+             spec: {spec}\nstatus: {{conditions: []}}\n---\n"
+        )
+    };
+    let target = "{targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web}}";
+    let text = object("RateLimitPolicy", target) + &object("Kuadrant", "{}");
+    scratch.write("exported.yaml", &text);
+    scratch
+        .run(&["init", "sorted", "--from", "exported.yaml", "-q"])
+        .exits(0);
+    let sorted = files(&scratch.path("sorted/hub/shop"));
+    assert!(
+        sorted["ratelimitpolicy-x.yaml"].contains("creationTimestamp: \"2026-01-02T03:04:05Z\""),
+        "{sorted:?}"
+    );
+    assert!(
+        !sorted["kuadrant-x.yaml"].contains("creationTimestamp"),
+        "{sorted:?}"
+    );
+    assert!(sorted.values().all(|text| !text.contains("status")), "{sorted:?}");
+}
+
+#[test]
+fn an_export_without_objects_leads_to_the_commands_that_export_one() {
+    let scratch = Scratch::new();
+    scratch.write("empty.yaml", "# nothing\n");
+    scratch
+        .run(&["init", "x", "--from", "empty.yaml"])
+        .exits(3)
+        .says("help: `spokewright init --from-live` prints the commands that export one");
+    let run = scratch.run(&["init", "--from-live"]);
+    run.exits(0);
+    assert!(
+        run.stdout
+            .starts_with("kubectl get --all-namespaces -o yaml \\\n  namespaces,gatewayclasses,"),
+        "{}",
+        run.stdout
+    );
+}
+
+/// From the trial of a newcomer: one mistake says once what is missing.
+#[test]
+fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_says_nothing_else() {
+    let start = |file: &str, from: &str, to: &str, said: &[&str]| {
+        let scratch = Scratch::new();
+        scratch.run(&["init", "fleet", "-q"]).exits(0);
+        let text = scratch.read(file);
+        assert!(text.contains(from), "{text}");
+        scratch.write(file, &text.replace(from, to));
+        let run = scratch.run(&["check", "fleet"]);
+        run.exits(4);
+        assert!(!run.stdout.contains("policy/unused"), "{}", run.stdout);
+        for line in said {
+            assert!(run.stdout.contains(line), "{line} is not in\n{}", run.stdout);
+        }
+    };
+    let (clusters, placement) = ("fleet/hub/clusters.yaml", "fleet/hub/placement.yaml");
+    start(
+        clusters,
+        "ManagedClusterSetBinding\nmetadata:\n  name: edge\n  namespace: shop",
+        "ManagedClusterSetBinding\nmetadata:\n  name: edge\n  namespace: platform",
+        &[
+            "Placement shop/everywhere selects no cluster: no ManagedClusterSetBinding in namespace `shop` names a cluster set that exists",
+            "= help: add a ManagedClusterSetBinding `edge` to namespace `shop`, with `spec: {clusterSet: edge}`",
+            "= help: a Placement selects no cluster: `placement/no-clusters` says why",
+        ],
+    );
+    start(
+        placement,
+        "clusterSets: [edge]",
+        "clusterSets: [edgy]",
+        &["no cluster set that it asks for is bound to namespace `shop`: edgy"],
+    );
+    start(
+        clusters,
+        "clusterset: edge",
+        "clusterset: other",
+        &[
+            "its cluster sets have no cluster: edge",
+            "= help: give a ManagedCluster the label `cluster.open-cluster-management.io/clusterset: edge`",
+        ],
+    );
+    start(
+        placement,
+        "clusterSets: [edge]",
+        "clusterSets: [edge]\n  predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: ap}}}}]",
+        &[
+            "none of the 2 clusters of its sets matches its predicates",
+            "= help: `spokewright placement --why CLUSTER` says what drops a cluster",
+        ],
+    );
+    start(
+        clusters,
+        "hubAcceptsClient: true",
+        "hubAcceptsClient: true\n  taints: [{key: gpu, effect: NoSelect}]",
+        &["each of the 2 clusters that match has a taint that it does not tolerate"],
+    );
+}
+
+#[test]
+fn a_configuration_that_says_nothing_has_every_default() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", "fleet", "-q"]).exits(0);
+    for text in ["", "# later\n", "---\n"] {
+        scratch.write("fleet/spokewright.yaml", text);
+        scratch.run(&["check", "fleet", "--deny", "warnings"]).exits(0);
+    }
+}
