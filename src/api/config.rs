@@ -50,6 +50,8 @@ pub struct RenderConfig {
     pub placement_mode: PlacementMode,
     /// Whether `metadata.creationTimestamp` decides between policies.
     pub creation_timestamp: OriginTimestamp,
+    /// The root namespace of Istio's mesh, where it is not `istio-system`.
+    pub istio_root_namespace: Option<String>,
     /// Whether Secrets are written into works.
     pub secrets: Secrets,
     /// Whether annotated hub objects are written.
@@ -74,6 +76,7 @@ impl Default for RenderConfig {
             placement_source: PlacementSource::default(),
             placement_mode: PlacementMode::default(),
             creation_timestamp: OriginTimestamp::default(),
+            istio_root_namespace: None,
             secrets: Secrets::default(),
             hub_objects: HubObjects::default(),
             profiles: Vec::new(),
@@ -163,6 +166,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
         exclude: strings("exclude"),
         placement_source: file::parse(&placement.get("source")),
         placement_mode: file::parse(&placement.get("mode")),
+        istio_root_namespace: root.get("istio").get("rootNamespace").str().map(str::to_owned),
         creation_timestamp: file::parse(&root.get("precedence").get("creationTimestamp")),
         secrets: file::parse(&root.get("secrets")),
         hub_objects: file::parse(&root.get("hubObjects")),

@@ -16,6 +16,19 @@ use apimachinery::{Field, core_group};
 /// The API group of Gateway API.
 pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
 
+/// The API group of what Gateway API tries out under names of its own.
+pub(crate) const X_GROUP: &str = "gateway.networking.x-k8s.io";
+
+/// Group and kind of ListenerSets; the second is what releases 1.3 and 1.4 called the first
+/// (docs/systems/gateway-api.md#listenersets).
+pub(crate) const LISTENER_SETS: [(&str, &str); 2] = [(GROUP, "ListenerSet"), (X_GROUP, "XListenerSet")];
+
+/// Whether this group and kind is a ListenerSet.
+#[must_use]
+pub(crate) fn is_listener_set(group: &str, kind: &str) -> bool {
+    LISTENER_SETS.contains(&(group, kind))
+}
+
 /// A GatewayClass.
 #[derive(Debug, Clone)]
 pub(crate) struct GatewayClass<'a> {
@@ -54,6 +67,8 @@ pub(crate) struct Gateway<'a> {
     pub class_name: &'a str,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener<'a>>,
+    /// Whether routes that ask for default Gateways hang on it (`spec.defaultScope`).
+    pub is_default: bool,
     /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
     /// (docs/systems/mgc.md#placing-a-gateway).
     pub placement: Option<&'a str>,
@@ -109,6 +124,7 @@ impl<'a> Gateway<'a> {
             object,
             class_name,
             listeners,
+            is_default: spec.get("defaultScope").str() == Some("All"),
             placement,
         })
     }
@@ -118,7 +134,8 @@ fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Liste
     Some(Listener {
         name: reading.required_string(&field.get("name"))?,
         hostname: reading.hostname(&field.get("hostname")),
-        port: reading.integer(&field.get("port")),
+        // An XListenerSet of release 1.4 writes 0 for a port that its implementation chooses.
+        port: reading.integer(&field.get("port")).filter(|port| *port != 0),
         protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
         certificate_refs: certificate_refs(reading, &field),
         pointer: field.pointer().to_owned(),
@@ -166,6 +183,8 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
 pub(crate) struct ListenerSet<'a> {
     /// The object.
     pub object: &'a Object,
+    /// Whether `spec.parentRef` names a Gateway, as it does by default.
+    pub names_gateway: bool,
     /// Name of the Gateway in `spec.parentRef`.
     pub gateway: &'a str,
     /// Namespace of the Gateway as written; none means the ListenerSet's own.
@@ -180,6 +199,8 @@ impl<'a> ListenerSet<'a> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let parent = spec.get("parentRef");
+        let group = reading.string(&parent.get("group")).unwrap_or(GROUP);
+        let kind = reading.string(&parent.get("kind")).unwrap_or("Gateway");
         let gateway = reading.required_string(&parent.get("name"))?;
         let gateway_namespace = reading
             .string(&parent.get("namespace"))
@@ -191,6 +212,7 @@ impl<'a> ListenerSet<'a> {
         unique_names(&mut reading, object, &listeners);
         (!reading.is_wrong()).then_some(Self {
             object,
+            names_gateway: (group, kind) == (GROUP, "Gateway"),
             gateway,
             gateway_namespace,
             listeners,

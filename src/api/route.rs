@@ -27,6 +27,8 @@ pub(crate) struct Route<'a> {
     pub object: &'a Object,
     /// `spec.parentRefs`, in their order.
     pub parents: Vec<ParentRef<'a>>,
+    /// Whether every default Gateway is a parent, too (`spec.useDefaultGateways`).
+    pub uses_default_gateways: bool,
     /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
     pub hostnames: Vec<&'a str>,
     /// `spec.rules`, in their order. An HTTPRoute that has none gets one from its CRD's default: everything below `/`.
@@ -78,6 +80,25 @@ pub(crate) struct BackendRef<'a> {
     pub pointer: String,
 }
 
+/// Where a route asks for default Gateways: the pointer of a parent that it does not name itself.
+pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
+
+impl<'a> ParentRef<'a> {
+    /// A Gateway that is a parent of whoever asks for default Gateways.
+    #[must_use]
+    pub(crate) fn to_default(gateway: &'a Object) -> Self {
+        Self {
+            group: GROUP,
+            kind: "Gateway",
+            name: &gateway.name,
+            namespace: gateway.namespace.as_deref(),
+            section_name: None,
+            port: None,
+            pointer: DEFAULT_GATEWAYS.to_owned(),
+        }
+    }
+}
+
 impl<'a> Route<'a> {
     /// Reads a route; `None` when something essential is wrong, which is then a finding.
     pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
@@ -115,6 +136,7 @@ impl<'a> Route<'a> {
         (!is_known || !reading.is_wrong()).then_some(Self {
             object,
             parents,
+            uses_default_gateways: is_known && spec.get("useDefaultGateways").str() == Some("All"),
             hostnames,
             rules,
         })

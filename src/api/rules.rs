@@ -33,7 +33,7 @@ mod tests;
 
 use complaints::Complaints;
 
-use super::gateway::GROUP;
+use super::gateway::{GROUP, X_GROUP};
 use super::route::is_route;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
@@ -49,7 +49,9 @@ pub(crate) fn broken(object: &Object) -> Vec<Finding> {
     };
     match (group, kind) {
         (GROUP, "Gateway") => by(Code::GATEWAY_INVALID, listeners::gateway),
-        (GROUP, "ListenerSet") => by(Code::GATEWAY_INVALID, listeners::listener_set),
+        (GROUP, "ListenerSet") | (X_GROUP, "XListenerSet") => {
+            by(Code::GATEWAY_INVALID, listeners::listener_set)
+        }
         _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
         (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
         ("gateway.networking.x-k8s.io", "XBackendTrafficPolicy") => {

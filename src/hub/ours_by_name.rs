@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 use super::kinds::KindTable;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
 use apimachinery::Field;
 
@@ -83,7 +83,8 @@ impl<'a> OursByName<'a> {
         match (group, object.kind.as_str()) {
             (GROUP, "ReferenceGrant") => return Use::Used,
             (GROUP, "GatewayClass") => return used(self.ours.contains(&("GatewayClass", "", &object.name))),
-            (GROUP, "Gateway" | "ListenerSet") => return used(self.has(&object.kind, object)),
+            (GROUP, "Gateway") => return used(self.has(&object.kind, object)),
+            (group, kind) if is_listener_set(group, kind) => return used(self.has(&object.kind, object)),
             _ => {}
         }
         let info = kinds.kind(group, &object.kind);

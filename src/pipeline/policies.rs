@@ -26,7 +26,7 @@ use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
     report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
 };
-use crate::topology::{GatewayId, Node, Sources};
+use crate::topology::{GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity};
 
 /// What the configuration and the parameters say of policies.
@@ -37,6 +37,7 @@ struct Teaching<'a> {
     ages: Ages,
     kinds: Vec<GroupKind>,
     routes: Vec<GroupKind>,
+    root_namespace: Option<String>,
     without: Option<Identity>,
 }
 
@@ -50,6 +51,7 @@ impl<'a> Teaching<'a> {
             kinds: &self.kinds,
             routes: &self.routes,
             interpret: Some(&interpret),
+            root_namespace: self.root_namespace.as_deref(),
             without: self.without.as_ref(),
         })
     }
@@ -64,6 +66,7 @@ impl<'a> Teaching<'a> {
             },
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
+            root_namespace: loaded.config.istio_root_namespace.clone(),
             without,
         }
     }
@@ -121,7 +124,7 @@ pub(super) fn attach<'a>(
     }
     report_unknown_kinds(&attachments, &teaching.profiles, hub, ours, findings);
     let routes = SyncedRoutes::new(&attachments, &kinds, ours);
-    let synced = |kind, node| is_synced(&kinds, &routes, kind, node);
+    let synced = |kind, node| is_synced(&attachments.topology, (&kinds, &routes), kind, node);
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
     report_broken_rules(&attachments, hub, ours, synced, &said, findings);
@@ -215,9 +218,18 @@ pub(super) fn evaluate<'a>(
             .map(|gateway| !clusters.get(gateway).is_empty())
     };
     let budget = PathBudget::default();
-    let mut hub = EffectivePolicies::of(attachments, &budget, |gateway| {
-        cluster.is_none() && placed(gateway) != Some(true)
-    });
+    // A route goes along with its Gateways, and what only a mesh leads to stays on the hub.
+    let stays = |start: Start| match start {
+        Start::Gateway(gateway) => placed(gateway) != Some(true),
+        Start::Service(service) => {
+            let mut routes = attachments.topology.backends.get(service).meshed.iter();
+            routes.any(|route| {
+                let gateways = &attachments.topology.routes.get(*route).gateways;
+                !gateways.iter().any(|gateway| placed(*gateway) == Some(true))
+            })
+        }
+    };
+    let mut hub = EffectivePolicies::of(attachments, &budget, |start| cluster.is_none() && stays(start));
     steps.advance(1);
     let mut spokes: Vec<SpokeView<'a>> = spokes
         .par_iter()
@@ -248,10 +260,13 @@ pub(super) fn evaluate<'a>(
     }
     let mut fates = Fates::default();
     // A class of ours whose parameters cannot be used places nothing.
-    let is_foreign = |gateway: GatewayId| {
-        let topology = &attachments.topology;
-        let class = topology.classes.get(topology.gateways.get(gateway).class);
-        placed(gateway).is_none() && !ours.classes.contains_key(class.name)
+    let is_foreign = |start: Start| match start {
+        Start::Gateway(gateway) => {
+            let topology = &attachments.topology;
+            let class = topology.classes.get(topology.gateways.get(gateway).class);
+            placed(gateway).is_none() && !ours.classes.contains_key(class.name)
+        }
+        Start::Service(_) => cluster.is_none() && stays(start),
     };
     fates.add(&[], attachments, &hub, is_foreign);
     for spoke in &spokes {

@@ -21,7 +21,9 @@ use crate::report::{
     Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, PruneList, Pruning, StatusGroup,
     WithheldPolicy,
 };
-use crate::sync::{OnSpokes, Withheld, check_admission, report_references, report_unused};
+use crate::sync::{
+    OnSpokes, Withheld, check_admission, report_not_permitted, report_references, report_unused,
+};
 use apimachinery::Work;
 
 /// What a run would write, and what is said about it.
@@ -286,6 +288,7 @@ fn plan<'a>(
         variants,
     } = received;
     let on_spokes = OnSpokes::new(hub, &gateways, &variants, loaded.config.secrets == Secrets::Copy);
+    report_not_permitted(&gateways, grants, findings);
     report_references(hub, &gateways, (&synced.objects, &variants), &on_spokes, findings);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();

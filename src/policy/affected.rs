@@ -9,7 +9,7 @@ use super::attachment::Attachments;
 use super::effective_policies::EffectivePolicies;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::profile::StatusShape;
-use crate::topology::{Level, Node, Path};
+use crate::topology::{Level, Node, Path, Start};
 
 /// The policies that affect each node, by kind.
 ///
@@ -42,7 +42,12 @@ pub(crate) fn affecting(
         for (node, placed) in &kind_of.nodes {
             let gateways = attachments.topology.gateways_of(*node);
             // What no Gateway leads to, a Secret or a Service of a mesh, is affected by what targets it.
-            if !gateways.is_empty() && (!every || !gateways.iter().any(|gateway| effective.has(*gateway))) {
+            if !gateways.is_empty()
+                && (!every
+                    || !gateways
+                        .iter()
+                        .any(|gateway| effective.has(Start::Gateway(*gateway))))
+            {
                 continue;
             }
             let accepted: Vec<AuthoredId> = placed
@@ -77,21 +82,9 @@ fn authors(attachments: &Attachments<'_>, policy: PolicyId) -> Vec<AuthoredId> {
 }
 
 fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
-    let class = attachments.topology.gateways.get(path.gateway).class;
-    let nodes = path.nodes().into_iter().map(|node| {
-        let level = match node {
-            Node::Class(_) => Level::GatewayClass,
-            Node::Namespace(_) => Level::GatewayNamespace,
-            Node::Gateway(_) => Level::Gateway,
-            Node::ListenerSet(_) | Node::Listener(..) => Level::Listener,
-            Node::Route(_) => Level::Route,
-            Node::Rule(..) => Level::Rule,
-            Node::Backend(_) => Level::Backend,
-            Node::Port(..) => Level::Port,
-        };
-        (level, node)
+    let class = path.gateway().map(|gateway| {
+        let class = attachments.topology.gateways.get(gateway).class;
+        (Level::GatewayClass, Node::Class(class))
     });
-    std::iter::once((Level::GatewayClass, Node::Class(class)))
-        .chain(nodes)
-        .collect()
+    class.into_iter().chain(path.levels()).collect()
 }

@@ -22,10 +22,11 @@ use super::reading::read_policy;
 use super::scopes::Scopes;
 use super::selecting::Selecting;
 use super::targets::Resolver;
+use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use crate::topology::{Level, Node, Path, Sources, Topology};
+use crate::topology::{Level, NamespaceId, Node, Path, Sources, Start, Topology};
 use apimachinery::Identity;
 
 /// A policy kind of the input.
@@ -48,6 +49,8 @@ pub struct Attachments<'a> {
     pub kinds: Table<KindId, Kind>,
     /// All policies, by kind, namespace and name; spoke-local ones after the hub's of their kind.
     pub policies: Table<PolicyId, Policy<'a>>,
+    /// The root namespace of a mesh for which some policy holds.
+    pub(super) mesh: Option<NamespaceId>,
     policy_ids: HashMap<Identity, PolicyId>,
 }
 
@@ -100,17 +103,24 @@ impl<'a> Attachments<'a> {
             let id = attachments.policies.push(policy);
             attachments.policy_ids.entry(identity).or_insert(id);
         }
-        attachments.resolve_targets(sources, grants, findings);
+        attachments.resolve_targets(sources, grants, options, findings);
         attachments.place();
         attachments
     }
 
-    fn resolve_targets(&mut self, sources: Sources<'a>, grants: &Grants<'a>, findings: &mut Findings) {
+    fn resolve_targets(
+        &mut self,
+        sources: Sources<'a>,
+        grants: &Grants<'a>,
+        options: &Options<'_>,
+        findings: &mut Findings,
+    ) {
         let mut resolver = Resolver {
             topology: &mut self.topology,
             sources,
             grants,
             selecting: Selecting::default(),
+            workloads: Workloads::new(options.root_namespace),
             names: HashMap::new(),
             findings,
         };
@@ -129,6 +139,9 @@ impl<'a> Attachments<'a> {
             }
             let kind = self.kinds.get_mut(policy.kind);
             for node in policy.nodes() {
+                if let Node::Mesh(root) = node {
+                    self.mesh = Some(root);
+                }
                 kind.nodes
                     .entry(node)
                     .or_default()
@@ -161,6 +174,17 @@ impl<'a> Attachments<'a> {
     #[must_use]
     pub fn profile(&self, id: PolicyId) -> &Profile {
         &self.kinds.get(self.policy(id).kind).profile
+    }
+
+    /// Where traffic through a node begins that is any business of a policy: at Gateways, and at Services of a mesh if its
+    /// controller serves those.
+    #[must_use]
+    pub(crate) fn starts_of(&self, id: PolicyId, node: Node) -> Vec<Start> {
+        let mut starts = self.topology.starts_of(node);
+        if !self.profile(id).in_mesh {
+            starts.retain(|start| matches!(start, Start::Gateway(_)));
+        }
+        starts
     }
 
     /// The rule by which one policy beats another on the same node.

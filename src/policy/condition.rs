@@ -80,7 +80,9 @@ pub(crate) fn effect_of(
     let by = by.join(" ");
     Some(match (shape, outcome) {
         // Its controller says nothing of a policy but what is in its way.
-        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) => return None,
+        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) | (StatusShape::Nothing, _) => {
+            return None;
+        }
         (StatusShape::EnvoyGateway, Outcome::Partial) => {
             let message = format!("{kind} is in part overridden by [{by}]");
             Condition::new("Overridden", true, "Overridden", message)

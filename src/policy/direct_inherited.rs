@@ -16,7 +16,7 @@ pub(super) fn counts(class: Class, level: Level, end: Level) -> bool {
 const fn owner_of(level: Level) -> Level {
     match level {
         Level::GatewayClass | Level::GatewayNamespace | Level::Gateway | Level::Listener => Level::Gateway,
-        Level::RouteNamespace => Level::RouteNamespace,
+        Level::Mesh | Level::Service | Level::RouteNamespace | Level::BackendNamespace => level,
         Level::Route | Level::Rule => Level::Route,
         Level::Backend | Level::Port => Level::Backend,
     }

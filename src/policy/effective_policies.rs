@@ -4,81 +4,90 @@
 //! Flows in: attachments. Flows out: [`EffectivePolicies`].
 //! Must not know: how anything is merged, statuses, clusters.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::attachment::Attachments;
 use super::effective::PathEffective;
 use super::ids::KindId;
-use super::paths::{PathBudget, on_gateway};
+use super::paths::{PathBudget, paths_from};
 use crate::hub::Table;
-use crate::topology::{GatewayId, Node, Path};
+use crate::topology::{GatewayId, Node, Path, Start};
 
-/// All effective policies, by Gateway and kind.
+/// All effective policies, by where their paths begin and by kind.
 #[derive(Debug, Default)]
 pub(crate) struct EffectivePolicies {
-    /// Of a Gateway that nobody asked for there is nothing.
-    by_gateway: Table<GatewayId, Option<Table<KindId, Vec<PathEffective>>>>,
+    /// Of a start that nobody asked for there is nothing.
+    by_start: BTreeMap<Start, Table<KindId, Vec<PathEffective>>>,
     kinds: Vec<KindId>,
 }
 
 impl EffectivePolicies {
-    /// Computes them for every Gateway of any class, in parallel.
+    /// Computes them for every Gateway of any class and every Service of a mesh, in parallel.
     #[must_use]
     pub(crate) fn new(attachments: &Attachments<'_>, budget: &PathBudget) -> Self {
         Self::of(attachments, budget, |_| true)
     }
 
-    /// Computes them for the Gateways that `wanted` chooses.
+    /// Computes them for the starts that `wanted` chooses.
     pub(crate) fn of(
         attachments: &Attachments<'_>,
         budget: &PathBudget,
-        wanted: impl Fn(GatewayId) -> bool + Sync,
+        wanted: impl Fn(Start) -> bool + Sync,
     ) -> Self {
-        let gateways: Vec<GatewayId> = attachments.topology.gateways.ids().collect();
-        let by_gateway = gateways
+        let starts: Vec<Start> = attachments.topology.starts().collect();
+        let by_start = starts
             .into_par_iter()
-            .map(|gateway| {
+            .filter(|start| wanted(*start))
+            .map(|start| {
                 let kinds = attachments.kinds.ids();
-                let on_gateway = |kind| on_gateway(attachments, kind, gateway, budget);
-                wanted(gateway).then(|| Table::of(kinds.map(on_gateway).collect()))
+                let paths = kinds.map(|kind| paths_from(attachments, kind, start, budget));
+                (start, Table::of(paths.collect()))
             })
             .collect();
         Self {
-            by_gateway: Table::of(by_gateway),
+            by_start,
             kinds: attachments.kinds.ids().collect(),
         }
     }
 
     /// Forgets every path, as not all were found.
     pub(crate) fn clear(&mut self) {
-        for kinds in self.by_gateway.rows_mut().iter_mut().flatten() {
+        for kinds in self.by_start.values_mut() {
             for paths in kinds.rows_mut() {
                 *paths = Vec::new();
             }
         }
     }
 
-    /// Whether the paths below a Gateway were asked for.
+    /// Whether the paths from a start were asked for.
     #[must_use]
-    pub(crate) fn has(&self, gateway: GatewayId) -> bool {
-        self.by_gateway.get(gateway).is_some()
+    pub(crate) fn has(&self, start: Start) -> bool {
+        self.by_start.contains_key(&start)
     }
 
     /// The paths of one kind below one Gateway.
     #[must_use]
     pub(crate) fn on(&self, kind: KindId, gateway: GatewayId) -> &[PathEffective] {
-        match self.by_gateway.get(gateway) {
+        self.from(kind, Start::Gateway(gateway))
+    }
+
+    /// The paths of one kind from one start.
+    #[must_use]
+    pub(crate) fn from(&self, kind: KindId, start: Start) -> &[PathEffective] {
+        match self.by_start.get(&start) {
             Some(kinds) => kinds.get(kind),
             None => &[],
         }
     }
 
-    /// Every path with its kind: by kind, then Gateway, then the order of the topology.
+    /// Every path with its kind: by kind, then Gateways, then Services of a mesh, then the order of the topology.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (KindId, &PathEffective)> {
         self.kinds.iter().flat_map(move |kind| {
-            self.by_gateway
-                .ids()
-                .flat_map(move |gateway| self.on(*kind, gateway))
+            self.by_start
+                .values()
+                .flat_map(move |kinds| kinds.get(*kind))
                 .map(move |path| (*kind, path))
         })
     }
@@ -87,12 +96,16 @@ impl EffectivePolicies {
     #[must_use]
     pub(crate) fn through(&self, attachments: &Attachments<'_>, node: Node) -> Vec<(KindId, &PathEffective)> {
         let topology = &attachments.topology;
-        let gateways = topology.gateways_of(node);
+        let starts = topology.starts_of(node);
         let on_path = |path: &Path| match node {
-            Node::Class(_) | Node::Gateway(_) => true,
+            Node::Mesh(_) | Node::Class(_) | Node::Gateway(_) => true,
             Node::Namespace(namespace) => {
                 let route = path.route.map(|route| topology.routes.get(route).namespace);
-                topology.gateways.get(path.gateway).namespace == namespace || route == Some(namespace)
+                let home = match path.start {
+                    Start::Gateway(gateway) => Some(topology.gateways.get(gateway).namespace),
+                    Start::Service(service) => topology.namespace_of(service),
+                };
+                home == Some(namespace) || route == Some(namespace)
             }
             Node::ListenerSet(set) => path
                 .listener
@@ -101,8 +114,8 @@ impl EffectivePolicies {
         };
         let mut found = Vec::new();
         for kind in attachments.kinds.ids() {
-            for gateway in &gateways {
-                let paths = self.on(kind, *gateway).iter().filter(|path| on_path(&path.path));
+            for start in &starts {
+                let paths = self.from(kind, *start).iter().filter(|path| on_path(&path.path));
                 found.extend(paths.map(|path| (kind, path)));
             }
         }

@@ -16,7 +16,7 @@ use super::ids::AuthoredId;
 use super::one_policy::Authored;
 use super::precedence::Rule;
 use crate::object::Object;
-use crate::topology::{GatewayId, Node};
+use crate::topology::Start;
 
 /// Whose took the place of a policy, by locator.
 pub(crate) type Winners<'a> = BTreeMap<Arc<str>, Winner<'a>>;
@@ -91,7 +91,7 @@ impl<'a> Tally<'a> {
 pub(crate) struct Fate<'a> {
     /// The clusters, shared by all policies there; none: the hub as a cluster of its own.
     pub(crate) clusters: Arc<BTreeSet<Arc<str>>>,
-    /// By the locator of the Gateway.
+    /// By the locator of the Gateway, or of the Service of a mesh.
     pub(crate) gateways: BTreeMap<String, Tally<'a>>,
     /// What it lost where no path shows it, as it is not there at all.
     kept_away: Tally<'a>,
@@ -207,40 +207,35 @@ impl<'a> Fates<'a> {
         self.by_policy.get(locator)
     }
 
-    /// Adds what was evaluated on `clusters` that are alike, as far as a Gateway `counts`. Each distinct result of a Gateway
+    /// Adds what was evaluated on `clusters` that are alike, as far as a start `counts`. Each distinct result of a start
     /// counts once.
     pub(crate) fn add(
         &mut self,
         clusters: &[String],
         attachments: &Attachments<'a>,
         effective: &EffectivePolicies,
-        counts: impl Fn(GatewayId) -> bool,
+        counts: impl Fn(Start) -> bool,
     ) {
         let here: Arc<BTreeSet<Arc<str>>> =
             Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect());
         let mut fates: BTreeMap<Arc<str>, Fate<'a>> = BTreeMap::new();
         for (id, policy) in attachments.policies.iter() {
-            let gateways: BTreeSet<_> = policy
+            let starts: BTreeSet<_> = policy
                 .nodes()
                 .into_iter()
-                .flat_map(|node| attachments.topology.gateways_of(node))
+                .flat_map(|node| attachments.starts_of(id, node))
                 .collect();
             // On the hub as a cluster, what goes to clusters is not there.
-            let is_there = !clusters.is_empty() || gateways.iter().any(|gateway| counts(*gateway));
+            let is_there = !clusters.is_empty() || starts.iter().any(|start| counts(*start));
             for (_, authored) in policy.authors(id).filter(|_| is_there) {
                 fates.entry(Arc::clone(&authored.locator)).or_default();
             }
         }
-        for gateway in attachments
-            .topology
-            .gateways
-            .ids()
-            .filter(|gateway| counts(*gateway))
-        {
-            let name = attachments.topology.locator(Node::Gateway(gateway));
+        for start in attachments.topology.starts().filter(|start| counts(*start)) {
+            let name = attachments.topology.locator(start.node());
             for kind in attachments.kinds.ids() {
                 let mut seen = HashSet::new();
-                for path in effective.on(kind, gateway) {
+                for path in effective.from(kind, start) {
                     if attachments.leads_to_no_route(kind, &path.path)
                         || !seen.insert(Arc::as_ptr(&path.effective))
                     {

@@ -77,14 +77,14 @@ pub(crate) fn outcomes(
     }
 }
 
-/// A target that no Gateway leads to. A Gateway without routes is no such thing: its routes may live on spokes.
+/// A target that nothing leads to. A Gateway without routes is no such thing: its routes may live on spokes.
 fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
     for declared in &policy.targets {
         let Target::Attached(node) = declared.target else {
             continue;
         };
-        if !attachments.topology.gateways_of(node).is_empty() {
+        if !attachments.starts_of(id, node).is_empty() {
             continue;
         }
         findings.push(no_path(attachments, policy, declared, node));

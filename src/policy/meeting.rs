@@ -34,7 +34,17 @@ pub(super) fn meeting<'l>(
 /// Whether a level is on the Gateway's side of a path.
 pub(super) const fn is_of_gateway(level: Level) -> bool {
     match level {
-        Level::GatewayClass | Level::GatewayNamespace | Level::Gateway | Level::Listener => true,
-        Level::RouteNamespace | Level::Route | Level::Rule | Level::Backend | Level::Port => false,
+        Level::Mesh
+        | Level::GatewayClass
+        | Level::GatewayNamespace
+        | Level::Gateway
+        | Level::Listener
+        | Level::Service => true,
+        Level::RouteNamespace
+        | Level::Route
+        | Level::Rule
+        | Level::BackendNamespace
+        | Level::Backend
+        | Level::Port => false,
     }
 }

@@ -32,6 +32,8 @@ mod kinds;
 mod local_wins;
 mod reading;
 mod selecting;
+mod workloads;
+
 mod targets;
 
 mod placed;

@@ -26,6 +26,8 @@ pub(crate) struct Options<'o> {
     pub routes: &'o [GroupKind],
     /// Schema defaults, where a CRD is in the input.
     pub interpret: Option<Interpret<'o>>,
+    /// The root namespace of Istio's mesh; `None`: `istio-system`.
+    pub root_namespace: Option<&'o str>,
     /// A policy that is taken not to be there.
     pub without: Option<&'o Identity>,
 }

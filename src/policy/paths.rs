@@ -1,9 +1,9 @@
-//! The paths below one Gateway for one policy kind, and what holds on each.
+//! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and what holds on each.
 //!
 //! Owns: which paths there are (down to where the profile says, sections only where they matter), and merging each
 //! distinct chain of policies once.
 //! Flows in: attachments. Flows out: [`PathEffective`]s.
-//! Must not know: other Gateways, statuses.
+//! Must not know: where other paths begin, statuses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,8 +19,9 @@ use super::losses::note_losses;
 use super::meeting::meeting;
 use super::merge::merge;
 use super::profile::{Class, Paths, Profile, SameTarget};
+use super::workloads::WAYPOINT_CLASS;
 use crate::topology::{
-    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Topology,
+    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
 };
 
 /// So many paths are evaluated in one run, over all clusters that are not alike. They are a product: ten Gateways of 64
@@ -68,12 +69,12 @@ impl PathBudget {
     }
 }
 
-/// The paths of one kind below one Gateway.
+/// The paths of one kind from one start.
 #[must_use]
-pub(super) fn on_gateway(
+pub(super) fn paths_from(
     attachments: &Attachments<'_>,
     kind: KindId,
-    gateway: GatewayId,
+    start: Start,
     budget: &PathBudget,
 ) -> Vec<PathEffective> {
     let kind_of = attachments.kinds.get(kind);
@@ -83,13 +84,14 @@ pub(super) fn on_gateway(
         attachments,
         budget,
         kind,
-        id: gateway,
-        gateway: attachments.topology.gateways.get(gateway),
         known: HashMap::new(),
         found: Vec::new(),
     };
     if !kind_of.nodes.is_empty() {
-        walk.gateway();
+        match start {
+            Start::Gateway(gateway) => walk.gateway(gateway),
+            Start::Service(service) => walk.service(service),
+        }
     }
     walk.found
 }
@@ -103,8 +105,6 @@ struct Walk<'l, 'a> {
     attachments: &'l Attachments<'a>,
     budget: &'l PathBudget,
     kind: KindId,
-    id: GatewayId,
-    gateway: &'l GatewayNode<'a>,
     known: HashMap<Vec<(Level, Node)>, Arc<Effective>>,
     found: Vec<PathEffective>,
 }
@@ -122,25 +122,68 @@ impl<'l> Walk<'l, '_> {
         (level, node, self.attachments.on(self.kind, node))
     }
 
-    fn gateway(&mut self) {
-        let head = [
-            self.stop(Level::GatewayClass, Node::Class(self.gateway.class)),
-            self.stop(Level::GatewayNamespace, Node::Namespace(self.gateway.namespace)),
-            self.stop(Level::Gateway, Node::Gateway(self.id)),
-        ];
-        let path = Path::gateway(self.id);
+    /// The stops of what holds for the mesh.
+    fn mesh(&self) -> impl Iterator<Item = Stop<'l>> {
+        self.attachments
+            .mesh
+            .map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
+            .into_iter()
+    }
+
+    fn goes_on_to_routes(&self) -> bool {
+        [Level::Route, Level::Rule, Level::Backend, Level::Port]
+            .iter()
+            .any(|level| self.ends(*level))
+    }
+
+    /// The paths that clients inside of a mesh take: to a Service, and through the routes whose parent it is.
+    fn service(&mut self, service: BackendId) {
+        if !self.profile.in_mesh || !self.goes_on_to_routes() {
+            return;
+        }
+        let own = self.stop(Level::Service, Node::Backend(service));
+        let head: Vec<Stop<'l>> = self.mesh().chain([own]).collect();
+        for route in &self.topology.backends.get(service).meshed {
+            if self.budget.is_exceeded() {
+                return;
+            }
+            let node = self.topology.routes.get(*route);
+            if self.profile.targeting.concerns_route(&node.object.kind) {
+                let path = Path {
+                    route: Some(*route),
+                    ..Path::from(Start::Service(service))
+                };
+                self.route(path, node, *route, &head);
+            }
+        }
+    }
+
+    fn gateway(&mut self, id: GatewayId) {
+        let gateway = self.topology.gateways.get(id);
+        let class = self.stop(Level::GatewayClass, Node::Class(gateway.class));
+        let namespace = self.stop(Level::GatewayNamespace, Node::Namespace(gateway.namespace));
+        let own = self.stop(Level::Gateway, Node::Gateway(id));
+        let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
+        let head: Vec<Stop<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
+            // What holds at the workloads of a backend is none of the Gateway's business.
+            self.mesh().collect()
+        } else if self.profile.of_workloads && is_waypoint {
+            vec![class, own]
+        } else {
+            self.mesh().chain([class, namespace, own]).collect()
+        };
+        let path = Path::from(Start::Gateway(id));
         if self.ends(Level::Gateway) {
             self.emit(path, &head);
         }
         // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
-        let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = self
-            .gateway
+        let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
             .listeners
             .iter()
             .map(|listener| {
                 let set = self.topology.listeners.get(*listener).set;
                 let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));
-                let own = self.stop(Level::Listener, Node::Listener(self.id, *listener));
+                let own = self.stop(Level::Listener, Node::Listener(id, *listener));
                 (*listener, set.into_iter().chain([own]).collect())
             })
             .collect();
@@ -155,17 +198,14 @@ impl<'l> Walk<'l, '_> {
                 self.emit(path, &join(&head, stops));
             }
         }
-        if ![Level::Route, Level::Rule, Level::Backend, Level::Port]
-            .iter()
-            .any(|level| self.ends(*level))
-        {
+        if !self.goes_on_to_routes() {
             return;
         }
         let inherited = self.profile.class == Class::Inherited;
-        self.listeners_without_routes(&head, &listeners);
+        self.listeners_without_routes((id, gateway), &head, &listeners);
         // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
         let split = self.every_level() || (inherited && listeners.values().any(named));
-        for (listener, route) in self.routes(split) {
+        for (listener, route) in self.routes(gateway, split) {
             if self.budget.is_exceeded() {
                 return;
             }
@@ -176,7 +216,7 @@ impl<'l> Walk<'l, '_> {
             let stops = listener.and_then(|listener| listeners.get(&listener));
             let above = match stops {
                 Some(stops) => join(&head, stops),
-                None => head.to_vec(),
+                None => head.clone(),
             };
             let path = Path {
                 listener,
@@ -191,10 +231,11 @@ impl<'l> Walk<'l, '_> {
     /// where nobody looked. A route that is only taken to be there is no reason to leave that out.
     fn listeners_without_routes(
         &mut self,
+        (id, gateway): (GatewayId, &GatewayNode<'_>),
         head: &[Stop<'l>],
         listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>,
     ) {
-        if self.ends(Level::Gateway) || self.ends(Level::Listener) {
+        if self.ends(Level::Gateway) || self.ends(Level::Listener) || self.profile.of_workloads {
             return;
         }
         let topology = self.topology;
@@ -202,7 +243,7 @@ impl<'l> Walk<'l, '_> {
             let route = topology.routes.get(route);
             !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
         };
-        let attached = self.gateway.attached.iter();
+        let attached = gateway.attached.iter();
         let taken: BTreeSet<ListenerId> = attached
             .filter(|(_, route)| concerns(*route))
             .map(|(listener, _)| *listener)
@@ -210,15 +251,15 @@ impl<'l> Walk<'l, '_> {
         for (listener, stops) in listeners.iter().filter(|(listener, _)| !taken.contains(listener)) {
             let path = Path {
                 listener: Some(*listener),
-                ..Path::gateway(self.id)
+                ..Path::from(Start::Gateway(id))
             };
             self.emit(path, &join(head, stops));
         }
     }
 
     /// The routes of the Gateway: per listener, or each once.
-    fn routes(&self, split: bool) -> Vec<(Option<ListenerId>, RouteId)> {
-        let attached = self.gateway.attached.iter();
+    fn routes(&self, gateway: &GatewayNode<'_>, split: bool) -> Vec<(Option<ListenerId>, RouteId)> {
+        let attached = gateway.attached.iter();
         if split {
             attached
                 .map(|(listener, route)| (Some(*listener), *route))
@@ -230,11 +271,13 @@ impl<'l> Walk<'l, '_> {
     }
 
     fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
-        let own = [
-            self.stop(Level::RouteNamespace, Node::Namespace(node.namespace)),
-            self.stop(Level::Route, Node::Route(route)),
-        ];
-        let above = join(above, &own);
+        let namespace = self.stop(Level::RouteNamespace, Node::Namespace(node.namespace));
+        // No workload is a route.
+        let namespace = (!self.profile.of_workloads).then_some(namespace);
+        let own = namespace
+            .into_iter()
+            .chain([self.stop(Level::Route, Node::Route(route))]);
+        let above = join(above, &own.collect::<Vec<_>>());
         if self.ends(Level::Route) {
             self.emit(path, &above);
         }
@@ -288,8 +331,19 @@ impl<'l> Walk<'l, '_> {
             backend: Some(backend),
             ..path
         };
-        let above = join(above, &[self.stop(Level::Backend, Node::Backend(backend))]);
-        let ports = &self.topology.backends.get(backend).ports;
+        let known = self.topology.backends.get(backend);
+        let namespace = self.topology.namespace_of(backend);
+        let namespace = namespace
+            .filter(|_| self.profile.of_workloads)
+            .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
+        // What holds for the mesh passes a waypoint by, and not what stands behind it.
+        let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
+        let mesh = self.mesh().filter(|_| self.profile.of_workloads && !is_met);
+        let own = mesh
+            .chain(namespace)
+            .chain([self.stop(Level::Backend, Node::Backend(backend))]);
+        let above = join(above, &own.collect::<Vec<_>>());
+        let ports = &known.ports;
         // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
         if self.ends(Level::Backend) || ports.is_empty() {
             self.emit(path, &above);
@@ -323,8 +377,11 @@ impl<'l> Walk<'l, '_> {
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
+                let gateway = path
+                    .gateway()
+                    .map(|gateway| self.topology.gateways.get(gateway).object);
                 let inherited = self.profile.inheritance.as_ref().map(|inheritance| {
-                    Inherited::read(self.gateway.object.annotation(&inheritance.annotation))
+                    Inherited::read(gateway.and_then(|gateway| gateway.annotation(&inheritance.annotation)))
                 });
                 let effective = Arc::new(combine(
                     self.profile,

@@ -177,6 +177,8 @@ pub enum StatusShape {
     Attached,
     /// Attached alone, in `status.ancestors` (GKE's newer kinds).
     AttachedToAncestors,
+    /// No conditions of Gateway API (Istio).
+    Nothing,
 }
 
 impl StatusShape {
@@ -187,7 +189,11 @@ impl StatusShape {
             Self::Kuadrant => Some("Enforced"),
             Self::Ancestors => Some("Programmed"),
             Self::Kgateway => Some("Attached"),
-            Self::EnvoyGateway | Self::Accepted | Self::Attached | Self::AttachedToAncestors => None,
+            Self::EnvoyGateway
+            | Self::Accepted
+            | Self::Attached
+            | Self::AttachedToAncestors
+            | Self::Nothing => None,
         }
     }
 
@@ -196,16 +202,19 @@ impl StatusShape {
     pub(crate) const fn acceptance(self) -> &'static str {
         match self {
             Self::Attached | Self::AttachedToAncestors => "Attached",
-            Self::Kuadrant | Self::Ancestors | Self::EnvoyGateway | Self::Accepted | Self::Kgateway => {
-                "Accepted"
-            }
+            Self::Kuadrant
+            | Self::Ancestors
+            | Self::EnvoyGateway
+            | Self::Accepted
+            | Self::Kgateway
+            | Self::Nothing => "Accepted",
         }
     }
 
     /// Whether there is an entry for each ancestor, rather than conditions of the policy itself.
     #[must_use]
     pub(super) const fn lists_ancestors(self) -> bool {
-        !matches!(self, Self::Kuadrant | Self::Attached)
+        !matches!(self, Self::Kuadrant | Self::Attached | Self::Nothing)
     }
 }
 
@@ -227,6 +236,11 @@ pub struct Profile {
     pub targeting: Targeting,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
+    /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the root
+    /// namespace, of the mesh.
+    pub of_workloads: bool,
+    /// Whether its controller serves routes of a mesh, whose parent is a Service.
+    pub in_mesh: bool,
     /// Where the settings stand.
     pub wrappers: Wrappers,
     /// The field that chooses the strategy, in the spec or in a wrapper.
@@ -292,6 +306,8 @@ impl Profile {
             class: Class::Inherited,
             targeting: Targeting::default(),
             namespace_wide: false,
+            of_workloads: false,
+            in_mesh: true,
             wrappers: Wrappers::Any,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
             dictates: Dictates::Established,
@@ -331,6 +347,7 @@ impl Profile {
     pub fn undescribed(&self) -> Self {
         Self {
             status: self.status,
+            in_mesh: self.in_mesh,
             ..Self::of_class(&self.group_kind(), self.class)
         }
     }
@@ -342,6 +359,15 @@ impl Profile {
     pub fn versions(mut self, versions: &[&str]) -> Self {
         self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
         self
+    }
+
+    /// Says that its controller serves Gateways alone.
+    #[must_use]
+    pub(super) fn for_gateways(self) -> Self {
+        Self {
+            in_mesh: false,
+            ..self
+        }
     }
 
     /// Says where paths end.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::attachment::Attachments;
 use super::effective_policies::EffectivePolicies;
 use super::ids::PolicyId;
-use crate::topology::{Node, Path};
+use crate::topology::{Node, Path, Start};
 
 /// What a policy reaches: the locators of every node of every path that it is on, at its own level or below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,11 +32,10 @@ impl Reach {
         policy: PolicyId,
     ) {
         let kind = attachments.policy(policy).kind;
-        for gateway in attachments.topology.gateways.ids() {
-            for path in effective.on(kind, gateway) {
-                if path.effective.chain.iter().any(|(_, on_it)| *on_it == policy) {
-                    self.add_path(attachments, &path.path);
-                }
+        let paths = effective.iter().filter(|(of_kind, _)| *of_kind == kind);
+        for (_, path) in paths {
+            if path.effective.chain.iter().any(|(_, on_it)| *on_it == policy) {
+                self.add_path(attachments, &path.path);
             }
         }
     }
@@ -44,22 +43,21 @@ impl Reach {
     fn add_path(&mut self, attachments: &Attachments<'_>, path: &Path) {
         let topology = &attachments.topology;
         let locator = |node| topology.locator(node);
-        self.gateways.insert(locator(Node::Gateway(path.gateway)));
-        self.listeners.extend(
-            path.listener
-                .map(|listener| locator(Node::Listener(path.gateway, listener))),
-        );
+        if let Start::Service(service) = path.start {
+            self.backends.insert(locator(Node::Backend(service)));
+        }
         self.routes
             .extend(path.route.map(|route| locator(Node::Route(route))));
         self.backends
             .extend(path.backend.map(|backend| locator(Node::Backend(backend))));
-        if path.listener.is_none()
-            && let Some(route) = path.route
-        {
-            let attached = &topology.gateways.get(path.gateway).attached;
-            let taken = attached.iter().filter(|(_, attached)| *attached == route);
-            self.listeners
-                .extend(taken.map(|(listener, _)| locator(Node::Listener(path.gateway, *listener))));
-        }
+        let Start::Gateway(gateway) = path.start else {
+            return;
+        };
+        self.gateways.insert(locator(Node::Gateway(gateway)));
+        let attached = topology.gateways.get(gateway).attached.iter();
+        let taken = attached.filter(|(_, attached)| path.listener.is_none() && path.route == Some(*attached));
+        let listeners = taken.map(|(listener, _)| *listener).chain(path.listener);
+        self.listeners
+            .extend(listeners.map(|listener| locator(Node::Listener(gateway, listener))));
     }
 }

@@ -117,6 +117,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
         && wrong.is_empty()
         && profile.targeting.is_required
         && !profile.namespace_wide
+        && !profile.of_workloads
     {
         wrong.push(
             Finding::new(

@@ -12,7 +12,7 @@ use super::declared_target::{Declared, Target};
 use super::ids::{KindId, PolicyId};
 use super::one_policy::Policy;
 use super::placed::Placed;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::diagnostic::Findings;
 use crate::hub::Table;
@@ -211,15 +211,16 @@ pub(super) fn parents(topology: &Topology<'_>, route: RouteId) -> Vec<Parent> {
         return Vec::new();
     };
     let own = object.namespace_or_empty();
-    let parents = read.parents.iter().filter_map(|parent| {
+    let named = topology.parents_of(&read);
+    let parents = named.iter().filter_map(|parent| {
         let namespace = parent.namespace.unwrap_or(own);
         let (node, gateway, set) = match (parent.group, parent.kind) {
             (GROUP, "Gateway") => {
                 let gateway = topology.find_gateway(namespace, parent.name)?;
                 (Node::Gateway(gateway), gateway, None)
             }
-            (GROUP, "ListenerSet") => {
-                let set = topology.find_listener_set(namespace, parent.name)?;
+            (group, kind) if is_listener_set(group, kind) => {
+                let set = topology.find_listener_set(kind, namespace, parent.name)?;
                 (
                     Node::ListenerSet(set),
                     topology.listener_sets.get(set).gateway,

@@ -63,6 +63,9 @@ impl Settings {
 
 const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
+/// What chooses the workloads that a policy holds for, of kinds that hold for workloads.
+const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
+
 /// Wrapper fields, the side that they stand for, and where they stand.
 const WRAPPERS: [(&str, Side, &str); 4] = [
     ("defaults", Side::Defaults, "/spec/defaults"),
@@ -103,7 +106,8 @@ impl SettingsReading<'_> {
         let mut bare = Map::new();
         for (key, value) in spec {
             let wrapper = wrappers.iter().any(|(name, ..)| name == key);
-            if !wrapper && !TARGET_FIELDS.contains(&key.as_str()) {
+            let selects = self.profile.of_workloads && SELECTOR_FIELDS.contains(&key.as_str());
+            if !wrapper && !selects && !TARGET_FIELDS.contains(&key.as_str()) {
                 bare.insert(key.clone(), value.clone());
             }
         }
@@ -343,7 +347,8 @@ const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)
         | StatusShape::Accepted
         | StatusShape::Kgateway
         | StatusShape::Attached
-        | StatusShape::AttachedToAncestors => None,
+        | StatusShape::AttachedToAncestors
+        | StatusShape::Nothing => None,
     }
 }
 

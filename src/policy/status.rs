@@ -29,7 +29,7 @@ pub(crate) fn ancestors(
         | StatusShape::Accepted
         | StatusShape::Kgateway
         | StatusShape::AttachedToAncestors => {}
-        StatusShape::Kuadrant | StatusShape::Attached => return (Vec::new(), 0),
+        StatusShape::Kuadrant | StatusShape::Attached | StatusShape::Nothing => return (Vec::new(), 0),
         StatusShape::EnvoyGateway => {
             let ancestors = envoy_gateway_status::ancestors(attachments, id);
             let all = ancestors.len();

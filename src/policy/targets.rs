@@ -12,7 +12,8 @@ use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use super::targeting::{Targeting, Verdict};
-use crate::api::gateway::GROUP;
+use super::workloads::{Holds, WAYPOINT_CLASS, Workloads};
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
@@ -29,6 +30,8 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) grants: &'r Grants<'a>,
     /// What selectors select, and how much of it there may be.
     pub(super) selecting: Selecting<'a>,
+    /// What policies without a target hold for, of kinds that hold for workloads.
+    pub(super) workloads: Workloads<'a>,
     /// By group, kind and namespace, the names of what is there, where a target is not.
     pub(super) names: HashMap<(String, String, String), KnownNames<'a>>,
     /// Collector.
@@ -39,19 +42,15 @@ impl<'a> Resolver<'_, 'a> {
     /// Resolves the targets of one policy in place.
     pub(super) fn resolve(&mut self, policy: &mut Policy<'a>, profile: &Profile) {
         let own = policy.object.namespace_or_empty();
+        if policy.targets.is_empty() && profile.of_workloads {
+            self.workloads_of(policy);
+            return;
+        }
         if policy.targets.is_empty() && profile.namespace_wide {
             let workloads = policy.object.root().get("spec").get("selector").is_present();
             if let (false, Some(namespace)) = (workloads, self.topology.find_namespace(own)) {
-                policy.targets.push(Declared {
-                    group: String::new(),
-                    kind: "Namespace".to_owned(),
-                    namespace: None,
-                    name: own.to_owned(),
-                    section: None,
-                    pointer: "/spec".to_owned(),
-                    target: Target::Attached(Node::Namespace(namespace)),
-                    selector: None,
-                });
+                let held = self.held(Node::Namespace(namespace));
+                policy.targets.push(held);
             }
             return;
         }
@@ -98,6 +97,67 @@ impl<'a> Resolver<'_, 'a> {
             }
         }
         policy.targets = resolved;
+    }
+
+    /// What a policy without a target holds for.
+    fn workloads_of(&mut self, policy: &mut Policy<'a>) {
+        let nodes = match self.workloads.of(policy.object, self.topology) {
+            Holds::Everywhere(node) => vec![node],
+            Holds::On(nodes) => nodes,
+        };
+        match self.selecting.count(nodes.len()) {
+            Counted::Within => {
+                let held = nodes.into_iter().map(|node| self.held(node));
+                policy.targets = held.collect();
+            }
+            Counted::First => {
+                let own = self.topology.namespace(policy.object.namespace_or_empty());
+                let spec = self.held(Node::Namespace(own));
+                self.too_many(policy, &spec);
+            }
+            Counted::Beyond => {}
+        }
+    }
+
+    /// A node that a policy holds for without naming it.
+    fn held(&self, node: Node) -> Declared {
+        let identity = self.topology.identity(node);
+        Declared {
+            group: identity.group_kind.group,
+            kind: identity.group_kind.kind,
+            namespace: identity.namespace,
+            name: identity.name,
+            section: None,
+            pointer: "/spec".to_owned(),
+            target: Target::Attached(node),
+            selector: None,
+        }
+    }
+
+    /// Whether Istio attaches a policy to this GatewayClass: that of waypoints alone, from the root namespace.
+    fn is_of_waypoints(&self, policy: &Policy<'a>, declared: &Declared) -> bool {
+        declared.name == WAYPOINT_CLASS && self.workloads.is_root(policy.object.namespace_or_empty())
+    }
+
+    /// An API server takes any GatewayClass, and Istio attaches the policy to nothing.
+    fn no_waypoints(&mut self, policy: &Policy<'a>, declared: &Declared) -> Target {
+        let root = self.workloads.root_namespace();
+        let what = format!(
+            "GatewayClass {} is no target that Istio knows: only {WAYPOINT_CLASS} is, of policies in {root}",
+            declared.name
+        );
+        self.findings.push(
+            Finding::new(
+                Code::POLICY_INVALID,
+                policy.object.place(&format!("{}/name", declared.pointer)),
+                format!("{} takes no effect: {what}", policy.object.identity()),
+            )
+            .severity(Severity::Warning)
+            .help(format!(
+                "target the Gateways, or put a policy for all waypoints into namespace {root} and target {WAYPOINT_CLASS}"
+            )),
+        );
+        Target::NotAllowed(what)
     }
 
     /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted it. Who
@@ -176,6 +236,9 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
+        if profile.of_workloads && is_class(declared) && !self.is_of_waypoints(policy, declared) {
+            return self.no_waypoints(policy, declared);
+        }
         match profile.targeting.judge(&declared.group, &declared.kind) {
             Verdict::Taken { sections, is_listed } => {
                 self.taken(policy, profile, declared, (sections, is_listed))
@@ -326,10 +389,12 @@ impl<'a> Resolver<'_, 'a> {
         namespace: &str,
         unlisted: Option<&Targeting>,
     ) {
-        let of_gateway = matches!(
-            (declared.group.as_str(), declared.kind.as_str()),
-            (GROUP, "Gateway" | "GatewayClass" | "ListenerSet")
-        );
+        let is_set = is_listener_set(&declared.group, &declared.kind);
+        let of_gateway = is_set
+            || matches!(
+                (declared.group.as_str(), declared.kind.as_str()),
+                (GROUP, "Gateway" | "GatewayClass")
+            );
         let whole = Declared {
             section: None,
             ..declared.clone()
@@ -338,14 +403,19 @@ impl<'a> Resolver<'_, 'a> {
         // A Gateway takes no ListenerSet unless it says so (docs/systems/gateway-api.md#listenersets).
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         let is_there = !whole_exists && self.sources.get(&identity).is_some();
-        let is_refused_set =
-            is_there && (declared.group.as_str(), declared.kind.as_str()) == (GROUP, "ListenerSet");
+        let is_refused_set = is_there && is_set;
         // Why one that is there cannot be read is said at the object.
         if is_there && !is_refused_set {
             return;
         }
         let (field, message) = match (&declared.section, whole_exists) {
-            _ if is_refused_set => ("name", format!("no Gateway takes {}", whole.describe(namespace))),
+            _ if is_refused_set => {
+                let why = self.topology.why_detached(&identity).unwrap_or_default();
+                (
+                    "name",
+                    format!("{} is not attached: {why}", whole.describe(namespace)),
+                )
+            }
             (Some(section), true) => (
                 "sectionName",
                 format!(
@@ -392,9 +462,16 @@ impl<'a> Resolver<'_, 'a> {
         };
         self.findings
             .push(match sections.as_ref().filter(|names| !names.is_empty()) {
-                _ if is_refused_set => finding.help(
-                    "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
-                ),
+                _ if is_refused_set => {
+                    let set = self.sources.get(&identity);
+                    let finding = match set {
+                        Some(set) => finding.follows_from(set.place("/spec/parentRef")),
+                        None => finding,
+                    };
+                    finding.help(
+                        "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
+                    )
+                }
                 _ if near.is_some() => finding.help(format!("did you mean `{}`?", near.unwrap_or_default())),
                 Some(names) => finding.help(format!("it has: {}", names.join(", "))),
                 None if of_gateway => finding.help("correct the name, or add the object"),
@@ -428,7 +505,7 @@ fn is_class(declared: &Declared) -> bool {
 
 fn section_word(topology: &Topology<'_>, declared: &Declared) -> &'static str {
     match declared.kind.as_str() {
-        "Gateway" | "ListenerSet" => "listener",
+        "Gateway" | "ListenerSet" | "XListenerSet" => "listener",
         kind if topology.is_route(&declared.group, kind) => "rule",
         _ => "port",
     }

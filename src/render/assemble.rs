@@ -19,16 +19,17 @@ use super::namespaces::namespaces;
 use super::plan::{Plan, Work, WorkId, summaries};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
-use super::secrets::{encrypted, gateway_secrets, string_data};
+use super::secrets::{encrypted, gateway_secrets, rewrite, set_secrets, string_data};
 use super::work::{WorkParts, work_text};
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
+use crate::api::gateway::is_listener_set;
 use crate::api::params::{Params, Role};
 use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Stage;
-use crate::sync::{PlacedGateway, Variant};
+use crate::sync::{PlacedGateway, SyncedObject, Variant};
 use apimachinery::Identity;
 
 /// At most so many works are planned, each counted on every cluster that gets it: more than any hub of OCM holds, and what
@@ -48,6 +49,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
+        secrets_of_sets: BTreeMap::new(),
     };
     let carried = assembly.carried(variants, findings);
     let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
@@ -109,6 +111,8 @@ struct Assembly<'a> {
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
+    /// Copied Secrets that ListenerSets need, by their Gateway.
+    secrets_of_sets: BTreeMap<OurGatewayId, Vec<Manifest>>,
 }
 
 /// What one cluster receives.
@@ -135,21 +139,53 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             findings.extend(string_data(synced.object));
+            let is_set = is_listener_set(&synced.object.api_version.group, &synced.object.kind);
             let by_kind = match synced.role {
                 Role::Policy => &mut self.plan.policies,
-                Role::Route => &mut self.plan.routes,
-                Role::Object => &mut self.plan.objects,
+                Role::Route if !is_set => &mut self.plan.routes,
+                Role::Route | Role::Object => &mut self.plan.objects,
             };
             if !variants.is_empty() {
                 let count = by_kind.entry(synced.object.kind.clone()).or_default();
                 *count = count.saturating_add(1);
             }
-            all.push((synced.object, carried(synced, variants, gateways, hub)));
+            let mut carried = carried(synced, variants, gateways, hub);
+            if is_set {
+                self.secrets_of_set(synced, &mut carried, findings);
+            }
+            all.push((synced.object, carried));
         }
         two_contents(&all, findings);
         let all: Vec<Carried<'a>> = all.into_iter().flat_map(|(_, carried)| carried).collect();
         one_place(&all, findings);
         all
+    }
+
+    /// The Secrets that a ListenerSet needs, in the work of its Gateway, and its references to them.
+    fn secrets_of_set(
+        &mut self,
+        set: &SyncedObject<'a>,
+        carried: &mut [Carried<'a>],
+        findings: &mut Findings,
+    ) {
+        let gateways = set.targets.iter().flat_map(|target| &target.gateways);
+        for gateway in gateways.copied().collect::<BTreeSet<_>>() {
+            let placed = self.input.gateways.get(gateway);
+            if placed.clusters.is_empty() {
+                continue;
+            }
+            let secrets = set_secrets(set.object, placed, self.input, findings);
+            for manifest in carried.iter_mut().flat_map(|carried| &mut carried.manifests) {
+                rewrite(&mut manifest.value, &secrets.rewrites);
+            }
+            // Several sets of a namespace may have one certificate.
+            let known = self.secrets_of_sets.entry(gateway).or_default();
+            for manifest in secrets.manifests {
+                if !known.iter().any(|known| known.resource == manifest.resource) {
+                    known.push(manifest);
+                }
+            }
+        }
     }
 
     /// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A policy
@@ -221,6 +257,7 @@ impl<'a> Assembly<'a> {
             });
             let mut objects = vec![own.clone()];
             objects.extend(secrets.manifests.iter().cloned());
+            objects.extend(self.secrets_of_sets.get(&id).into_iter().flatten().cloned());
             objects.extend(synced.into_iter().map(|(_, manifest)| manifest.clone()));
             let mut manifests = namespaces(&objects, self.input.namespace_labels);
             manifests.extend(objects);

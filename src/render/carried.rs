@@ -54,11 +54,13 @@ pub(super) fn carried<'a>(
         Role::Policy => {
             let conditions = policy_conditions(&synced.object.group_kind(), hub);
             // A policy that another one takes the place of is accepted, and not enforced: nothing is to be waited for.
-            let accepted = match conditions.acceptance {
-                "Attached" => &["Attached"],
+            let accepted: &[&str] = match conditions.acceptance {
+                Some("Attached") => &["Attached"],
                 _ => &["Accepted"],
             };
-            let reported = if conditions.ancestors {
+            let reported = if conditions.acceptance.is_none() {
+                Reported::Nothing
+            } else if conditions.ancestors {
                 Reported::OfAncestors(accepted)
             } else {
                 Reported::ConditionsAtOnce(accepted)

@@ -50,7 +50,7 @@ pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResour
         ".status.conditions"
     };
     let mut paths = Vec::new();
-    for condition in std::iter::once(conditions.acceptance).chain(conditions.outcome) {
+    for condition in conditions.acceptance.into_iter().chain(conditions.outcome) {
         let name = condition.to_lowercase();
         paths.push((name.clone(), format!("{list}[?(@.type==\"{condition}\")].status")));
         paths.push((

@@ -7,7 +7,7 @@ use super::condition_rules::Reported;
 use super::feedback::gateway_paths;
 use super::findings::namespace_too_long;
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::secrets::{GatewaySecrets, rewrite};
+use super::secrets::{ListenerSecrets, rewrite};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::Findings;
 use crate::sync::{OnSpokes, PlacedGateway, redirected};
@@ -15,7 +15,7 @@ use crate::sync::{OnSpokes, PlacedGateway, redirected};
 /// The Gateway as it stands on every spoke that it goes to.
 pub(super) fn gateway_manifest(
     placed: &PlacedGateway<'_>,
-    secrets: &GatewaySecrets,
+    secrets: &ListenerSecrets,
     on_spokes: &OnSpokes<'_>,
     findings: &mut Findings,
 ) -> Option<Manifest> {

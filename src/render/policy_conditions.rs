@@ -12,8 +12,8 @@ use apimachinery::GroupKind;
 pub(crate) struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
-    /// The condition that says that the policy was accepted: `Accepted`, or what stands in its place.
-    pub acceptance: &'static str,
+    /// The condition that says that the policy was accepted, if there is one: `Accepted`, or what stands in its place.
+    pub acceptance: Option<&'static str>,
     /// The one that says that it took effect, where the kind has one.
     pub outcome: Option<&'static str>,
 }
@@ -55,13 +55,21 @@ const ROWS: &[Row] = &[
 /// The status of a kind: built in; else what its CRD has; else what GEP-713 asks of a policy.
 #[must_use]
 pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
+    // Istio writes no condition of Gateway API (docs/systems/other-policies.md#istio): nobody waits for one.
+    if kind.group.ends_with(".istio.io") {
+        return PolicyConditions {
+            ancestors: false,
+            acceptance: None,
+            outcome: None,
+        };
+    }
     let is_of = |(group, kinds, ..): &&Row| {
         *group == kind.group && (kinds.is_empty() || kinds.contains(&kind.kind.as_str()))
     };
     if let Some((_, _, ancestors, acceptance, outcome)) = ROWS.iter().find(is_of) {
         return PolicyConditions {
             ancestors: *ancestors,
-            acceptance,
+            acceptance: Some(acceptance),
             outcome: *outcome,
         };
     }
@@ -71,7 +79,7 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
         .any(|schema| schema.has_field(&["status", "ancestors"]));
     PolicyConditions {
         ancestors,
-        acceptance: "Accepted",
+        acceptance: Some("Accepted"),
         outcome: (!ancestors).then_some("Programmed"),
     }
 }

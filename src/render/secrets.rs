@@ -1,7 +1,7 @@
 //! Secrets that listeners need: left out and reported, or copied (README.md#what-is-rendered).
 //!
 //! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
-//! away. Flows in: a Gateway, the hub. Flows out: manifests, and the references to them. Must not know: works,
+//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not know: works,
 //! clusters.
 
 use std::collections::BTreeMap;
@@ -13,20 +13,31 @@ use super::input::Input;
 use super::manifest::{Manifest, ResourceIdentifier};
 use crate::api::config::Secrets;
 use crate::api::downstream::{downstream_name, downstream_namespace};
-use crate::api::gateway::{CertificateRef, GROUP, Gateway};
+use crate::api::gateway::{CertificateRef, GROUP, Listener, ListenerSet};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Grants, Hub};
+use crate::hub::Hub;
 use crate::object::Object;
 use crate::sync::{OnSpokes, PlacedGateway, shipped};
 use apimachinery::Identity;
 
-/// What the listeners of one Gateway need, and what of it is shipped.
+/// What the listeners of one Gateway or ListenerSet need, and what of it is shipped.
 #[derive(Debug, Default)]
-pub(super) struct GatewaySecrets {
-    /// The Secrets to ship with the Gateway, each once, by downstream name.
+pub(super) struct ListenerSecrets {
+    /// The Secrets to ship with it, each once, by downstream name.
     pub manifests: Vec<Manifest>,
-    /// References to rewrite, as (pointer inside the Gateway, downstream name).
+    /// References to rewrite, as (pointer inside the object, downstream name).
     pub rewrites: Vec<(String, String)>,
+}
+
+/// A Gateway or ListenerSet whose listeners need Secrets.
+#[derive(Debug, Clone, Copy)]
+struct Holder<'h> {
+    object: &'h Object,
+    listeners: &'h [Listener<'h>],
+    /// Its namespace on the spokes.
+    downstream: &'h str,
+    /// The Gateway that it is, or goes with.
+    gateway: &'h PlacedGateway<'h>,
 }
 
 /// Resolves the certificate references of a Gateway.
@@ -34,16 +45,42 @@ pub(super) fn gateway_secrets(
     placed: &PlacedGateway<'_>,
     input: &Input<'_>,
     findings: &mut Findings,
-) -> GatewaySecrets {
-    let Input {
-        hub,
-        grants,
-        on_spokes,
-        ..
-    } = *input;
-    let gateway = placed.gateway;
+) -> ListenerSecrets {
+    let object = placed.gateway.object;
+    let downstream = downstream_namespace(object.namespace_or_empty());
+    let holder = Holder {
+        object,
+        listeners: &placed.gateway.listeners,
+        // That it would be too long is said of the Gateway, which then goes nowhere.
+        downstream: downstream.as_deref().unwrap_or_default(),
+        gateway: placed,
+    };
+    secrets_of(holder, input, findings)
+}
+
+/// Resolves the certificate references of a ListenerSet, which keeps its namespace and goes with a Gateway.
+pub(super) fn set_secrets(
+    set: &Object,
+    placed: &PlacedGateway<'_>,
+    input: &Input<'_>,
+    findings: &mut Findings,
+) -> ListenerSecrets {
+    // What is wrong with it was said when the topology read it.
+    let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
+        return ListenerSecrets::default();
+    };
+    let holder = Holder {
+        object: set,
+        listeners: &view.listeners,
+        downstream: set.namespace_or_empty(),
+        gateway: placed,
+    };
+    secrets_of(holder, input, findings)
+}
+
+fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) -> ListenerSecrets {
     let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef<'_>>> = BTreeMap::new();
-    for reference in gateway
+    for reference in holder
         .listeners
         .iter()
         .flat_map(|listener| &listener.certificate_refs)
@@ -51,19 +88,19 @@ pub(super) fn gateway_secrets(
         if (reference.group, reference.kind) == ("", "Secret") {
             let namespace = reference
                 .namespace
-                .unwrap_or_else(|| gateway.object.namespace_or_empty());
+                .unwrap_or_else(|| holder.object.namespace_or_empty());
             needed
                 .entry((namespace, reference.name))
                 .or_default()
                 .push(reference);
         }
     }
-    let mut secrets = GatewaySecrets::default();
+    let mut secrets = ListenerSecrets::default();
     for ((namespace, name), references) in needed {
         if input.settings.secrets == Secrets::Omit {
-            let finding = not_rendered(placed, (namespace, name), &references, on_spokes);
-            findings.extend(finding.map(|finding| explained(finding, placed, hub)));
-        } else if let Some(manifest) = copy(gateway, namespace, name, &references, hub, grants, findings) {
+            let finding = not_rendered(holder, (namespace, name), &references, input.on_spokes);
+            findings.extend(finding.map(|finding| explained(finding, holder, input.hub)));
+        } else if let Some(manifest) = copy(holder, (namespace, name), &references, input, findings) {
             let downstream = manifest.resource.name.clone();
             secrets.rewrites.extend(
                 references
@@ -76,10 +113,10 @@ pub(super) fn gateway_secrets(
     secrets
 }
 
-/// Points the references at the copies, which live in the downstream Gateway's own namespace.
-pub(super) fn rewrite(gateway: &mut Value, rewrites: &[(String, String)]) {
+/// Points the references at the copies, which live beside the object that refers to them.
+pub(super) fn rewrite(holder: &mut Value, rewrites: &[(String, String)]) {
     for (pointer, name) in rewrites {
-        if let Some(reference) = gateway.pointer_mut(pointer).and_then(Value::as_object_mut) {
+        if let Some(reference) = holder.pointer_mut(pointer).and_then(Value::as_object_mut) {
             reference.insert("name".to_owned(), Value::String(name.clone()));
             reference.remove("namespace");
         }
@@ -87,30 +124,26 @@ pub(super) fn rewrite(gateway: &mut Value, rewrites: &[(String, String)]) {
 }
 
 fn copy(
-    gateway: &Gateway<'_>,
-    namespace: &str,
-    name: &str,
+    holder: Holder<'_>,
+    (namespace, name): (&str, &str),
     references: &[&CertificateRef<'_>],
-    hub: &Hub,
-    grants: &Grants<'_>,
+    Input { hub, grants, .. }: &Input<'_>,
     findings: &mut Findings,
 ) -> Option<Manifest> {
-    let own = gateway.object.namespace_or_empty();
-    let place = || {
-        gateway
-            .object
-            .place(references.first().map_or("", |reference| &reference.pointer))
-    };
-    if !grants.permit((GROUP, "Gateway", own), namespace, ("", "Secret", name)) {
+    let object = holder.object;
+    let own = object.namespace_or_empty();
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    let place = || object.place(references.first().map_or("", |reference| &reference.pointer));
+    if !grants.permit((group, kind, own), namespace, ("", "Secret", name)) {
         findings.push(
             Finding::new(
                 Code::SECRET_REF_NOT_PERMITTED,
                 place(),
-                format!("{} may not use Secret {namespace}/{name}", gateway.object.identity()),
+                format!("{} may not use Secret {namespace}/{name}", object.identity()),
             )
             .label("another namespace")
             .help(format!(
-                "add a ReferenceGrant to namespace `{namespace}` from {GROUP} `Gateway` in namespace `{own}` to Secret"
+                "add a ReferenceGrant to namespace `{namespace}` from {group} `{kind}` in namespace `{own}` to Secret"
             )),
         );
         return None;
@@ -122,7 +155,7 @@ fn copy(
                 place(),
                 format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
             )
-            .label(format!("needed by {}", gateway.object.identity()))
+            .label(format!("needed by {}", object.identity()))
             .help("add the Secret to the input, or make sure that it is on the spokes already"),
         );
         return None;
@@ -132,17 +165,17 @@ fn copy(
         return None;
     }
     findings.extend(string_data(secret));
-    let downstream = downstream_namespace(own)?;
+    let downstream = holder.downstream;
     let downstream_name = downstream_name(namespace, name, own);
     Some(Manifest {
         resource: ResourceIdentifier {
             group: String::new(),
             resource: "secrets".to_owned(),
-            namespace: downstream.clone(),
+            namespace: downstream.to_owned(),
             name: downstream_name.clone(),
         },
         kind: "Secret".to_owned(),
-        value: shipped(&secret.value, &downstream_name, &downstream),
+        value: shipped(&secret.value, &downstream_name, downstream),
         feedback: Vec::new(),
         reported: Reported::Nothing,
         origins: vec![secret.origin.clone()],
@@ -183,11 +216,9 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
 
 /// With the objects whose mistakes keep a Secret from being made: its class, which says what is synced, and what makes
 /// Secrets.
-fn explained(finding: Finding, placed: &PlacedGateway<'_>, hub: &Hub) -> Finding {
-    let gateway = placed.gateway.object;
-    let class = hub
-        .objects
-        .find(GROUP, "GatewayClass", None, placed.gateway.class_name);
+fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
+    let class_name = holder.gateway.gateway.class_name;
+    let class = hub.objects.find(GROUP, "GatewayClass", None, class_name);
     let makers = [
         ("kuadrant.io", "TLSPolicy"),
         ("cert-manager.io", "Certificate"),
@@ -197,38 +228,38 @@ fn explained(finding: Finding, placed: &PlacedGateway<'_>, hub: &Hub) -> Finding
     let makers = makers
         .into_iter()
         .flat_map(|(group, kind)| hub.objects.of_kind(group, kind));
-    let makers = makers.filter(|maker| maker.namespace == gateway.namespace);
+    let makers = makers.filter(|maker| maker.namespace == holder.object.namespace);
     let causes = class.into_iter().chain(makers);
     causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }
 
 /// Says that a Secret stays away, unless every cluster has it all the same.
 fn not_rendered(
-    placed: &PlacedGateway<'_>,
+    holder: Holder<'_>,
     (namespace, name): (&str, &str),
     references: &[&CertificateRef<'_>],
     on_spokes: &OnSpokes<'_>,
 ) -> Option<Finding> {
-    let gateway = placed.gateway;
-    let own = gateway.object.namespace_or_empty();
-    let downstream = downstream_namespace(own).unwrap_or_default();
+    let object = holder.object;
+    let own = object.namespace_or_empty();
+    let downstream = holder.downstream;
     let mut places = references
         .iter()
-        .map(|reference| gateway.object.place(&reference.pointer));
-    let place = places.next().unwrap_or_else(|| gateway.object.place(""));
+        .map(|reference| object.place(&reference.pointer));
+    let place = places.next().unwrap_or_else(|| object.place(""));
     let expected = references
         .iter()
         .find_map(|reference| reference.namespace)
-        .unwrap_or(&downstream);
+        .unwrap_or(downstream);
     let secret = Identity::new("", "Secret", Some(expected), name);
     let copy = Identity::new(
         "",
         "Secret",
-        Some(&downstream),
+        Some(downstream),
         &downstream_name(namespace, name, own),
     );
     let has_it = |cluster: &String| on_spokes.has(&secret, cluster) || on_spokes.has(&copy, cluster);
-    if placed.clusters.iter().all(has_it) {
+    if holder.gateway.clusters.iter().all(has_it) {
         return None;
     }
     let mut finding = Finding::new(
@@ -236,7 +267,7 @@ fn not_rendered(
         place,
         format!("Secret {namespace}/{name} is not shipped: it is expected on the spokes in `{expected}`"),
     )
-    .label(format!("needed by {}", gateway.object.identity()))
+    .label(format!("needed by {}", object.identity()))
     .help("create it on the spokes, or set `secrets: Copy` to ship the one of the input");
     for place in places {
         finding = finding.related(place, "also needed here");

@@ -426,7 +426,7 @@ impl Aggregation<'_, '_> {
             let mut ours = Vec::new();
             for kind in ["Accepted", "Attached", "Enforced", "Programmed"] {
                 // What the kind's feedback rules ask for is listed also where nobody has answered yet.
-                let known = kind == reports.acceptance || reports.outcome == Some(kind);
+                let known = reports.acceptance == Some(kind) || reports.outcome == Some(kind);
                 if known {
                     let name = kind.to_lowercase();
                     ours.extend([format!("{name}Reason"), name]);
@@ -437,7 +437,7 @@ impl Aggregation<'_, '_> {
                 };
                 if known || instances.iter().any(reported) {
                     names.push(kind);
-                    let kept = if kind == reports.acceptance {
+                    let kept = if reports.acceptance == Some(kind) {
                         &[][..]
                     } else {
                         &overridden

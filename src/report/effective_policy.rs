@@ -85,9 +85,12 @@ impl PolicyView<'_> {
         let objects = authors
             .into_iter()
             .map(|author| attachments.authored(author).object);
-        let gateway = attachments.topology.gateways.get(path.gateway).known_as();
-        let mut on_hub = self.hub.topology.find(&gateway.identity()).into_iter();
-        let controller = on_hub.find_map(|node| match node {
+        let gateway = path
+            .gateway()
+            .map(|gateway| attachments.topology.gateways.get(gateway).known_as());
+        let on_hub = gateway.map(|gateway| self.hub.topology.find(&gateway.identity()));
+        // Nothing names the controller of a mesh.
+        let controller = on_hub.into_iter().flatten().find_map(|node| match node {
             Node::Gateway(gateway) => Some(controller_name(self.hub, gateway)),
             _ => None,
         });

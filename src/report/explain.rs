@@ -20,7 +20,8 @@ use super::diff::EffectiveSettings;
 use super::policies::PolicyEntry;
 use super::policy_view::{PolicyView, Seen, joined};
 use super::render_report::SourceLine;
-use crate::diagnostic::{API_VERSION, Locate};
+use crate::api::route::Route;
+use crate::diagnostic::{API_VERSION, Findings, Locate};
 use crate::object::Object;
 use crate::policy::{Effective, KindId, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
@@ -48,6 +49,7 @@ pub fn explain(
         clusters: explainer.clusters(&locator, policy, identity),
         shipped_to: explainer.shipped_to(identity),
         assumed: explainer.is_assumed(identity),
+        not_attached: explainer.not_attached(identity),
         attached: if policy {
             Vec::new()
         } else {
@@ -91,35 +93,61 @@ impl<'e> Explainer<'e, '_> {
         for seen in self.view.seen() {
             let topology = &seen.attachments.topology;
             let mut nodes = topology.find(identity).into_iter();
-            if nodes.any(|node| !topology.gateways_of(node).is_empty()) {
+            if nodes.any(|node| !topology.starts_of(node).is_empty()) {
                 joined(&mut all, seen.clusters);
             }
         }
         all
     }
 
-    /// The clusters of a route that is shipped.
+    /// The clusters of a route or a ListenerSet that is shipped.
     fn shipped_to(&self, identity: &Identity) -> Option<Vec<String>> {
         let view = self.view;
-        let routes = view.hub.topology.find(identity).into_iter();
-        let route = routes
-            .filter_map(|node| match node {
-                Node::Route(route) => Some(route),
-                _ => None,
-            })
-            .find(|route| view.routes.get(*route).is_some())?;
-        let clusters = view.routes.clusters(view.hub, view.clusters, route).into_iter();
+        let mut nodes = view.hub.topology.find(identity).into_iter();
+        let clusters = nodes.find_map(|node| match node {
+            Node::Route(route) => {
+                view.routes.get(route)?;
+                Some(view.routes.clusters(view.hub, view.clusters, route))
+            }
+            Node::ListenerSet(set) => {
+                let set = view.routes.sets().get(set)?;
+                let gateway = view.hub.topology.gateways.get(set.node).object;
+                let clusters = view.clusters_of(&gateway.key()).iter();
+                Some(clusters.map(String::as_str).collect())
+            }
+            _ => None,
+        })?;
+        let clusters = clusters.into_iter();
         let asked = clusters.filter(|name| view.cluster.is_none_or(|cluster| cluster == *name));
         Some(asked.map(str::to_owned).collect())
     }
 
-    /// Whether it is a route of the hub that counts on clusters although it is not shipped.
+    /// Whether it is a route or a ListenerSet of the hub that counts on clusters although it is not shipped.
     fn is_assumed(&self, identity: &Identity) -> bool {
         self.view.spokes.iter().any(|spoke| {
             let topology = &spoke.attachments.topology;
             let mut nodes = topology.find(identity).into_iter();
-            nodes.any(|node| matches!(node, Node::Route(route) if topology.routes.get(route).assumed))
+            nodes.any(|node| match node {
+                Node::Route(route) => topology.routes.get(route).assumed,
+                Node::ListenerSet(set) => topology.listener_sets.get(set).assumed,
+                _ => false,
+            })
         })
+    }
+
+    /// Why a ListenerSet or a route of the hub does not hang on what it names.
+    fn not_attached(&self, identity: &Identity) -> Vec<String> {
+        let topology = &self.view.hub.topology;
+        let nodes = topology.find(identity).into_iter();
+        let mut objects = nodes.filter_map(|node| match node {
+            Node::Route(route) => Some(topology.routes.get(route).object),
+            _ => None,
+        });
+        // What is wrong with it was said when the topology read it.
+        let route = objects
+            .next()
+            .and_then(|object| Route::read(object, &mut Findings::new()));
+        topology.why_not_attached(identity, route.as_ref())
     }
 
     /// The policies that target it, or a section of it.
@@ -243,12 +271,12 @@ impl<'e> Explainer<'e, '_> {
             let position = *positions
                 .entry((result, Arc::clone(&locators)))
                 .or_insert_with(|| {
-                    let gateway = topology.gateways.get(path.path.gateway).known_as();
+                    let all = self.view.clusters_of_path(topology, &path.path);
                     paths.push(OnPath {
                         result,
                         locators,
                         label: seen.attachments.path_label(*kind, &path.path),
-                        all: self.view.clusters_of(&gateway.key()).len(),
+                        all,
                         classes: Vec::new(),
                     });
                     paths.len().saturating_sub(1)

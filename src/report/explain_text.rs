@@ -45,6 +45,9 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             }
         ));
     }
+    for why in &explanation.not_attached {
+        text.push(format_args!("  not attached: {why}"));
+    }
     if explanation.assumed {
         text.push(format_args!(
             "  not shipped: taken to be where its Gateway is, as others deliver it"

@@ -17,7 +17,7 @@ use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome,
     PolicyId, Rule, StatusShape, Tally, accepted, ancestors, effect_of, flatten, nowhere,
 };
-use crate::topology::{GatewayId, Level, Node};
+use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
 #[derive(Debug, Clone, Serialize)]
@@ -464,8 +464,7 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
                 *known.entry(entry.said()).or_insert(found.len())
             };
             if position == found.len() {
-                let gateway = attachments.topology.gateways.get(path.path.gateway);
-                let all = view.clusters_of(&gateway.known_as().key()).len();
+                let all = view.clusters_of_path(&attachments.topology, &path.path);
                 found.push((entry, Vec::new(), all));
             }
             if let Some((_, classes, _)) = found.get_mut(position) {
@@ -535,7 +534,7 @@ fn without_paths(view: &PolicyView<'_>) -> Vec<WithoutPaths> {
         } = seen;
         for (position, kind) in attachments.kinds.iter() {
             for gateway in attachments.topology.gateways.ids() {
-                if !effective.has(gateway) || !effective.on(position, gateway).is_empty() {
+                if !effective.has(Start::Gateway(gateway)) || !effective.on(position, gateway).is_empty() {
                     continue;
                 }
                 let nodes = attachments.topology.nodes_of_gateway(gateway);

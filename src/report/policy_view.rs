@@ -12,7 +12,7 @@ use crate::object::{Object, Origin};
 use crate::placing::Clusters;
 use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
 use crate::sync::{SyncedKinds, SyncedRoutes};
-use crate::topology::Node;
+use crate::topology::{Node, Path, Topology};
 use apimachinery::{ApiVersion, Identity};
 
 /// So many paths, and settings that hold on one, are listed: more is nothing that anybody reads.
@@ -141,6 +141,15 @@ impl PolicyView<'_> {
         objects.collect()
     }
 
+    /// How many clusters the Gateway of a path has: none, where it begins at a Service of a mesh, which is on the hub as a
+    /// cluster of its own or on those where it was looked at.
+    pub(crate) fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
+        let gateway = path
+            .gateway()
+            .map(|gateway| topology.gateways.get(gateway).known_as());
+        gateway.map_or(0, |gateway| self.clusters_of(&gateway.key()).len())
+    }
+
     /// The clusters of a Gateway by its `namespace/name` on the hub.
     pub(crate) fn clusters_of(&self, gateway: &str) -> &[String] {
         let known = self.clusters.get(gateway);
@@ -178,8 +187,8 @@ impl Seen<'_> {
     pub(crate) fn goes_there(self, policy: PolicyId) -> bool {
         let topology = &self.attachments.topology;
         let nodes = self.attachments.policy(policy).nodes().into_iter();
-        let mut gateways = nodes.flat_map(|node| topology.gateways_of(node));
-        !self.clusters.is_empty() || gateways.any(|gateway| self.effective.has(gateway))
+        let mut starts = nodes.flat_map(|node| topology.starts_of(node));
+        !self.clusters.is_empty() || starts.any(|start| self.effective.has(start))
     }
 
     /// A node of the hub, as it is called there.

@@ -172,8 +172,8 @@ impl Prediction<'_, '_> {
 
     /// Whether what a node of the hub leads to is evaluated on the hub.
     fn stays(&self, seen: Seen<'_>, node: Node) -> bool {
-        let mut gateways = seen.attachments.topology.gateways_of(node).into_iter();
-        gateways.any(|gateway| seen.effective.has(gateway))
+        let mut starts = seen.attachments.topology.starts_of(node).into_iter();
+        starts.any(|start| seen.effective.has(start))
     }
 
     fn policies(&self) -> Vec<ObjectStatus> {
@@ -209,7 +209,7 @@ fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
         Node::Class(_) => StatusGroup::GatewayClass,
         Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
         Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
-        Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
+        Node::Mesh(_) | Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
         // A route can be another route's backend, and is a route all the same.
         Node::Backend(_) | Node::Port(..) => {
             let kind = topology.identity(node).group_kind;

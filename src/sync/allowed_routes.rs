@@ -1,6 +1,6 @@
-//! Whether the listeners of the spokes will admit the routes that go there.
+//! Whether the listeners of the spokes will admit the routes that go there, and the Gateways the ListenerSets.
 //!
-//! Owns: `allowedRoutes` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
+//! Owns: `allowedRoutes` and `allowedListeners` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
 //! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors ask for.
 //! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
 //! Flows out: findings; [`NamespaceLabels`], which have to be synced for a selector to hold.
@@ -11,15 +11,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::listener_sets::SyncedSet;
 use super::routes::{SyncedParent, SyncedRoutes};
 use crate::api::downstream::NAMESPACE_PREFIX;
-use crate::api::gateway::Gateway;
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, and_more, broken};
+use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::Attachments;
 use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
+use apimachinery::Field;
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub(crate) type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -58,8 +61,16 @@ pub(crate) fn check_admission(
     }
     for ((gateway, listener, cause), refused) in &check.refused {
         let node = attachments.topology.listeners.get(*listener);
-        let gateway = &ours.gateways.get(*gateway).gateway;
-        findings.push(finding(gateway, node.name, *cause, refused, hub));
+        let gateway = ours.gateways.get(*gateway).gateway.object;
+        let owner = match node.set {
+            Some(set) => attachments.topology.listener_sets.get(set).object,
+            None => gateway,
+        };
+        findings.push(finding((owner, gateway), node, *cause, refused, hub));
+    }
+    for set in routes.sets().iter() {
+        let clusters = clusters.get(set.gateway);
+        findings.extend(check.set(set, clusters));
     }
     check.labels
 }
@@ -117,7 +128,16 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             }
             return;
         }
-        let home = format!("{NAMESPACE_PREFIX}{}", gateway.object.namespace_or_empty());
+        // A ListenerSet stays in its own namespace.
+        let home = match parent.set {
+            Some(set) => topology
+                .listener_sets
+                .get(set)
+                .object
+                .namespace_or_empty()
+                .to_owned(),
+            None => format!("{NAMESPACE_PREFIX}{}", gateway.object.namespace_or_empty()),
+        };
         let mut verdicts: Vec<(ListenerId, Rc<[String]>)> = Vec::with_capacity(taking.len());
         for id in taking {
             let listener = topology.listeners.get(id);
@@ -125,7 +145,8 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             let refusing = match self.known.get(&key) {
                 Some(known) => Rc::clone(known),
                 None => {
-                    let refusing = self.refusing(listener, &home, route.namespace_or_empty(), clusters);
+                    let admitted = listener.namespaces();
+                    let refusing = self.refusing(admitted, &home, route.namespace_or_empty(), clusters);
                     let refusing: Rc<[String]> = Rc::from(refusing);
                     self.known.insert(key, Rc::clone(&refusing));
                     refusing
@@ -177,15 +198,58 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         }
     }
 
-    /// The clusters where a listener refuses routes of a namespace.
+    /// That a Gateway would refuse a ListenerSet which it takes on the hub.
+    fn set(&mut self, set: &SyncedSet<'c>, clusters: &[String]) -> Option<Finding> {
+        let topology = &self.attachments.topology;
+        let gateway = topology.gateways.get(set.node).object;
+        let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
+        let own = set.object.namespace_or_empty();
+        let admitted = topology.allowed_listeners(set.node);
+        let refusing = self.refusing(&admitted, &home, own, clusters);
+        if refusing.is_empty() {
+            return None;
+        }
+        let finding = Finding::new(
+            Code::LISTENER_SET_NOT_ALLOWED,
+            gateway.place("/spec/allowedListeners"),
+            format!(
+                "on the spokes, {} would refuse {}",
+                gateway.identity(),
+                set.object.identity()
+            ),
+        )
+        .label(match &admitted {
+            AdmittedNamespaces::Selector(_) => "selects Namespaces by their labels",
+            _ => "takes ListenerSets of its own namespace only",
+        })
+        .related(set.object.place("/spec/parentRef"), "this set");
+        let on = if refusing.len() < clusters.len() {
+            refusing.as_slice()
+        } else {
+            &[]
+        };
+        let finding = with_clusters(finding, on);
+        Some(
+            finding
+                .note(format!(
+                    "there the Gateway lives in `{home}`, and ListenerSets stay in their own namespace, here `{own}`"
+                ))
+                .help(format!(
+                    "write `allowedListeners: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedListeners: \
+                     {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+                )),
+        )
+    }
+
+    /// The clusters where a listener refuses routes of a namespace, or a Gateway its ListenerSets.
     fn refusing(
         &mut self,
-        listener: &ListenerNode<'_>,
+        admitted: &AdmittedNamespaces,
         home: &str,
-        namespace: &'c str,
+        namespace: &str,
         clusters: &[String],
     ) -> Vec<String> {
-        let selector = match listener.namespaces() {
+        let selector = match admitted {
             AdmittedNamespaces::All => return Vec::new(),
             AdmittedNamespaces::Same if home == namespace => return Vec::new(),
             AdmittedNamespaces::Same | AdmittedNamespaces::None | AdmittedNamespaces::Selector(None) => {
@@ -222,25 +286,40 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
     }
 }
 
-fn finding(gateway: &Gateway<'_>, listener: &str, cause: Cause, refused: &Refused<'_>, hub: &Hub) -> Finding {
-    let named = gateway.listeners.iter().find(|known| known.name == listener);
-    let listener = named.unwrap_or_else(|| {
-        broken(format_args!(
-            "{} has no listener `{listener}`",
-            gateway.object.identity()
-        ))
-    });
+/// Names the clusters; none: wherever the Gateway goes.
+fn with_clusters(finding: Finding, on: &[String]) -> Finding {
+    if on.is_empty() {
+        return finding;
+    }
+    let named: Vec<&str> = on.iter().take(MOST_CLUSTERS).map(String::as_str).collect();
+    let rest = and_more(on.len().saturating_sub(named.len()), "cluster");
+    let rest = rest.map_or_else(String::new, |rest| format!(" {rest}"));
+    finding.note(format!("on {}{rest}", named.join(", ")))
+}
+
+/// What is wrong with a listener of a Gateway, or of a ListenerSet of it, the `owner`.
+fn finding(
+    (owner, gateway): (&Object, &Object),
+    listener: &ListenerNode<'_>,
+    cause: Cause,
+    refused: &Refused<'_>,
+    hub: &Hub,
+) -> Finding {
     let (first, pointer) = &refused.first;
-    let allowed = listener.field.get("allowedRoutes");
-    let at = if allowed.is_present() {
-        allowed.pointer()
-    } else {
-        listener.pointer.as_str()
-    };
+    let allowed_at = format!("{}/allowedRoutes", listener.pointer);
+    let allowed = owner.value.pointer(&allowed_at).unwrap_or(&Value::Null);
+    let (allowed, at) = (
+        Field::new(allowed),
+        if allowed.is_null() {
+            &listener.pointer
+        } else {
+            &allowed_at
+        },
+    );
     let mut message = format!(
         "on the spokes, listener `{}` of {} would refuse {}",
         listener.name,
-        gateway.object.identity(),
+        owner.identity(),
         first.identity()
     );
     if let Some(more) = and_more(refused.others.len(), "route") {
@@ -254,29 +333,25 @@ fn finding(gateway: &Gateway<'_>, listener: &str, cause: Cause, refused: &Refuse
         (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
         (Cause::Namespace, Some(_)) => "takes routes of no namespace".to_owned(),
     };
-    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, gateway.object.place(at), message).label(label);
+    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message).label(label);
     finding = finding.related(first.place(pointer), "this route");
     for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");
     }
-    if !refused.on.is_empty() {
-        let named = refused.on.iter().take(MOST_CLUSTERS).map(String::as_str);
-        let named: Vec<&str> = named.collect();
-        let rest = and_more(refused.on.len().saturating_sub(named.len()), "cluster");
-        let rest = rest.map_or_else(String::new, |rest| format!(" {rest}"));
-        finding = finding.note(format!("on {}{rest}", named.join(", ")));
-    }
-    let home = gateway.object.namespace_or_empty();
+    finding = with_clusters(finding, &refused.on);
+    let home = gateway.namespace_or_empty();
     let own = first.namespace_or_empty();
     if cause == Cause::Kind {
         return finding.help(format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} can carry it, or attach the route to another listener",
-            first.api_version.group, first.kind, listener.protocol
+            first.api_version.group, first.kind, listener.protocol()
         ));
     }
-    finding = finding.note(format!(
+    if listener.set.is_none() {
+        finding = finding.note(format!(
         "there the Gateway lives in `{NAMESPACE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
     ));
+    }
     if namespaces.get("from").str() == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
         let selected = AdmittedNamespaces::read(&namespaces, "Same");

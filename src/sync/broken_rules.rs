@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::api::rules;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Within};
@@ -45,7 +45,9 @@ pub(crate) fn report_broken_rules(
             let broken = rules::broken(object).into_iter();
             found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
         }
-        if object.api_version.group == GROUP && ["Gateway", "ListenerSet"].contains(&object.kind.as_str()) {
+        if object.api_version.group == GROUP && object.kind == "Gateway"
+            || is_listener_set(&object.api_version.group, &object.kind)
+        {
             found.extend(rules::conflicting(object));
         }
         for mut finding in found.into_iter().filter(is_new) {
@@ -128,8 +130,8 @@ impl<'a> Chain<'_, 'a> {
                 let namespace = parent.namespace.unwrap_or(own);
                 match (parent.group, parent.kind) {
                     (GROUP, "Gateway") => topology.find_gateway(namespace, parent.name),
-                    (GROUP, "ListenerSet") => topology
-                        .find_listener_set(namespace, parent.name)
+                    (group, kind) if is_listener_set(group, kind) => topology
+                        .find_listener_set(kind, namespace, parent.name)
                         .map(|set| topology.listener_sets.get(set).gateway),
                     _ => None,
                 }

@@ -3,8 +3,8 @@
 //! Owns: with which Gateways each goes, and where it stands there. Flows in: our Gateways with their parameters, the routes
 //! that are synced, the hub's objects, ReferenceGrants. Flows out: [`SyncedObject`]s. Must not know: what refers to them.
 //!
-//! An object goes wherever a Gateway or a route of its namespace goes, as a Secret of a listener does: beside the copy of
-//! the Gateway, in the namespace that the hub's becomes there; beside a route, in its own. A Gateway of another namespace
+//! An object goes wherever a Gateway, a ListenerSet or a route of its namespace goes, as a Secret of a listener does: beside
+//! the copy of the Gateway, in the namespace that the hub's becomes there; beside a ListenerSet or a route, in its own. A Gateway of another namespace
 //! takes it along where a ReferenceGrant lets that Gateway refer to it.
 
 use std::borrow::Cow;
@@ -34,10 +34,15 @@ pub(crate) fn chosen_objects<'a>(
     if kinds.is_empty() {
         return Vec::new();
     }
+    // ListenerSets and routes stay in their own namespaces.
     let mut of_routes: BTreeMap<&str, BTreeSet<OurGatewayId>> = BTreeMap::new();
     for (_, route) in routes.iter() {
         let namespace = route.object.namespace_or_empty();
         of_routes.entry(namespace).or_default().extend(route.gateways());
+    }
+    for set in routes.sets().iter() {
+        let namespace = set.object.namespace_or_empty();
+        of_routes.entry(namespace).or_default().insert(set.gateway);
     }
     let mut found = Vec::new();
     for object in kinds

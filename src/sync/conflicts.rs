@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::any_order::{commute, holds_in_any_order};
 use super::beside_local::beside_local;
+use super::listener_sets::set_of;
 use super::local_policies::{LocalPolicies, LocalPolicy};
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::same_target::{Resolution, SyncedSpec, resolve};
@@ -16,7 +17,7 @@ use super::undecided::{Meeting, undecided, way_out};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::well_known::ORIGIN_CREATION;
 use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, meet};
-use crate::topology::Node;
+use crate::topology::{Node, Topology};
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
@@ -87,10 +88,19 @@ fn two_of_the_hub(
 
 /// Whether policies of a kind on a node go to clusters.
 #[must_use]
-pub(crate) fn is_synced(kinds: &SyncedKinds, routes: &SyncedRoutes<'_>, kind: KindId, node: Node) -> bool {
+pub(crate) fn is_synced(
+    topology: &Topology<'_>,
+    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'_>),
+    kind: KindId,
+    node: Node,
+) -> bool {
     let gateways = match node {
         Node::Route(route) | Node::Rule(route, _) => {
             routes.get(route).map(SyncedRoute::gateways).unwrap_or_default()
+        }
+        node if set_of(topology, node).is_some() => {
+            let set = routes.sets().of_node(topology, node);
+            set.map(|set| set.gateway).into_iter().collect()
         }
         node => kinds.gateway(node).into_iter().collect(),
     };

@@ -9,6 +9,8 @@
 
 mod synced_kinds;
 
+mod listener_sets;
+
 mod routes;
 
 mod allowed_routes;
@@ -66,7 +68,7 @@ pub(crate) use metadata::{set_metadata, shipped};
 pub(crate) use not_synced::{report_not_synced, report_unused};
 pub(crate) use on_spokes::OnSpokes;
 pub(crate) use other_version::report_other_versions;
-pub(crate) use references::{redirected, report_references};
+pub(crate) use references::{redirected, report_not_permitted, report_references};
 pub(crate) use routes::SyncedRoutes;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::listener_sets::set_of;
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings};
@@ -70,19 +71,24 @@ impl Targets<'_, '_> {
         let gateways = self.attachments.topology.gateways_of(node);
         let is_ours = |gateway: &GatewayId| self.kinds.gateway(Node::Gateway(*gateway)).is_some();
         match gateways.first() {
+            // Nobody ships what only a mesh leads to.
+            None if !self.attachments.topology.services_of(node).is_empty() => {
+                Some(target_stays(policy, declared, node))
+            }
             None => Some(no_path(self.attachments, policy, declared, node)),
             Some(_) if gateways.iter().any(is_ours) => Some(target_stays(policy, declared, node)),
             Some(first) => other_class(self.attachments, policy, declared, (node, *first), self.ours),
         }
     }
 
-    /// The Gateway of ours that a node is, or is a listener of; those of ListenerSets stay on the hub with them.
+    /// The Gateway of ours that a node is, or is a listener of, or whose ListenerSet it is; but for sets that stay on the
+    /// hub.
     fn own_gateway(&self, node: Node) -> Option<OurGatewayId> {
-        let of_set = match node {
-            Node::Listener(_, listener) => self.attachments.topology.listeners.get(listener).set.is_some(),
-            _ => false,
-        };
-        self.kinds.gateway(node).filter(|_| !of_set)
+        let topology = &self.attachments.topology;
+        if set_of(topology, node).is_some() {
+            return self.routes.sets().of_node(topology, node).map(|set| set.gateway);
+        }
+        self.kinds.gateway(node)
     }
 }
 
@@ -100,6 +106,7 @@ fn target_stays(policy: &Policy<'_>, declared: &Declared, node: Node) -> Finding
     .label(format!("a {}", declared.kind))
     .help(match of_route(node) {
         Some(_) => "list the route's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
+        None if matches!(node, Node::ListenerSet(_) | Node::Listener(..)) => "list the ListenerSet's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where its target is: on the spokes",
         None => "target the Gateway or a listener of it, or keep the policy where its target is: on the spokes",
     })
 }

@@ -11,7 +11,7 @@ use super::gateway::PlacedGateway;
 use super::reference_fields::{Labels, made_by};
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, ListenerSet, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, OurGatewayId, Table};
@@ -55,6 +55,9 @@ impl<'s> OnSpokes<'s> {
         for variant in variants.iter().flatten() {
             for copy in &variant.copies {
                 there.add(copy.object.identity(), &variant.clusters);
+                if copied {
+                    there.add_secrets_of_set(&copy.object, &variant.clusters);
+                }
                 for (secret, labels) in secrets_of(&copy.object, &by_name) {
                     there.add(secret.clone(), &variant.clusters);
                     there
@@ -97,6 +100,33 @@ impl<'s> OnSpokes<'s> {
                     Identity::new("", "Secret", Some(&namespace), &name),
                     &placed.clusters,
                 );
+            }
+        }
+    }
+
+    /// The Secrets that are copied beside a ListenerSet.
+    fn add_secrets_of_set(&mut self, set: &Object, clusters: &Clusters) {
+        if !is_listener_set(&set.api_version.group, &set.kind) {
+            return;
+        }
+        let own = set.namespace_or_empty();
+        let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
+            return;
+        };
+        for secret in view
+            .listeners
+            .iter()
+            .flat_map(|listener| &listener.certificate_refs)
+        {
+            let from = secret.namespace.unwrap_or(own);
+            if self
+                .hub
+                .objects
+                .find("", "Secret", Some(from), secret.name)
+                .is_some()
+            {
+                let name = downstream_name(from, secret.name, own);
+                self.add(Identity::new("", "Secret", Some(own), &name), clusters);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What shipped objects need on their clusters, and nobody brings there.
 //!
-//! Owns: the finding `reference/not-shipped`, one for each thing that is missing. Flows in: our Gateways, what is synced with
+//! Owns: the findings `reference/not-shipped`, one for each thing that is missing, and `reference/not-permitted`. Flows in: our Gateways, what is synced with
 //! its variants, what is on the clusters. Flows out: findings. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,9 @@ use super::reference_fields::{Labels, Needed, needed_by};
 use super::synced_object::SyncedObject;
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
+use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, fitting_names};
-use crate::hub::{Hub, OurGatewayId, Table};
+use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use apimachinery::Identity;
 
@@ -72,6 +73,54 @@ pub(crate) fn report_references(
         missing.clusters.retain(|cluster| is_known(cluster));
         if !missing.clusters.is_empty() {
             findings.extend(not_shipped(hub, &needed, &missing));
+        }
+    }
+}
+
+/// Reports what a Gateway that goes anywhere refers to in another namespace without a ReferenceGrant: its controller takes
+/// that for nothing (docs/systems/gateway-api.md#references). Secrets of listeners are looked at where they are copied.
+pub(crate) fn report_not_permitted(
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    grants: &Grants<'_>,
+    findings: &mut Findings,
+) {
+    for placed in gateways
+        .rows()
+        .iter()
+        .filter(|placed| !placed.clusters.is_empty())
+    {
+        let object = placed.gateway.object;
+        let own = object.namespace_or_empty();
+        for (needed, pointer) in needed_by(object, Some(own)) {
+            let Needed::Object(to) = needed else { continue };
+            let Some(namespace) = to.namespace.as_deref() else {
+                continue;
+            };
+            let kind = &to.group_kind;
+            let from = (GROUP, "Gateway", own);
+            let referred = (kind.group.as_str(), kind.kind.as_str(), to.name.as_str());
+            if grants.permit(from, namespace, referred) {
+                continue;
+            }
+            let reference = pointer.strip_suffix("/name").unwrap_or(&pointer);
+            let finding = Finding::new(
+                Code::REFERENCE_NOT_PERMITTED,
+                object.place(&format!("{reference}/namespace")),
+                format!(
+                    "{} may not refer to {to}: it lies in another namespace",
+                    object.identity()
+                ),
+            )
+            .label("another namespace");
+            findings.push(match grants.almost_permit(from, namespace, referred) {
+                Some(place) => finding
+                    .related(place, "this grant is for another namespace")
+                    .help(format!("write `namespace: {own}` in the ReferenceGrant")),
+                None => finding.help(format!(
+                    "add a ReferenceGrant to namespace `{namespace}`, from {GROUP} `Gateway` in namespace `{own}` to {}",
+                    kind.kind
+                )),
+            });
         }
     }
 }

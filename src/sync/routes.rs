@@ -1,7 +1,7 @@
 //! Which routes go to the spokes, and with which Gateways of ours.
 //!
 //! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that go along: those
-//! to Gateways of ours, of a class that syncs the kind, where some listener takes the route by section, port and
+//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, where some listener takes the route by section, port and
 //! hostname.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
 //! Must not know: clusters beyond those of each Gateway as given; whether a listener admits the route
@@ -10,15 +10,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::listener_sets::SyncedSets;
 use super::synced_kinds::SyncedKinds;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::Attachments;
-use crate::topology::{GatewayId, GatewayNode, ListenerId, ListenerNode, Node, RouteId, Topology};
+use crate::topology::{
+    GatewayId, GatewayNode, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology,
+};
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
@@ -26,6 +29,7 @@ pub(crate) struct SyncedRoutes<'a> {
     routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
+    sets: SyncedSets<'a>,
 }
 
 /// A route of a synced kind that hangs on a Gateway of ours.
@@ -46,7 +50,9 @@ pub(crate) struct SyncedParent {
     pub gateway: OurGatewayId,
     /// The same in the hierarchy.
     pub node: GatewayId,
-    /// The Gateway's listeners that are meant and have a hostname in common with the route.
+    /// The ListenerSet that it names.
+    pub set: Option<ListenerSetId>,
+    /// The listeners that are meant and have a hostname in common with the route.
     pub listeners: Vec<ListenerId>,
 }
 
@@ -56,6 +62,8 @@ struct Loose<'a> {
     object: &'a Object,
     pointer: String,
     gateway: OurGatewayId,
+    /// The ListenerSet that it names.
+    set: Option<&'a Object>,
     why: Why,
 }
 
@@ -66,8 +74,10 @@ enum Why {
     Port,
     /// None has a hostname in common with it.
     Hostname,
-    /// The parent is a ListenerSet, which stays on the hub.
+    /// The parent is a ListenerSet that stays on the hub.
     ListenerSet,
+    /// What it names gives way to another listener.
+    GivesWay,
 }
 
 impl SyncedRoute<'_> {
@@ -82,7 +92,11 @@ impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them.
     #[must_use]
     pub(crate) fn new(attachments: &Attachments<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
-        let mut found = Self::default();
+        let topology = &attachments.topology;
+        let mut found = Self {
+            sets: SyncedSets::new(topology, kinds, ours),
+            ..Self::default()
+        };
         let routes: BTreeSet<(&str, &str)> = ours
             .gateways
             .rows()
@@ -90,7 +104,6 @@ impl<'a> SyncedRoutes<'a> {
             .flat_map(|gateway| &gateway.params.resources_to_sync)
             .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
             .collect();
-        let topology = &attachments.topology;
         for (id, node) in topology.routes.iter() {
             let object = node.object;
             let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
@@ -102,7 +115,7 @@ impl<'a> SyncedRoutes<'a> {
                 continue;
             };
             let mut parents = Vec::new();
-            for parent in &route.parents {
+            for parent in topology.parents_of(&route).iter() {
                 match found.parent(topology, (kinds, ours), &route, parent) {
                     Parent::Goes(parent) => parents.push(parent),
                     Parent::Loose(loose) => found.loose.push(loose),
@@ -126,14 +139,14 @@ impl<'a> SyncedRoutes<'a> {
         let object = route.object;
         let own = object.namespace_or_empty();
         let namespace = parent.namespace.unwrap_or(own);
-        let (gateway, is_set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => (ours.find(namespace, parent.name), false),
-            (GROUP, "ListenerSet") => {
-                let set = topology.find_listener_set(namespace, parent.name);
+        let (gateway, set) = match (parent.group, parent.kind) {
+            (GROUP, "Gateway") => (ours.find(namespace, parent.name), None),
+            (group, kind) if is_listener_set(group, kind) => {
+                let set = topology.find_listener_set(kind, namespace, parent.name);
                 let owner = set.map(|set| Node::Gateway(topology.listener_sets.get(set).gateway));
-                (owner.and_then(|owner| kinds.gateway(owner)), true)
+                (owner.and_then(|owner| kinds.gateway(owner)), set)
             }
-            _ => (None, false),
+            _ => (None, None),
         };
         let syncs = |gateway: &OurGatewayId| {
             let (group, kind) = (&object.api_version.group, &object.kind);
@@ -150,38 +163,48 @@ impl<'a> SyncedRoutes<'a> {
                 object,
                 pointer: parent.pointer.clone(),
                 gateway,
+                set: set.map(|set| topology.listener_sets.get(set).object),
                 why,
             })
         };
-        if is_set {
+        if set.is_some_and(|set| self.sets.get(set).is_none()) {
             return loose(Why::ListenerSet);
         }
-        let meant: Vec<(ListenerId, bool)> = own_listeners(topology, known)
+        let meant: Vec<(ListenerId, &ListenerNode<'a>)> = listeners_of(topology, known, set)
             .filter(|(_, listener)| listener.is_meant(parent))
-            .map(|(id, listener)| (id, listener.serves(route)))
             .collect();
-        let listeners: Vec<ListenerId> = meant
-            .iter()
-            .filter(|(_, serves)| *serves)
+        let serving = meant.iter().filter(|(_, listener)| listener.serves(route));
+        let listeners: Vec<ListenerId> = serving
+            .clone()
+            .filter(|(_, listener)| listener.gives_way_to.is_none())
             .map(|(id, _)| *id)
             .collect();
+        let gives_way = serving.count() > 0;
         if !listeners.is_empty() {
             return Parent::Goes(SyncedParent {
                 pointer: parent.pointer.clone(),
                 gateway,
                 node,
+                set,
                 listeners,
             });
         }
         let has_section = parent.section_name.is_none_or(|section| {
-            own_listeners(topology, known).any(|(_, listener)| listener.name == section)
+            listeners_of(topology, known, set).any(|(_, listener)| listener.name == section)
         });
         match (meant.is_empty(), has_section) {
+            (false, _) if gives_way => loose(Why::GivesWay),
             (false, _) => loose(Why::Hostname),
             // That the section does not exist is said of every route.
             (true, false) => Parent::NotOurs,
             (true, true) => loose(Why::Port),
         }
+    }
+
+    /// The ListenerSets that go along.
+    #[must_use]
+    pub(crate) const fn sets(&self) -> &SyncedSets<'a> {
+        &self.sets
     }
 
     /// The route, if it goes anywhere.
@@ -307,27 +330,43 @@ impl Loose<'_> {
             ),
             Why::ListenerSet => (
                 "",
-                format!("{route} is not shipped through a ListenerSet: those stay on the hub"),
-                "a ListenerSet",
-                format!("name the Gateway as the parent, and give {gateway_name} the listener"),
+                format!("{route} is not shipped through a ListenerSet that stays on the hub"),
+                "a ListenerSet that is not shipped",
+                format!(
+                    "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
+                ),
+            ),
+            Why::GivesWay => (
+                "",
+                format!(
+                    "{route} is not shipped with {gateway_name}: what it names gives way to another listener"
+                ),
+                "a listener that takes nothing",
+                "give the listener another `port` or `hostname`".to_owned(),
             ),
         };
         let place = self.object.place(&format!("{}{field}", self.pointer));
-        Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
+        let owner = self.set.unwrap_or(gateway);
+        let finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
             .label(label)
-            .related(gateway.place("/spec/listeners"), "the listeners")
-            .help(help)
+            .related(owner.place("/spec/listeners"), "the listeners")
+            .help(help);
+        match self.set.filter(|_| self.why == Why::GivesWay) {
+            Some(set) => finding.follows_from(set.place("")),
+            None => finding,
+        }
     }
 }
 
-/// The Gateway's own listeners.
-fn own_listeners<'t, 'a>(
+/// The Gateway's own listeners, or those of one of its ListenerSets.
+fn listeners_of<'t, 'a>(
     topology: &'t Topology<'a>,
     gateway: &'t GatewayNode<'a>,
+    set: Option<ListenerSetId>,
 ) -> impl Iterator<Item = (ListenerId, &'t ListenerNode<'a>)> {
     gateway
         .listeners
         .iter()
         .map(|id| (*id, topology.listeners.get(*id)))
-        .filter(|(_, listener)| listener.set.is_none())
+        .filter(move |(_, listener)| listener.set == set)
 }

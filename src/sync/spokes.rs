@@ -5,7 +5,7 @@
 //! Flows in: what is synced, the variants of it, our Gateways, what lives on each cluster. Flows out: [`Spoke`]s, for
 //! `policy` to evaluate. Must not know: works, what the policies come to.
 //!
-//! A route of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes to, as somebody else
+//! A route or a ListenerSet of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes to, as somebody else
 //! delivers it: the hub says what a Gateway serves (README.md#which-policy-applies-and-why).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -15,7 +15,7 @@ use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant, downstream_route};
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::api::route::Route;
 use crate::diagnostic::Findings;
@@ -571,43 +571,63 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// The routes that somebody else is taken to deliver, each with its references to Gateways of ours.
+    /// The ListenerSets and routes that somebody else is taken to deliver, each with its references to Gateways of ours.
     fn assumed_routes(self) -> Vec<AssumedRoute<'a>> {
-        let routes = self.attachments.topology.routes.rows().iter();
-        routes
-            .filter_map(|node| {
-                let object = node.object;
-                let (group, kind) = (&object.api_version.group, &object.kind);
-                // What is wrong with it was said when the topology read it.
-                let route = Route::read(object, &mut Findings::new())?;
-                let mut parents = Vec::new();
-                for parent in route
-                    .parents
-                    .iter()
-                    .filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway"))
-                {
-                    let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-                    let Some(gateway) = self.ours.find(namespace, parent.name) else {
-                        continue;
-                    };
-                    if self
-                        .gateways
-                        .get(gateway)
-                        .params
-                        .synced_route(group, kind)
-                        .is_some()
-                    {
-                        return None;
-                    }
-                    parents.push((parent.pointer.clone(), gateway));
-                }
-                (!parents.is_empty()).then_some(AssumedRoute { object, parents })
+        let topology = &self.attachments.topology;
+        let sets = topology.listener_sets.rows().iter().filter_map(|set| {
+            let gateway = topology.gateways.get(set.gateway).object;
+            let gateway = self.ours.find(gateway.namespace_or_empty(), &gateway.name)?;
+            let (group, kind) = (&set.object.api_version.group, &set.object.kind);
+            let is_synced = self
+                .gateways
+                .get(gateway)
+                .params
+                .synced_route(group, kind)
+                .is_some();
+            (!is_synced).then(|| AssumedRoute {
+                object: set.object,
+                parents: vec![("/spec/parentRef".to_owned(), gateway)],
             })
-            .collect()
+        });
+        let routes = topology.routes.rows().iter();
+        let routes = routes.filter_map(|node| {
+            let object = node.object;
+            let (group, kind) = (&object.api_version.group, &object.kind);
+            // What is wrong with it was said when the topology read it.
+            let route = Route::read(object, &mut Findings::new())?;
+            let mut parents = Vec::new();
+            for parent in topology.parents_of(&route).iter() {
+                let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+                let gateway = match (parent.group, parent.kind) {
+                    (GROUP, "Gateway") => self.ours.find(namespace, parent.name),
+                    (group, kind) if is_listener_set(group, kind) => topology
+                        .find_listener_set(kind, namespace, parent.name)
+                        .map(|set| topology.listener_sets.get(set).gateway)
+                        .map(|gateway| topology.gateways.get(gateway).object)
+                        .and_then(|gateway| self.ours.find(gateway.namespace_or_empty(), &gateway.name)),
+                    _ => None,
+                };
+                let Some(gateway) = gateway else {
+                    continue;
+                };
+                if self
+                    .gateways
+                    .get(gateway)
+                    .params
+                    .synced_route(group, kind)
+                    .is_some()
+                {
+                    return None;
+                }
+                parents.push((parent.pointer.clone(), gateway));
+            }
+            (!parents.is_empty()).then_some(AssumedRoute { object, parents })
+        });
+        sets.chain(routes).collect()
     }
 }
 
-/// A route of the hub that is not synced.
+/// A route or ListenerSet of the hub that is not synced.
 struct AssumedRoute<'a> {
     object: &'a Object,
     /// Pointers of its references to Gateways of ours.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::beside_local::beside_local;
+use super::listener_sets::set_of;
 use super::local_policies::LocalPolicies;
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::same_target::{SyncedPolicy, SyncedSpec, resolve};
@@ -52,8 +53,8 @@ pub(crate) struct SyncedTarget<'a> {
     pub gateways: Vec<OurGatewayId>,
     /// Pointer of the reference inside the object.
     pub pointer: String,
-    /// The namespace of the route that it is or targets, the same on hub and spokes; `None`: its target is in the
-    /// downstream namespace of a Gateway.
+    /// The namespace of the route or ListenerSet that it is or targets, the same on hub and spokes; `None`: its target is
+    /// in the downstream namespace of a Gateway.
     pub route_namespace: Option<&'a str>,
     /// The policies of the hub that gave way to it on this target.
     pub displaced: Vec<PolicyId>,
@@ -81,7 +82,7 @@ pub struct Withheld<'a> {
 /// Everything that is synced, and every policy that is withheld although its kind is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SyncedObjects<'a> {
-    /// What is chosen by name or label, then the routes, each by kind, namespace and name; then the policies in their order.
+    /// What is chosen by name or label, then the ListenerSets, then the routes, each by kind, namespace and name; then the policies in their order.
     pub objects: Vec<SyncedObject<'a>>,
     /// By target.
     pub withheld: Vec<Withheld<'a>>,
@@ -131,22 +132,36 @@ impl<'a> SyncedObjects<'a> {
                 .flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
             grouping.add(&topology.nodes_of_route(id), &kinds.copied().collect());
         }
-        let routes = syncing
-            .routes
-            .iter()
-            .map(|(_, route)| of_route(route, syncing.ours));
+        let sets = syncing.routes.sets().iter();
+        let sets = sets.map(|set| {
+            let parent = (set.gateway, "/spec/parentRef".to_owned());
+            with_parents(set.object, vec![parent], syncing.ours)
+        });
+        let routes = syncing.routes.iter().map(|(_, route)| {
+            let parents = route.parents.iter();
+            let parents = parents.map(|parent| (parent.gateway, parent.pointer.clone()));
+            with_parents(route.object, parents.collect(), syncing.ours)
+        });
         Self {
-            objects: routes.chain(grouping.policies.into_values()).collect(),
+            objects: sets
+                .chain(routes)
+                .chain(grouping.policies.into_values())
+                .collect(),
             withheld: grouping.withheld,
         }
     }
 }
 
-fn of_route<'a>(route: &SyncedRoute<'a>, ours: &'a Ours<'_>) -> SyncedObject<'a> {
-    let object = route.object;
-    let parents = route.parents.iter().map(|parent| SyncedTarget {
-        gateways: vec![parent.gateway],
-        pointer: parent.pointer.clone(),
+/// A route or a ListenerSet with the parents that go along.
+fn with_parents<'a>(
+    object: &'a Object,
+    parents: Vec<(OurGatewayId, String)>,
+    ours: &'a Ours<'_>,
+) -> SyncedObject<'a> {
+    let first = parents.first().map(|(gateway, _)| *gateway);
+    let parents = parents.into_iter().map(|(gateway, pointer)| SyncedTarget {
+        gateways: vec![gateway],
+        pointer,
         route_namespace: Some(object.namespace_or_empty()),
         displaced: Vec::new(),
         withheld_from: BTreeSet::new(),
@@ -159,12 +174,7 @@ fn of_route<'a>(route: &SyncedRoute<'a>, ours: &'a Ours<'_>) -> SyncedObject<'a>
         sources: vec![object],
         policies: Vec::new(),
         settings: BTreeMap::new(),
-        resource: asked_for(
-            object,
-            Role::Route,
-            route.parents.first().map(|parent| parent.gateway),
-            ours,
-        ),
+        resource: asked_for(object, Role::Route, first, ours),
         targets: parents.collect(),
     }
 }
@@ -287,9 +297,16 @@ impl<'a> Grouping<'a> {
                     route.map(|route| route.object.namespace_or_empty()),
                 )
             }
-            // ListenerSets stay on the hub, and so does what targets them: `not_synced` says so.
-            Node::ListenerSet(_) => return,
-            Node::Listener(_, id) if attachments.topology.listeners.get(id).set.is_some() => return,
+            node if set_of(&attachments.topology, node).is_some() => {
+                // What targets a ListenerSet that stays on the hub stays there: `not_synced` says so.
+                let Some(set) = routes.sets().of_node(&attachments.topology, node) else {
+                    return;
+                };
+                if !kinds.syncs(set.gateway, kind) {
+                    return;
+                }
+                (vec![set.gateway], Some(set.object.namespace_or_empty()))
+            }
             node => (kinds.gateway(node).into_iter().collect::<Vec<_>>(), None),
         };
         let policy = |id: PolicyId| attachments.policy(id).object;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, X_GROUP};
 use crate::api::policy::{target_refs, target_selectors};
 use crate::api::route::Route;
 use crate::diagnostic::Findings;
@@ -15,12 +15,13 @@ use crate::object::Object;
 use crate::policy::Attachments;
 
 /// Core kinds, and kinds of Gateway API, that say something about more than one Gateway.
-const TOUCH_ALL: [(&str, &str); 6] = [
+const TOUCH_ALL: [(&str, &str); 7] = [
     ("", "Namespace"),
     ("", "Service"),
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     (GROUP, "GatewayClass"),
     (GROUP, "ListenerSet"),
+    (X_GROUP, "XListenerSet"),
     (GROUP, "ReferenceGrant"),
 ];
 

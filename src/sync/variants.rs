@@ -17,7 +17,7 @@ use super::gateway::PlacedGateway;
 use super::metadata::{set_metadata, shipped};
 use super::synced_object::{SyncedObject, SyncedTarget};
 use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::Role;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
@@ -190,7 +190,7 @@ fn copies(
         .collect()
 }
 
-/// The route as it stands on the spoke: in its own namespace, with the Gateways of this copy as its parents.
+/// The route or ListenerSet as it stands on the spoke: in its own namespace, with the Gateways of this copy as its parents.
 /// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
 ///
 /// `parents` are the pointers of its references to Gateways that are there.
@@ -201,6 +201,18 @@ pub(super) fn downstream_route(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Value {
     let mut route = shipped(content, name, namespace);
+    let downstream = |pointer: &str| {
+        let (_, gateway) = parents.iter().find(|(parent, _)| *parent == pointer)?;
+        let gateway = gateways.get(*gateway).gateway.object;
+        Some(downstream_namespace(gateway.namespace_or_empty()))
+    };
+    if let Some(reference) = route
+        .pointer_mut("/spec/parentRef")
+        .and_then(Value::as_object_mut)
+        && let Some(Some(namespace)) = downstream("/spec/parentRef")
+    {
+        reference.insert("namespace".to_owned(), json!(namespace));
+    }
     let references = route
         .pointer_mut("/spec/parentRefs")
         .and_then(Value::as_array_mut);
@@ -214,16 +226,16 @@ pub(super) fn downstream_route(
         index = index.saturating_add(1);
         let text = |name: &str| reference.get(name).and_then(Value::as_str);
         let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
-        if !matches!(owner, (GROUP, "Gateway" | "ListenerSet")) {
+        let is_set = is_listener_set(owner.0, owner.1);
+        if owner != (GROUP, "Gateway") && !is_set {
             return true;
         }
-        let Some((_, gateway)) = parents.iter().find(|(parent, _)| *parent == pointer) else {
+        let Some(namespace) = downstream(&pointer) else {
             return false;
         };
-        let gateway = gateways.get(*gateway).gateway.object;
-        let downstream = downstream_namespace(gateway.namespace_or_empty());
-        if let (Some(reference), Some(downstream)) = (reference.as_object_mut(), downstream) {
-            reference.insert("namespace".to_owned(), json!(downstream));
+        // A ListenerSet stays in its own namespace.
+        if let (Some(reference), Some(namespace), false) = (reference.as_object_mut(), namespace, is_set) {
+            reference.insert("namespace".to_owned(), json!(namespace));
         }
         true
     });

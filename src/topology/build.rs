@@ -1,22 +1,19 @@
 //! Linking the hierarchy.
 //!
-//! Owns: which Gateway has which class and ListenerSets, which route hangs on which listener, which backends a rule
-//! reaches.
+//! Owns: which Gateway has which class, which route hangs on which listener, which backends a rule reaches.
 //! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`].
 //! Must not know: policies.
 
 use std::collections::BTreeSet;
 
-use super::hierarchy::{
-    BackendNode, ClassNode, GatewayNode, ListenerSetNode, NamespaceNode, RouteNode, RuleNode, Topology,
-};
-use super::ids::{BackendId, ClassId, GatewayId, NamespaceId, RouteId};
+use super::hierarchy::{BackendNode, ClassNode, GatewayNode, NamespaceNode, RouteNode, RuleNode, Topology};
+use super::ids::{BackendId, ClassId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
-use super::parents::{NamesOfGateways, missing_parents, parent_cycles};
+use super::parents::{NamesOfParents, missing_parents, parent_cycles};
 use super::sections::rule_name;
 use super::sources::Sources;
-use crate::api::gateway::{GROUP, Gateway, ListenerSet};
-use crate::api::route::{AdmittedNamespaces, ROUTE_KINDS, Route, is_route, service_ports};
+use crate::api::gateway::{GROUP, Gateway, is_listener_set};
+use crate::api::route::{ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Table};
 use crate::object::Object;
@@ -33,7 +30,9 @@ impl<'a> Topology<'a> {
         let mut topology = Self {
             more_routes: more_routes
                 .iter()
-                .filter(|kind| !is_route(&kind.group, &kind.kind))
+                .filter(|kind| {
+                    !is_route(&kind.group, &kind.kind) && !is_listener_set(&kind.group, &kind.kind)
+                })
                 .cloned()
                 .collect(),
             ..Self::default()
@@ -52,13 +51,9 @@ impl<'a> Topology<'a> {
                 topology.add_gateway(&gateway, original, local);
             }
         }
-        for (object, _) in sources.of_kind(GROUP, "ListenerSet") {
-            if let Some(set) = ListenerSet::read(object, findings) {
-                topology.add_listener_set(&set);
-            }
-        }
+        topology.attach_listener_sets(sources, findings);
         let mut routes: Table<RouteId, Route<'a>> = Table::default();
-        let mut names = NamesOfGateways::new();
+        let mut names = NamesOfParents::new();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
@@ -91,10 +86,19 @@ impl<'a> Topology<'a> {
         for route in self.routes.rows() {
             let namespace = self.namespaces.get_mut(route.namespace);
             namespace.gateways.extend(&route.gateways);
+            namespace.services.extend(&route.services);
+        }
+        for (id, service) in self.backends.iter().filter(|(_, known)| !known.meshed.is_empty()) {
+            let home = service.identity.namespace.as_deref().unwrap_or_default();
+            if let Some(namespace) = self.namespace_ids.get(home) {
+                self.namespaces.get_mut(*namespace).services.push(id);
+            }
         }
         for namespace in self.namespaces.rows_mut() {
             namespace.gateways.sort_unstable();
             namespace.gateways.dedup();
+            namespace.services.sort_unstable();
+            namespace.services.dedup();
         }
     }
 
@@ -111,13 +115,14 @@ impl<'a> Topology<'a> {
     }
 
     /// The namespace of a name, new or known.
-    fn namespace(&mut self, name: &'a str) -> NamespaceId {
+    pub(crate) fn namespace(&mut self, name: &'a str) -> NamespaceId {
         let namespaces = &mut self.namespaces;
         *self.namespace_ids.entry(name).or_insert_with(|| {
             namespaces.push(NamespaceNode {
                 name,
                 objects: Vec::new(),
                 gateways: Vec::new(),
+                services: Vec::new(),
             })
         })
     }
@@ -133,6 +138,7 @@ impl<'a> Topology<'a> {
             class,
             namespace,
             listeners: listeners.collect(),
+            is_default: gateway.is_default,
             attached: Vec::new(),
             original,
             local,
@@ -143,40 +149,6 @@ impl<'a> Topology<'a> {
         self.gateway_ids.entry(key).or_insert(gateway);
     }
 
-    fn add_listener_set(&mut self, set: &ListenerSet<'a>) {
-        let own = set.object.namespace_or_empty();
-        let namespace = set.gateway_namespace.unwrap_or(own);
-        self.namespace(own);
-        let Some(gateway) = self.find_gateway(namespace, set.gateway) else {
-            return;
-        };
-        if !self.admits_listeners_of(gateway, own) {
-            return;
-        }
-        let id = self.listener_sets.push(ListenerSetNode {
-            object: set.object,
-            gateway,
-        });
-        self.set_ids.insert((own, &set.object.name), id);
-        for listener in &set.listeners {
-            let listener = self.listeners.push(ListenerNode::new(listener, Some(id)));
-            self.gateways.get_mut(gateway).listeners.push(listener);
-        }
-    }
-
-    /// Whether a Gateway takes ListenerSets of a namespace. Without `allowedListeners` it takes none
-    /// (docs/systems/gateway-api.md#listenersets).
-    fn admits_listeners_of(&self, gateway: GatewayId, namespace: &str) -> bool {
-        let owner = self.gateways.get(gateway);
-        let spec = owner.object.root().get("spec");
-        let allowed = spec.get("allowedListeners").get("namespaces");
-        AdmittedNamespaces::read(&allowed, "None").admits(
-            owner.object.namespace_or_empty(),
-            namespace,
-            |key| self.namespace_label(namespace, key),
-        )
-    }
-
     fn add_route(&mut self, route: &Route<'a>, sources: Sources<'a>, grants: &Grants<'a>) {
         let object = route.object;
         let own = object.namespace_or_empty();
@@ -185,13 +157,20 @@ impl<'a> Topology<'a> {
         self.route_ids.entry(route_key(object)).or_insert(id);
         let assumed = sources.original(object).is_some_and(|original| original.assumed);
         let mut gateways = BTreeSet::new();
-        for parent in &route.parents {
-            if let Some((gateway, listeners)) = self.listeners_for(route, parent, assumed)
-                && !listeners.is_empty()
-            {
+        let mut services = BTreeSet::new();
+        for parent in self.parents_of(route).iter() {
+            if let Ok((gateway, listeners)) = self.listeners_for(route, parent, assumed) {
                 gateways.insert(gateway);
                 let attached = &mut self.gateways.get_mut(gateway).attached;
                 attached.extend(listeners.into_iter().map(|listener| (listener, id)));
+            }
+            if (parent.group, parent.kind) == ("", "Service") {
+                let namespace = parent.namespace.unwrap_or(own);
+                let identity = Identity::new("", "Service", Some(namespace), parent.name);
+                let service = self.backend(identity, sources);
+                if services.insert(service) {
+                    self.backends.get_mut(service).meshed.push(id);
+                }
             }
         }
         let mut rules = Vec::with_capacity(route.rules.len());
@@ -224,6 +203,7 @@ impl<'a> Topology<'a> {
             namespace,
             rules,
             gateways: gateways.into_iter().collect(),
+            services: services.into_iter().collect(),
             assumed,
         });
     }
@@ -244,6 +224,7 @@ impl<'a> Topology<'a> {
             object,
             ports: ports.collect(),
             routes: Vec::new(),
+            meshed: Vec::new(),
         };
         let backend = self.backends.push(node);
         self.backend_ids.insert(identity, backend);

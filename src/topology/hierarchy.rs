@@ -11,7 +11,7 @@ use super::ids::{
 };
 use super::listener::ListenerNode;
 use super::node::Node;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::is_route;
 use crate::hub::Table;
 use crate::object::Object;
@@ -40,15 +40,32 @@ pub struct NamespaceNode<'a> {
     pub objects: Vec<&'a Object>,
     /// Gateways that live in it or that routes of it hang on, sorted.
     pub gateways: Vec<GatewayId>,
+    /// Services of a mesh that live in it or that routes of it have as parents, sorted.
+    pub services: Vec<BackendId>,
 }
 
-/// A ListenerSet.
+/// A ListenerSet that hangs on a Gateway.
 #[derive(Debug, Clone, Copy)]
 pub struct ListenerSetNode<'a> {
     /// The object.
     pub object: &'a Object,
     /// Its Gateway.
     pub gateway: GatewayId,
+    /// Whether it is a set of the hub that is not synced, and that somebody else is taken to deliver.
+    pub assumed: bool,
+    /// Whether it lives on the cluster that is looked at, and does not come from the hub.
+    pub local: bool,
+}
+
+/// Why a ListenerSet hangs on no Gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Detached {
+    /// Its parent is something else.
+    NoGateway,
+    /// Its Gateway, `namespace/name`, is not in the input.
+    NotFound(String),
+    /// Its Gateway takes no ListenerSet of its namespace.
+    NotAllowed(GatewayId),
 }
 
 /// A Gateway.
@@ -60,8 +77,10 @@ pub struct GatewayNode<'a> {
     pub class: ClassId,
     /// Its namespace.
     pub namespace: NamespaceId,
-    /// Its listeners in the order of the spec, then those of its ListenerSets.
+    /// Its listeners in the order of the spec, then those of its ListenerSets, the first set first.
     pub listeners: Vec<ListenerId>,
+    /// Whether routes that ask for default Gateways hang on it.
+    pub is_default: bool,
     /// Which listener takes which route, sorted.
     pub attached: Vec<(ListenerId, RouteId)>,
     /// The Gateway of the hub that it was made from, where a cluster is looked at.
@@ -94,6 +113,8 @@ pub struct RouteNode<'a> {
     pub rules: Vec<RuleId>,
     /// Gateways that it hangs on, sorted.
     pub gateways: Vec<GatewayId>,
+    /// Services of a mesh that are its parents, sorted.
+    pub services: Vec<BackendId>,
     /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
     pub assumed: bool,
 }
@@ -118,6 +139,8 @@ pub struct BackendNode<'a> {
     pub ports: Vec<PortId>,
     /// Routes that forward to it, sorted.
     pub routes: Vec<RouteId>,
+    /// Routes whose parent it is, sorted.
+    pub meshed: Vec<RouteId>,
 }
 
 /// Group, kind, namespace and name of a route.
@@ -147,7 +170,10 @@ pub struct Topology<'a> {
     pub(super) class_ids: HashMap<&'a str, ClassId>,
     pub(super) namespace_ids: HashMap<&'a str, NamespaceId>,
     pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
-    pub(super) set_ids: HashMap<(&'a str, &'a str), ListenerSetId>,
+    /// By kind, namespace and name.
+    pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
+    /// The ListenerSets that hang on no Gateway.
+    pub(super) detached: HashMap<Identity, Detached>,
     pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
     /// Route kinds beside those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
@@ -191,10 +217,17 @@ impl<'a> Topology<'a> {
         self.namespace_ids.get(name).copied()
     }
 
-    /// The ListenerSet of this namespace and name.
+    /// The namespace of a backend, if anything is known of it.
     #[must_use]
-    pub(crate) fn find_listener_set(&self, namespace: &str, name: &str) -> Option<ListenerSetId> {
-        self.set_ids.get(&(namespace, name)).copied()
+    pub(crate) fn namespace_of(&self, backend: BackendId) -> Option<NamespaceId> {
+        let namespace = self.backends.get(backend).identity.namespace.as_deref()?;
+        self.find_namespace(namespace)
+    }
+
+    /// The ListenerSet of this kind, namespace and name, if it hangs on a Gateway.
+    #[must_use]
+    pub(crate) fn find_listener_set(&self, kind: &str, namespace: &str, name: &str) -> Option<ListenerSetId> {
+        self.set_ids.get(&(kind, namespace, name)).copied()
     }
 
     /// The backend of this identity, if a route or a policy named it.
@@ -234,7 +267,9 @@ impl<'a> Topology<'a> {
                     .find(|(_, gateway)| is_it(gateway))
                     .map(|(id, _)| Node::Gateway(id))
             }
-            (GROUP, "ListenerSet") => self.find_listener_set(namespace, name).map(Node::ListenerSet),
+            (group, kind) if is_listener_set(group, kind) => self
+                .find_listener_set(kind, namespace, name)
+                .map(Node::ListenerSet),
             (group, kind) if self.is_route(group, kind) => {
                 self.find_route((group, kind), namespace, name).map(Node::Route)
             }

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// A level of the hierarchy of GEP-713, least specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Level {
+    /// The mesh as a whole (Istio's root namespace).
+    Mesh,
     /// The GatewayClass.
     GatewayClass,
     /// The Namespace of the Gateway.
@@ -16,12 +18,16 @@ pub enum Level {
     Gateway,
     /// A listener.
     Listener,
+    /// The Service that clients inside of a mesh ask for.
+    Service,
     /// The Namespace of the route.
     RouteNamespace,
     /// The route.
     Route,
     /// A rule of the route.
     Rule,
+    /// The Namespace of the backend, for kinds that hold for workloads.
+    BackendNamespace,
     /// The backend: a Service, or whatever a route forwards to.
     Backend,
     /// A port of the backend.
@@ -33,13 +39,16 @@ impl Level {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Mesh => "mesh",
             Self::GatewayClass => "GatewayClass",
             Self::GatewayNamespace => "Namespace of the Gateway",
             Self::Gateway => "Gateway",
             Self::Listener => "listener",
+            Self::Service => "Service of a mesh",
             Self::RouteNamespace => "Namespace of the route",
             Self::Route => "route",
             Self::Rule => "route rule",
+            Self::BackendNamespace => "Namespace of the backend",
             Self::Backend => "backend",
             Self::Port => "backend port",
         }

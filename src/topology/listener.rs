@@ -4,11 +4,48 @@
 //! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
 
 use super::hostname_intersection::{common_hostnames, covers, hostnames_meet};
-use super::ids::ListenerSetId;
+use super::ids::{ListenerId, ListenerSetId};
 use super::request::Request;
 use crate::api::gateway::Listener;
 use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
 use crate::object::Object;
+
+/// Why two listeners cannot stand beside each other (docs/systems/gateway-api.md#listeners).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clash {
+    /// Their protocols cannot share a port.
+    Protocol,
+    /// They have one port and one hostname.
+    Hostname,
+    /// They have one port, and their protocol knows no hostnames.
+    Port,
+}
+
+impl Clash {
+    pub(super) const fn said(self) -> &'static str {
+        match self {
+            Self::Protocol => "the port, but not the protocol, of",
+            Self::Hostname => "the port and hostname of",
+            Self::Port => "the port of",
+        }
+    }
+
+    pub(super) const fn way_out(self) -> &'static str {
+        match self {
+            Self::Hostname => "give it another `hostname` or `port`, or remove it",
+            Self::Protocol | Self::Port => "give it another `port`, or remove it",
+        }
+    }
+}
+
+/// What can share a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Plain,
+    Encrypted,
+    Tcp,
+    Udp,
+}
 
 /// A listener.
 #[derive(Debug, Clone)]
@@ -17,6 +54,10 @@ pub struct ListenerNode<'a> {
     pub name: &'a str,
     /// The ListenerSet that it comes from.
     pub set: Option<ListenerSetId>,
+    /// The listener of its Gateway, or of an earlier ListenerSet, in whose favor it takes nothing.
+    pub gives_way_to: Option<ListenerId>,
+    /// Where it stands in its owner.
+    pub pointer: String,
     hostname: Option<&'a str>,
     port: Option<i64>,
     protocol: &'a str,
@@ -30,6 +71,8 @@ impl<'a> ListenerNode<'a> {
         Self {
             name: listener.name,
             set,
+            gives_way_to: None,
+            pointer: listener.pointer.clone(),
             hostname: listener.hostname,
             port: listener.port,
             protocol: listener.protocol,
@@ -61,11 +104,40 @@ impl<'a> ListenerNode<'a> {
         } else {
             &["HTTP"]
         };
-        self.port == Some(request.port)
+        self.gives_way_to.is_none()
+            && self.port == Some(request.port)
             && protocols.contains(&self.protocol)
             && self
                 .hostname
                 .is_none_or(|hostname| covers(hostname, &request.host))
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(match self.protocol {
+            "HTTP" => Family::Plain,
+            "HTTPS" | "TLS" => Family::Encrypted,
+            "TCP" => Family::Tcp,
+            "UDP" => Family::Udp,
+            _ => return None,
+        })
+    }
+
+    /// Why it cannot stand beside another one: of protocols that nobody knows, nothing is said.
+    pub(super) fn clash(&self, other: &Self) -> Option<Clash> {
+        let (own, others) = (self.family()?, other.family()?);
+        if self.port.is_none() || self.port != other.port {
+            return None;
+        }
+        match (own, others) {
+            (Family::Udp, Family::Udp) | (Family::Tcp, Family::Tcp) => Some(Clash::Port),
+            // UDP has ports of its own.
+            (Family::Udp, _) | (_, Family::Udp) => None,
+            _ if own != others => Some(Clash::Protocol),
+            _ => {
+                let name = |listener: &Self| listener.hostname.map(str::to_ascii_lowercase);
+                (name(self) == name(other)).then_some(Clash::Hostname)
+            }
+        }
     }
 
     /// How much its hostname says: the whole name most, nothing least.
@@ -91,6 +163,11 @@ impl<'a> ListenerNode<'a> {
     pub(crate) fn admits_kind(&self, route: &Object) -> bool {
         let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
         self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds())
+    }
+
+    /// Its protocol.
+    pub(crate) const fn protocol(&self) -> &'a str {
+        self.protocol
     }
 
     /// Which namespaces it takes routes from.

@@ -27,8 +27,10 @@ mod route_attachment;
 
 mod taking;
 
-mod parents;
 mod sources;
+
+mod listener_sets;
+mod parents;
 
 mod build;
 
@@ -37,10 +39,10 @@ mod tests;
 
 pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub(crate) use ids::{BackendId, GatewayId, ListenerId, RouteId};
+pub(crate) use ids::{BackendId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId};
 pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
-pub(crate) use node::{Node, Path};
+pub(crate) use node::{Node, Path, Start};
 pub(crate) use reference::{Located, Reference};
 pub use request::{NoRequest, Request, is_request};
 pub(crate) use sources::{Original, Originals, Sources};

@@ -16,7 +16,9 @@ impl<'a> Topology<'a> {
     pub(crate) fn object(&self, node: Node) -> Option<&'a Object> {
         match node {
             Node::Class(class) => self.classes.get(class).object,
-            Node::Namespace(namespace) => self.namespaces.get(namespace).objects.first().copied(),
+            Node::Mesh(namespace) | Node::Namespace(namespace) => {
+                self.namespaces.get(namespace).objects.first().copied()
+            }
             Node::Gateway(gateway) => Some(self.gateways.get(gateway).object),
             Node::Listener(gateway, listener) => Some(match self.listeners.get(listener).set {
                 Some(set) => self.listener_sets.get(set).object,
@@ -32,6 +34,8 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub(crate) fn identity(&self, node: Node) -> Identity {
         match node {
+            // A mesh is no object. It goes by the name of its root namespace.
+            Node::Mesh(root) => Identity::new("istio.io", "Mesh", None, self.namespaces.get(root).name),
             Node::Class(class) => Identity::new(GROUP, "GatewayClass", None, self.classes.get(class).name),
             Node::Namespace(namespace) => {
                 Identity::new("", "Namespace", None, self.namespaces.get(namespace).name)
@@ -58,20 +62,23 @@ impl<'a> Topology<'a> {
         locator
     }
 
-    /// The locators of a path, from its GatewayClass on.
+    /// The locators of a path, from its GatewayClass or its Service on.
     #[must_use]
     pub(crate) fn path_locators(&self, path: &Path) -> Vec<String> {
-        let gateway = self.gateways.get(path.gateway);
-        let class = match gateway.original_class() {
-            Some(class) => Identity::new(GROUP, "GatewayClass", None, class).locator(),
-            None => self.locator(Node::Class(gateway.class)),
-        };
-        std::iter::once(class)
+        let class = path.gateway().map(|gateway| {
+            let gateway = self.gateways.get(gateway);
+            match gateway.original_class() {
+                Some(class) => Identity::new(GROUP, "GatewayClass", None, class).locator(),
+                None => self.locator(Node::Class(gateway.class)),
+            }
+        });
+        class
+            .into_iter()
             .chain(path.nodes().into_iter().map(|node| self.locator(node)))
             .collect()
     }
 
-    /// A path for people, from its Gateway on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
+    /// A path for people, from its Gateway or Service on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
     #[must_use]
     pub(crate) fn path_label(&self, path: &Path) -> String {
         let parts: Vec<String> = path

@@ -9,9 +9,32 @@ use super::ids::{
 };
 use super::level::Level;
 
+/// Where traffic begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Start {
+    /// At a Gateway, where it comes in.
+    Gateway(GatewayId),
+    /// At a Service that clients inside of a mesh ask for, and that routes have as their parent
+    /// (docs/systems/gateway-api.md#meshes).
+    Service(BackendId),
+}
+
+impl Start {
+    /// The same as a node.
+    #[must_use]
+    pub(crate) const fn node(self) -> Node {
+        match self {
+            Self::Gateway(gateway) => Node::Gateway(gateway),
+            Self::Service(service) => Node::Backend(service),
+        }
+    }
+}
+
 /// One thing of the hierarchy. A section carries its owner, so that nodes sort by owner first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
+    /// The mesh whose root namespace this is (Istio).
+    Mesh(NamespaceId),
     /// A GatewayClass.
     Class(ClassId),
     /// A Namespace.
@@ -32,11 +55,11 @@ pub enum Node {
     Port(BackendId, PortId),
 }
 
-/// A way from a GatewayClass down to where an effective policy holds. Levels that do not matter are left out.
+/// A way from where traffic begins down to where an effective policy holds. Levels that do not matter are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Path {
-    /// The Gateway; its class and Namespace follow from it.
-    pub gateway: GatewayId,
+    /// The Gateway, from which its class and Namespace follow, or the Service of a mesh.
+    pub start: Start,
     /// The listener.
     pub listener: Option<ListenerId>,
     /// The route.
@@ -50,11 +73,11 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// The path that ends at the Gateway.
+    /// The path that ends where it begins.
     #[must_use]
-    pub(crate) const fn gateway(gateway: GatewayId) -> Self {
+    pub(crate) const fn from(start: Start) -> Self {
         Self {
-            gateway,
+            start,
             listener: None,
             route: None,
             rule: None,
@@ -77,17 +100,53 @@ impl Path {
         } else if self.listener.is_some() {
             Level::Listener
         } else {
-            Level::Gateway
+            match self.start {
+                Start::Gateway(_) => Level::Gateway,
+                Start::Service(_) => Level::Service,
+            }
         }
     }
 
-    /// The nodes of the path from the Gateway on.
+    /// The Gateway that it begins at.
+    #[must_use]
+    pub(crate) const fn gateway(&self) -> Option<GatewayId> {
+        match self.start {
+            Start::Gateway(gateway) => Some(gateway),
+            Start::Service(_) => None,
+        }
+    }
+
+    /// The nodes of the path, each with its level.
+    #[must_use]
+    pub(crate) fn levels(&self) -> Vec<(Level, Node)> {
+        let nodes = self.nodes().into_iter().enumerate();
+        nodes
+            .map(|(position, node)| {
+                let level = match node {
+                    Node::Backend(_) if position == 0 => Level::Service,
+                    Node::Mesh(_) => Level::Mesh,
+                    Node::Class(_) => Level::GatewayClass,
+                    Node::Namespace(_) => Level::GatewayNamespace,
+                    Node::Gateway(_) => Level::Gateway,
+                    Node::ListenerSet(_) | Node::Listener(..) => Level::Listener,
+                    Node::Route(_) => Level::Route,
+                    Node::Rule(..) => Level::Rule,
+                    Node::Backend(_) => Level::Backend,
+                    Node::Port(..) => Level::Port,
+                };
+                (level, node)
+            })
+            .collect()
+    }
+
+    /// The nodes of the path from its start on.
     #[must_use]
     pub(crate) fn nodes(&self) -> Vec<Node> {
-        let mut nodes = vec![Node::Gateway(self.gateway)];
+        let mut nodes = vec![self.start.node()];
         nodes.extend(
-            self.listener
-                .map(|listener| Node::Listener(self.gateway, listener)),
+            self.gateway()
+                .zip(self.listener)
+                .map(|(gateway, listener)| Node::Listener(gateway, listener)),
         );
         if let Some(route) = self.route {
             nodes.push(Node::Route(route));

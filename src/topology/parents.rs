@@ -1,4 +1,4 @@
-//! Parents of routes that lead nowhere: missing Gateways and listeners, and routes that are each other's parents.
+//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's parents.
 //!
 //! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
 //! Must not know: policies.
@@ -7,71 +7,71 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::hierarchy::Topology;
 use super::ids::RouteId;
+use super::node::Node;
 use super::sources::Sources;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings, KnownNames};
 use crate::hub::Table;
 use apimachinery::Identity;
 
-/// By namespace, the names of its Gateways, where a route names one that is not there.
-pub(super) type NamesOfGateways<'a> = HashMap<String, KnownNames<'a>>;
+/// By kind and namespace, the names of Gateways or ListenerSets, where a route names one that is not there.
+pub(super) type NamesOfParents<'a> = HashMap<(String, String), KnownNames<'a>>;
 
-/// Parents of a hub route that are Gateways or listeners and not in the input.
+/// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input.
 pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
     sources: Sources<'a>,
     route: &Route<'_>,
-    names: &mut NamesOfGateways<'a>,
+    names: &mut NamesOfParents<'a>,
     findings: &mut Findings,
 ) {
     let object = route.object;
-    for parent in route
-        .parents
-        .iter()
-        .filter(|parent| (parent.group, parent.kind) == (GROUP, "Gateway"))
-    {
+    for parent in &route.parents {
+        let (group, kind) = (parent.group, parent.kind);
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-        let Some(gateway) = topology.find_gateway(namespace, parent.name) else {
-            // Why one that is there cannot be read is said at the Gateway.
-            let missing = Identity::new(GROUP, "Gateway", Some(namespace), parent.name);
-            if sources.get(&missing).is_some() {
+        let parent_node = if (group, kind) == (GROUP, "Gateway") {
+            topology.find_gateway(namespace, parent.name).map(Node::Gateway)
+        } else if is_listener_set(group, kind) {
+            let set = topology.find_listener_set(kind, namespace, parent.name);
+            set.map(Node::ListenerSet)
+        } else {
+            continue;
+        };
+        let identity = Identity::new(group, kind, Some(namespace), parent.name);
+        let Some(node) = parent_node else {
+            // Why one that is there cannot be read, or hangs on no Gateway, is said there.
+            if sources.get(&identity).is_some() {
                 continue;
             }
-            let known = names.entry(namespace.to_owned()).or_insert_with(|| {
-                let all = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
-                let here = all.filter(|gateway| gateway.namespace_or_empty() == namespace);
-                KnownNames::of(here.map(|gateway| gateway.name.as_str()))
+            let key = (parent.kind.to_owned(), namespace.to_owned());
+            let known = names.entry(key).or_insert_with(|| {
+                let all = sources.of_kind(group, kind).map(|(parent, _)| parent);
+                let here = all.filter(|parent| parent.namespace_or_empty() == namespace);
+                KnownNames::of(here.map(|parent| parent.name.as_str()))
             });
             let finding = Finding::new(
                 Code::ROUTE_PARENT_NOT_FOUND,
                 object.place(&format!("{}/name", parent.pointer)),
-                format!("Gateway {namespace}/{} is not in the input", parent.name),
+                format!("{identity} is not in the input"),
             )
             .label(format!("a parent of {}", object.identity()));
             findings.push(match known.nearest(parent.name) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help("correct the name or the namespace, or add the Gateway"),
+                None => finding.help(format!("correct the name or the namespace, or add the {kind}")),
             });
             continue;
         };
-        let gateway = topology.gateways.get(gateway);
-        let listeners = || {
-            gateway
-                .listeners
-                .iter()
-                .map(|listener| topology.listeners.get(*listener))
-        };
-        let own = || listeners().filter(|listener| listener.set.is_none());
         if let Some(section) = parent.section_name
-            && !own().any(|listener| listener.name == section)
+            && topology.find_section(node, Some(section)).is_none()
         {
-            let names: Vec<&str> = own().map(|listener| listener.name).collect();
+            let sections = topology.sections(node).into_iter();
+            let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
             findings.push(
                 Finding::new(
                     Code::ROUTE_PARENT_NOT_FOUND,
                     object.place(&format!("{}/sectionName", parent.pointer)),
-                    format!("{} has no listener `{section}`", gateway.object.identity()),
+                    format!("{identity} has no listener `{section}`"),
                 )
                 .label(format!("a parent of {}", object.identity()))
                 .help(format!("it has: {}", names.join(", "))),

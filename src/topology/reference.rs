@@ -8,7 +8,7 @@
 use super::hierarchy::Topology;
 use super::node::Node;
 use crate::api::downstream::NAMESPACE_PREFIX;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 
 /// A reference to something of the hierarchy.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,9 @@ impl Topology<'_> {
                 .and_then(|hub| self.find_gateway(hub, name))
                 .map(Node::Gateway),
             (GROUP, "Gateway") => self.find_gateway(namespace, name).map(Node::Gateway),
-            (GROUP, "ListenerSet") => self.find_listener_set(namespace, name).map(Node::ListenerSet),
+            (group, kind) if is_listener_set(group, kind) => self
+                .find_listener_set(kind, namespace, name)
+                .map(Node::ListenerSet),
             (group, kind) if self.is_route(group, kind) => {
                 self.find_route((group, kind), namespace, name).map(Node::Route)
             }

@@ -1,49 +1,146 @@
 //! Which listeners take a route through one of its parentRefs.
 //!
-//! Owns: the four conditions of Gateway API together: section and port, kind, namespace, hostname.
-//! Flows in: routes as read, Gateways with their listeners. Flows out: listeners.
+//! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways, and
+//! why no listener takes a route.
+//! Flows in: routes as read, Gateways with their listeners. Flows out: listeners, or a [`Refusal`].
 //! Must not know: policies, and what the routes forward to.
+
+use std::borrow::Cow;
 
 use super::hierarchy::{GatewayNode, Topology};
 use super::ids::{GatewayId, ListenerId};
-use crate::api::gateway::GROUP;
+use super::listener::ListenerNode;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
+use apimachinery::Identity;
+
+/// Why no listener takes a route through one of its parents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Refusal {
+    /// The parent is no Gateway and no ListenerSet.
+    OtherKind,
+    /// The parent is not there, or is a ListenerSet that hangs on nothing.
+    NotFound,
+    /// No listener has the name.
+    Section,
+    /// No listener has the port (and, where it is given, the name).
+    Port,
+    /// The listener gives way to another one.
+    GivesWay,
+    /// No listener takes routes of the kind.
+    Kind,
+    /// No listener takes routes of the namespace.
+    Namespace,
+    /// No listener has a hostname in common with the route.
+    Hostname,
+}
+
+impl Refusal {
+    /// The reason, after the name of the parent.
+    #[must_use]
+    pub(crate) const fn said(self) -> &'static str {
+        match self {
+            Self::OtherKind => "is no Gateway",
+            Self::NotFound => "is not in the input",
+            Self::Section => "has no listener of this name",
+            Self::Port => "has no listener with this port",
+            Self::GivesWay => "has only a listener that gives way to another one",
+            Self::Kind => "has no listener that takes routes of this kind",
+            Self::Namespace => "has no listener that takes routes of this namespace",
+            Self::Hostname => "has no listener with a hostname of the route",
+        }
+    }
+}
 
 impl<'a> Topology<'a> {
-    /// The listeners that take a route through one of its parents, and their Gateway.
-    pub(super) fn listeners_for(
+    /// The parents of a route: those that it names, and the default Gateways, if it asks for them
+    /// (docs/systems/gateway-api.md#default-gateways).
+    pub(crate) fn parents_of<'r>(&self, route: &'r Route<'a>) -> Cow<'r, [ParentRef<'a>]> {
+        if !route.uses_default_gateways {
+            return Cow::Borrowed(&route.parents);
+        }
+        let defaults = self.gateways.rows().iter().filter(|gateway| gateway.is_default);
+        let defaults = defaults.map(|gateway| ParentRef::to_default(gateway.object));
+        Cow::Owned(route.parents.iter().cloned().chain(defaults).collect())
+    }
+
+    /// The listeners that take a route through one of its parents, never none, and their Gateway.
+    pub(crate) fn listeners_for(
         &self,
         route: &Route<'a>,
         parent: &ParentRef<'a>,
         assumed: bool,
-    ) -> Option<(GatewayId, Vec<ListenerId>)> {
+    ) -> Result<(GatewayId, Vec<ListenerId>), Refusal> {
         let own = route.object.namespace_or_empty();
         let namespace = parent.namespace.unwrap_or(own);
         let (gateway, set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => (self.find_gateway(namespace, parent.name)?, None),
-            (GROUP, "ListenerSet") => {
-                let set = self.find_listener_set(namespace, parent.name)?;
+            (GROUP, "Gateway") => {
+                let gateway = self.find_gateway(namespace, parent.name);
+                (gateway.ok_or(Refusal::NotFound)?, None)
+            }
+            (group, kind) if is_listener_set(group, kind) => {
+                let set = self.find_listener_set(kind, namespace, parent.name);
+                let set = set.ok_or(Refusal::NotFound)?;
                 (self.listener_sets.get(set).gateway, Some(set))
             }
-            _ => return None,
+            _ => return Err(Refusal::OtherKind),
         };
         let node = self.gateways.get(gateway);
         let home = match set {
             Some(set) => self.listener_sets.get(set).object.namespace_or_empty(),
             None => gateway_home(node, assumed),
         };
-        let takes = |listener: &ListenerId| {
-            let listener = self.listeners.get(*listener);
-            // `Same` is the namespace of whoever declares the listener: of the ListenerSet, not of its Gateway.
-            listener.set == set
-                && listener.is_meant(parent)
-                && listener.admits_kind(route.object)
-                && listener
-                    .namespaces()
-                    .admits(home, own, |key| self.namespace_label(own, key))
-                && listener.serves(route)
+        let listeners = node.listeners.iter().copied();
+        let mut left: Vec<(ListenerId, &ListenerNode<'a>)> = listeners
+            .map(|id| (id, self.listeners.get(id)))
+            .filter(|(_, listener)| listener.set == set)
+            .collect();
+        let mut keep = |takes: &dyn Fn(&ListenerNode<'a>) -> bool, why: Refusal| {
+            left.retain(|(_, listener)| takes(listener));
+            if left.is_empty() { Err(why) } else { Ok(()) }
         };
-        Some((gateway, node.listeners.iter().copied().filter(takes).collect()))
+        let is_named =
+            |listener: &ListenerNode<'a>| parent.section_name.is_none_or(|section| section == listener.name);
+        keep(&is_named, Refusal::Section)?;
+        keep(&|listener| listener.is_meant(parent), Refusal::Port)?;
+        keep(&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay)?;
+        keep(&|listener| listener.admits_kind(route.object), Refusal::Kind)?;
+        // `Same` is the namespace of whoever declares the listener: of the ListenerSet, not of its Gateway.
+        let label = |key: &str| self.namespace_label(own, key);
+        keep(
+            &|listener| listener.namespaces().admits(home, own, label),
+            Refusal::Namespace,
+        )?;
+        keep(&|listener| listener.serves(route), Refusal::Hostname)?;
+        Ok((gateway, left.into_iter().map(|(id, _)| id).collect()))
+    }
+
+    /// Why an object hangs on nothing, in words, one for each parent that does not take it; none where it is no ListenerSet
+    /// and no route, or is not there.
+    #[must_use]
+    pub(crate) fn why_not_attached(&self, identity: &Identity, route: Option<&Route<'a>>) -> Vec<String> {
+        if let Some(why) = self.why_detached(identity) {
+            return vec![why];
+        }
+        let Some(route) = route else {
+            return Vec::new();
+        };
+        let own = route.object.namespace_or_empty();
+        let refused = self
+            .parents_of(route)
+            .into_owned()
+            .into_iter()
+            .filter_map(|parent| {
+                let why = self.listeners_for(route, &parent, false).err()?;
+                let namespace = parent.namespace.unwrap_or(own);
+                let named = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+                match (why, self.why_detached(&named)) {
+                    (Refusal::OtherKind, _) => None,
+                    (_, Some(detached)) => Some(format!("{named} is not attached: {detached}")),
+                    (why, None) => Some(format!("{named} {}", why.said())),
+                }
+            });
+        refused.collect()
     }
 }
 

@@ -30,9 +30,12 @@ impl Topology<'_> {
                 let ports = self.backends.get(backend).ports.iter();
                 ports.map(|port| Node::Port(backend, *port)).collect()
             }
-            Node::Class(_) | Node::Namespace(_) | Node::Listener(..) | Node::Rule(..) | Node::Port(..) => {
-                Vec::new()
-            }
+            Node::Mesh(_)
+            | Node::Class(_)
+            | Node::Namespace(_)
+            | Node::Listener(..)
+            | Node::Rule(..)
+            | Node::Port(..) => Vec::new(),
         }
     }
 
@@ -50,7 +53,8 @@ impl Topology<'_> {
             Node::Listener(_, listener) => Some(self.listeners.get(listener).name),
             Node::Rule(_, rule) => Some(&self.rules.get(rule).name),
             Node::Port(_, port) => Some(self.ports.get(port)),
-            Node::Class(_)
+            Node::Mesh(_)
+            | Node::Class(_)
             | Node::Namespace(_)
             | Node::Gateway(_)
             | Node::ListenerSet(_)

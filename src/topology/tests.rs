@@ -174,3 +174,89 @@ fn a_backend_in_another_namespace_is_reached_only_with_a_grant() {
     let with = hub(&(text + grant), &[]);
     assert_eq!(Seen::hub(&with).attachments.topology.backends.len(), 1);
 }
+
+mod listener_sets {
+    //! ListenerSets of one Gateway, against a slow and simple account of Gateway API's order of listeners.
+
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::{Seen, gateway, hub};
+
+    const PROTOCOLS: [&str; 4] = ["HTTP", "HTTPS", "TCP", "UDP"];
+    const HOSTS: [&str; 3] = ["", "a.example", "A.example"];
+
+    /// Port, protocol, hostname.
+    type ListenerOf = (u16, usize, usize);
+    /// Year of creation, if any, and a listener.
+    type SetOf = (Option<u16>, ListenerOf);
+
+    fn listener() -> impl Strategy<Value = ListenerOf> {
+        (1..3_u16, 0..PROTOCOLS.len(), 0..HOSTS.len())
+    }
+
+    fn written(name: &str, (port, protocol, host): ListenerOf) -> String {
+        let host = match (PROTOCOLS[protocol], HOSTS[host]) {
+            ("TCP" | "UDP", _) | (_, "") => String::new(),
+            (_, host) => format!(", hostname: {host}"),
+        };
+        let tls = if protocol == 1 {
+            ", tls: {certificateRefs: [{name: c}]}"
+        } else {
+            ""
+        };
+        format!(
+            "{{name: {name}, port: {port}, protocol: {}{host}{tls}}}",
+            PROTOCOLS[protocol]
+        )
+    }
+
+    /// Whether two listeners cannot stand beside each other.
+    fn clash(one: ListenerOf, other: ListenerOf) -> bool {
+        let (udp, tcp) = (3, 2);
+        if one.0 != other.0 || (one.1 == udp) != (other.1 == udp) {
+            return false;
+        }
+        one.1 != other.1 || one.1 == udp || one.1 == tcp || HOSTS[one.2].eq_ignore_ascii_case(HOSTS[other.2])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn a_listener_takes_routes_unless_the_gateway_or_an_earlier_set_has_its_place(
+            own in listener(),
+            sets in prop::collection::vec((prop::option::of(2020..2023_u16), listener()), 0..5),
+        ) {
+            let mut text = gateway(&written("own", own))
+                .replace("gatewayClassName: gc", "gatewayClassName: gc, allowedListeners: {namespaces: {from: All}}");
+            for (number, (year, listener)) in sets.iter().enumerate() {
+                let created = year.map_or_else(String::new, |year| format!(", creationTimestamp: \"{year}-01-01T00:00:00Z\""));
+                text += &format!(
+                    "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {{name: s{number}, namespace: \
+                     sets{created}}}\nspec: {{parentRef: {{name: gw, namespace: infra}}, listeners: [{}]}}\n",
+                    written(&format!("l{number}"), *listener)
+                );
+            }
+            let hub = hub(&text, &[]);
+            let seen = Seen::hub(&hub);
+            let topology = &seen.attachments.topology;
+            let listeners = topology.listeners.rows().iter();
+            let found: BTreeSet<&str> = listeners
+                .filter(|listener| listener.gives_way_to.is_none())
+                .map(|listener| listener.name)
+                .collect();
+            let mut order: Vec<(usize, &SetOf)> = sets.iter().enumerate().collect();
+            order.sort_by_key(|(number, (year, _))| (year.unwrap_or(u16::MAX), *number));
+            let mut standing = vec![("own".to_owned(), own)];
+            for (number, (_, listener)) in order {
+                if !standing.iter().any(|(_, other)| clash(*listener, *other)) {
+                    standing.push((format!("l{number}"), *listener));
+                }
+            }
+            let wanted: BTreeSet<&str> = standing.iter().map(|(name, _)| name.as_str()).collect();
+            prop_assert_eq!(found, wanted, "{}", text);
+        }
+    }
+}

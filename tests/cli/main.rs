@@ -26,6 +26,8 @@ mod help;
 mod hostile_text;
 mod init;
 mod interrupted;
+mod listener_sets;
+mod mesh;
 mod mistakes;
 mod output;
 mod parts;

@@ -198,7 +198,7 @@ fn a_listener_set_that_no_gateway_takes_is_not_called_missing() {
     scratch
         .run(&["render", "hub", "--output", "out"])
         .exits(3)
-        .says("no Gateway takes ListenerSet gateways/more")
+        .says("ListenerSet gateways/more is not attached: Gateway gateways/prod-web takes no ListenerSets")
         .says("`allowedListeners` of the Gateway")
         .does_not_say("ListenerSet gateways/more is not in the input");
 }

@@ -129,6 +129,8 @@ struct ConfigFile {
     placement: Option<PlacementFile>,
     #[schemars(default)]
     precedence: Option<PrecedenceFile>,
+    #[schemars(default)]
+    istio: Option<IstioFile>,
     /// What happens to the Secrets that Gateways refer to.
     #[schemars(default)]
     secrets: Secrets,
@@ -189,6 +191,20 @@ struct PrecedenceFile {
     /// Whether an object's creation timestamp decides between policies.
     #[schemars(default)]
     creation_timestamp: OriginTimestamp,
+}
+
+/// Istio, where it is installed in another way than usual.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct IstioFile {
+    /// The namespace whose policies hold for the whole mesh: rootNamespace of its MeshConfig.
+    #[schemars(length(min = 1), default = "root_namespace")]
+    root_namespace: String,
+}
+
+fn root_namespace() -> String {
+    "istio-system".to_owned()
 }
 
 fn controller_name() -> String {

@@ -50,7 +50,7 @@ fn an_empty_configuration_has_the_documented_defaults() {
 fn every_field_is_read() {
     let (config, findings) = of(
         "controllerName: a.b/c\nhub: [x, z]\nspokes: s\ncrds: [d]\noutput: o\nexclude: ['charts/**']\n\
-        placement: {source: Evaluate, mode: Fixpoint}\nprecedence: {creationTimestamp: Ignore}\nsecrets: Copy\n\
+        placement: {source: Evaluate, mode: Fixpoint}\nprecedence: {creationTimestamp: Ignore}\nistio: {rootNamespace: mesh}\nsecrets: Copy\n\
         hubObjects: Annotated\nprofiles: [{kind: X}]\n\
         findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n\
         suppress: [{code: secret/not-rendered, object: gateway/a/b, path: 'x/**', reason: why, until: 2027-03-31}]\n",
@@ -75,6 +75,7 @@ fn every_field_is_read() {
         placement_source: PlacementSource::Evaluate,
         placement_mode: PlacementMode::Fixpoint,
         creation_timestamp: OriginTimestamp::Ignore,
+        istio_root_namespace: Some("mesh".into()),
         secrets: Secrets::Copy,
         hub_objects: HubObjects::Annotated,
         profiles: vec![serde_json::json!({"kind": "X"})],

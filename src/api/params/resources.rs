@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::check::{Check, Fault};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::diagnostic::Code;
 use apimachinery::{Field, LabelSelector};
 
@@ -98,13 +98,14 @@ impl Check<'_> {
                 continue;
             }
             if let Some((kind, role)) = self.resource(&entry, (group, version, plural), role, catalog) {
+                let is_set = is_listener_set(group, &kind);
                 let resource = SyncedResource {
                     group: group.to_owned(),
                     version: version.to_owned(),
                     resource: plural.to_owned(),
                     kind,
                     feedback,
-                    chosen: self.chosen(&entry, &called(group, plural), role),
+                    chosen: self.chosen(&entry, &called(group, plural), (role, is_set)),
                 };
                 match role {
                     Role::Policy => params.policies_to_sync.push(resource),
@@ -160,12 +161,16 @@ impl Check<'_> {
     }
 
     /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
-    fn chosen(&mut self, entry: &Field<'_>, name: &str, role: Role) -> Option<Chosen> {
+    fn chosen(&mut self, entry: &Field<'_>, name: &str, (role, is_set): (Role, bool)) -> Option<Chosen> {
         let (names, labels) = (entry.get("names"), entry.get("labelSelector"));
         let given = [&names, &labels].into_iter().find(|field| field.is_present());
         if role != Role::Object {
             if let Some(given) = given {
-                let message = "all routes of this kind go, each with the Gateways that it names";
+                let message = if is_set {
+                    "all ListenerSets go, each with the Gateway that it names"
+                } else {
+                    "all routes of this kind go, each with the Gateways that it names"
+                };
                 let help = "leave out `names` and `labelSelector`";
                 self.invalid(given.pointer(), message, Some(help.to_owned()));
             }
@@ -236,6 +241,8 @@ impl Check<'_> {
                 has_target,
                 has_parents,
             } => {
+                // A ListenerSet hangs on its Gateway by one parent, a route by several.
+                let has_parents = has_parents || is_listener_set(group, kind);
                 let role = match role {
                     Role::Route if !has_parents => Role::Object,
                     role => role,

@@ -50,6 +50,12 @@ pub(crate) struct ProfileEntry {
     /// Whether a policy without a target applies to its namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace_wide: Option<bool>,
+    /// Whether a policy holds for workloads, as Istio's do: those of its namespace, of the mesh, or that it selects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_workloads: Option<bool>,
+    /// Whether its controller serves routes of a mesh, whose parent is a Service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_mesh: Option<bool>,
     /// Where the settings stand in the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrappers: Option<Wrappers>,
@@ -239,6 +245,8 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         class: entry.class.unwrap_or(base.class),
         targeting: base.targeting.configured(entry.target_fields, entry.targets),
         namespace_wide: entry.namespace_wide.unwrap_or(base.namespace_wide),
+        of_workloads: entry.of_workloads.unwrap_or(base.of_workloads),
+        in_mesh: entry.in_mesh.unwrap_or(base.in_mesh),
         wrappers: entry.wrappers.unwrap_or(base.wrappers),
         strategy_fields: entry.strategy_fields.unwrap_or(base.strategy_fields),
         dictates: entry.dictates.unwrap_or(base.dictates),

@@ -1,8 +1,8 @@
-//! Istio (docs/systems/other-policies.md#istio): policies add up; there is never one winner.
+//! Istio (docs/systems/other-policies.md#istio): policies add up; there is never one winner, but of PeerAuthentications.
 //!
 //! Owns: the profiles of Istio's kinds. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, Strategy, Wrappers};
+use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
@@ -10,14 +10,22 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("security.istio.io", "AuthorizationPolicy"),
         kind("security.istio.io", "RequestAuthentication"),
         kind("telemetry.istio.io", "Telemetry"),
+        kind("extensions.istio.io", "TrafficExtension"),
         kind("extensions.istio.io", "WasmPlugin"),
         kind("networking.istio.io", "EnvoyFilter"),
+        // Of the mesh, of a namespace, of workloads: the narrowest one says how a workload takes connections, and of two of
+        // one width the oldest (`istio/istio pilot/pkg/model/authentication.go@1.30.3`). Listeners of Gateways have `tls`.
+        kind("security.istio.io", "PeerAuthentication")
+            .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
+            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
+            .ends(&[Level::Backend]),
     ]
 }
 
 fn kind(group: &str, kind: &str) -> Profile {
     Profile {
-        namespace_wide: true,
+        of_workloads: true,
+        status: StatusShape::Nothing,
         ..Profile::inherited(group, kind)
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)

@@ -14,14 +14,15 @@ use crate::policy::targeting::{Says, Targeting};
 use crate::policy::told::told;
 use apimachinery::{GroupKind, Work};
 
-const BUILT_IN: [fn() -> Vec<Profile>; 7] = [
-    envoy_gateway::profiles,
-    gateway_api::profiles,
-    gke::profiles,
-    istio::profiles,
-    kgateway::profiles,
-    kuadrant::profiles,
-    nginx::profiles,
+/// The products, and whether each serves routes of a mesh, whose parent is a Service.
+const BUILT_IN: [(fn() -> Vec<Profile>, bool); 7] = [
+    (envoy_gateway::profiles, false),
+    (gateway_api::profiles, true),
+    (gke::profiles, false),
+    (istio::profiles, true),
+    (kgateway::profiles, false),
+    (kuadrant::profiles, false),
+    (nginx::profiles, false),
 ];
 
 /// Profiles by group and kind: the built-in ones, corrected and completed by the configuration.
@@ -47,8 +48,10 @@ impl Profiles {
             by_kind: BTreeMap::new(),
             defined: BTreeMap::new(),
         };
-        for profile in BUILT_IN.iter().flat_map(|profiles| profiles()) {
-            profiles.insert(profile);
+        for (of_product, in_mesh) in BUILT_IN {
+            for profile in of_product() {
+                profiles.insert(if in_mesh { profile } else { profile.for_gateways() });
+            }
         }
         profiles
     }
@@ -167,7 +170,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_specification_has_one_profile() {
         let profiles = Profiles::built_in();
-        let total: usize = BUILT_IN.iter().map(|profiles| profiles().len()).sum();
+        let total: usize = BUILT_IN.iter().map(|(profiles, _)| profiles().len()).sum();
         assert_eq!(total, profiles.iter().count(), "a kind is described twice");
         for (group, kinds) in [
             (

@@ -6,6 +6,7 @@ mod envoy_gateway;
 mod fates;
 mod gep_713;
 mod merging;
+mod mesh;
 mod patching;
 mod products;
 mod properties;

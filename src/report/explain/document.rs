@@ -34,6 +34,9 @@ pub struct ObjectExplanation {
     /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if somebody else delivered it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
+    /// Of a ListenerSet that hangs on no Gateway, and of each parent that does not take a route: why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_attached: Vec<String>,
     /// The policies that target it, or a section of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<AttachedPolicy>,

@@ -191,7 +191,7 @@ fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Foun
     let rule = taken.rules.first();
     let is_on_it = |path: &Path| {
         let backends = rule.map(|rule| topology.rules.get(rule.rule).backends.as_slice());
-        path.gateway == gateway
+        path.gateway() == Some(gateway)
             && path.listener.is_none_or(|listener| listener == taken.listener)
             && path
                 .route

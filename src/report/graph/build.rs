@@ -12,6 +12,7 @@ use crate::hub::Table;
 use crate::object::Object;
 use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, accepted};
 use crate::topology::{GatewayId, Node, RouteId};
+use apimachinery::Identity;
 
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
@@ -43,6 +44,7 @@ impl Graph {
             positions: HashMap::new(),
         };
         builder.hierarchy();
+        builder.services();
         builder.policies();
         builder.clusters();
         builder.graph.tidy();
@@ -116,7 +118,7 @@ impl Builder<'_, '_> {
         }
         for (set, known) in topology.listener_sets.iter() {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Layer::ListenerSet, "ListenerSet", known.object.key());
+                let vertex = Vertex::new(Layer::ListenerSet, &known.object.kind, known.object.key());
                 let position = self.node(Node::ListenerSet(set), vertex);
                 self.graph.link(gateway, position, Link::Leads, None);
             }
@@ -148,6 +150,33 @@ impl Builder<'_, '_> {
                 if let (Some(from), Some(to)) = (listener, self.positions.get(&Node::Route(*route))) {
                     self.graph.link(*from, *to, Link::Leads, None);
                 }
+            }
+        }
+    }
+
+    /// The Services of a mesh that are parents of the routes that are drawn.
+    fn services(&mut self) {
+        let topology = &self.attachments.topology;
+        for service in topology.mesh_services() {
+            let known = topology.backends.get(service);
+            let drawn = |routes: &[RouteId]| -> Vec<usize> {
+                let routes = routes.iter();
+                routes
+                    .filter_map(|route| self.positions.get(&Node::Route(*route)).copied())
+                    .collect()
+            };
+            let (meshed, forwarding) = (drawn(&known.meshed), drawn(&known.routes));
+            if meshed.is_empty() {
+                continue;
+            }
+            let node = Node::Backend(service);
+            let (kind, name) = named(&topology.identity(node));
+            let position = self.node(node, Vertex::new(Layer::Backend, &kind, name));
+            for route in meshed {
+                self.graph.link(position, route, Link::Leads, None);
+            }
+            for route in forwarding {
+                self.graph.link(route, position, Link::Leads, None);
             }
         }
     }
@@ -247,6 +276,10 @@ impl Builder<'_, '_> {
             return None;
         }
         match node {
+            Node::Mesh(_) => {
+                let identity = topology.identity(node);
+                Some(self.node(node, Vertex::new(Layer::Namespace, "mesh of", identity.name)))
+            }
             Node::Namespace(namespace) => {
                 let identity = topology.identity(node);
                 let position = self.node(node, Vertex::new(Layer::Namespace, "Namespace", identity.name));
@@ -265,12 +298,8 @@ impl Builder<'_, '_> {
                 Some(position)
             }
             Node::Backend(backend) => {
-                let identity = topology.identity(node);
-                let name = match &identity.namespace {
-                    Some(namespace) => format!("{namespace}/{}", identity.name),
-                    None => identity.name.clone(),
-                };
-                let position = self.node(node, Vertex::new(Layer::Backend, &identity.group_kind.kind, name));
+                let (kind, name) = named(&topology.identity(node));
+                let position = self.node(node, Vertex::new(Layer::Backend, &kind, name));
                 let known = topology.backends.get(backend);
                 for route in &known.routes {
                     if let Some(from) = self.positions.get(&Node::Route(*route)) {
@@ -341,6 +370,15 @@ impl Builder<'_, '_> {
             }
         }
     }
+}
+
+/// Kind, and `namespace/name`.
+fn named(identity: &Identity) -> (String, String) {
+    let name = match &identity.namespace {
+        Some(namespace) => format!("{namespace}/{}", identity.name),
+        None => identity.name.clone(),
+    };
+    (identity.group_kind.kind.clone(), name)
 }
 
 /// The clusters where others take something from a policy that holds elsewhere.

@@ -1,0 +1,77 @@
+//! Which ListenerSets go to the spokes, and whether their Gateways take them there.
+//!
+//! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours.
+//! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`].
+//! Must not know: routes, the objects as they stand there.
+//!
+//! A set stays in its own namespace, as a route does: whoever owns it keeps its Secrets and its routes there
+//! (docs/systems/why-we-differ.md#listenersets).
+
+use std::collections::BTreeMap;
+
+use super::synced_kinds::SyncedKinds;
+use crate::hub::{OurGatewayId, Ours};
+use crate::object::Object;
+use crate::topology::{GatewayId, ListenerSetId, Node, Topology};
+
+/// The ListenerSets that go to the spokes.
+#[derive(Debug, Default)]
+pub(crate) struct SyncedSets<'a> {
+    sets: BTreeMap<ListenerSetId, SyncedSet<'a>>,
+}
+
+/// A ListenerSet of a synced kind on a Gateway of ours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SyncedSet<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its Gateway of ours.
+    pub gateway: OurGatewayId,
+    /// The same in the hierarchy.
+    pub node: GatewayId,
+}
+
+impl<'a> SyncedSets<'a> {
+    pub(super) fn new(topology: &Topology<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
+        let sets = topology.listener_sets.iter();
+        let sets = sets.filter_map(|(id, set)| {
+            let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+            let (group, kind) = (&set.object.api_version.group, &set.object.kind);
+            let params = &ours.gateways.get(gateway).params;
+            params.synced_route(group, kind)?;
+            let synced = SyncedSet {
+                object: set.object,
+                gateway,
+                node: set.gateway,
+            };
+            Some((id, synced))
+        });
+        Self { sets: sets.collect() }
+    }
+
+    /// The set, if it goes anywhere.
+    #[must_use]
+    pub(crate) fn get(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
+        self.sets.get(&set)
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &SyncedSet<'a>> {
+        self.sets.values()
+    }
+
+    /// The set that a node is, or is a listener of; `None` for one that stays on the hub, and for other nodes.
+    #[must_use]
+    pub(crate) fn of_node(&self, topology: &Topology<'_>, node: Node) -> Option<&SyncedSet<'a>> {
+        self.get(set_of(topology, node)?)
+    }
+}
+
+/// The ListenerSet that a node is, or is a listener of.
+pub(super) fn set_of(topology: &Topology<'_>, node: Node) -> Option<ListenerSetId> {
+    match node {
+        Node::ListenerSet(set) => Some(set),
+        Node::Listener(_, listener) => topology.listeners.get(listener).set,
+        _ => None,
+    }
+}

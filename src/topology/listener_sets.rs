@@ -1,0 +1,264 @@
+//! ListenerSets: which hang on which Gateway, in which order, and which of their listeners give way.
+//!
+//! Owns: Gateway API's rules of `allowedListeners`, of the order of sets and of conflicts between them
+//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that hang on nothing and listeners that give way.
+//! Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways, findings.
+//! Must not know: routes, policies.
+
+use jiff::Timestamp;
+
+use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Topology};
+use super::ids::{GatewayId, ListenerId};
+use super::listener::{Clash, ListenerNode};
+use super::sources::Sources;
+use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
+use crate::api::route::AdmittedNamespaces;
+use crate::diagnostic::{Code, Finding, Findings, KnownNames};
+use crate::object::Object;
+use apimachinery::Identity;
+
+/// A set that is still to be attached, and what orders it: those that are created later come later, and those that nobody
+/// has created yet last.
+struct Waiting<'a> {
+    set: ListenerSet<'a>,
+    gateway: GatewayId,
+    assumed: bool,
+    local: bool,
+    age: (bool, Option<Timestamp>),
+}
+
+impl<'a> Topology<'a> {
+    /// Attaches every ListenerSet to its Gateway.
+    pub(super) fn attach_listener_sets(&mut self, sources: Sources<'a>, findings: &mut Findings) {
+        let mut waiting = Vec::new();
+        for (group, kind) in LISTENER_SETS {
+            for (object, local) in sources.of_kind(group, kind) {
+                let Some(set) = ListenerSet::read(object, findings) else {
+                    continue;
+                };
+                self.namespace(object.namespace_or_empty());
+                let assumed = sources.original(object).is_some_and(|original| original.assumed);
+                match self.gateway_of_set(&set, assumed) {
+                    Ok(gateway) => waiting.push(Waiting {
+                        age: age(object),
+                        set,
+                        gateway,
+                        assumed,
+                        local,
+                    }),
+                    Err(why) => {
+                        if !local && !is_broken(&set, &why, sources) {
+                            findings.push(self.detached_finding(&set, &why, sources));
+                        }
+                        self.detached.insert(object.identity(), why);
+                    }
+                }
+            }
+        }
+        waiting.sort_by(|one, other| {
+            let of = |waiting: &Waiting<'a>| (waiting.age, waiting.set.object.key());
+            of(one).cmp(&of(other))
+        });
+        for waiting in waiting {
+            self.attach_listener_set(&waiting, findings);
+        }
+    }
+
+    fn gateway_of_set(&self, set: &ListenerSet<'a>, assumed: bool) -> Result<GatewayId, Detached> {
+        if !set.names_gateway {
+            return Err(Detached::NoGateway);
+        }
+        let own = set.object.namespace_or_empty();
+        let namespace = set.gateway_namespace.unwrap_or(own);
+        match self.find_gateway(namespace, set.gateway) {
+            None => Err(Detached::NotFound(format!("{namespace}/{}", set.gateway))),
+            Some(gateway) => {
+                let node = self.gateways.get(gateway);
+                // Nobody knows how a set reaches the clusters that is not synced: it hangs there on what it hangs on here.
+                let original = node.original.filter(|_| assumed);
+                let home = original.unwrap_or(node.object).namespace_or_empty();
+                let allowed = self.allowed_listeners(gateway);
+                let is_admitted = allowed.admits(home, own, |key| self.namespace_label(own, key));
+                is_admitted
+                    .then_some(gateway)
+                    .ok_or(Detached::NotAllowed(gateway))
+            }
+        }
+    }
+
+    /// Which namespaces a Gateway takes ListenerSets from. Without `allowedListeners` it takes none.
+    pub(crate) fn allowed_listeners(&self, gateway: GatewayId) -> AdmittedNamespaces {
+        let spec = self.gateways.get(gateway).object.root().get("spec");
+        AdmittedNamespaces::read(&spec.get("allowedListeners").get("namespaces"), "None")
+    }
+
+    /// Adds the listeners of a set behind those of the Gateway and of earlier sets: one that cannot stand beside them takes
+    /// nothing.
+    fn attach_listener_set(&mut self, waiting: &Waiting<'a>, findings: &mut Findings) {
+        let Waiting {
+            set,
+            gateway,
+            assumed,
+            local,
+            ..
+        } = waiting;
+        let object = set.object;
+        let id = self.listener_sets.push(ListenerSetNode {
+            object,
+            gateway: *gateway,
+            assumed: *assumed,
+            local: *local,
+        });
+        // What is synced is written over what has its name there.
+        let key = (
+            object.kind.as_str(),
+            object.namespace_or_empty(),
+            object.name.as_str(),
+        );
+        self.set_ids.entry(key).or_insert(id);
+        let earlier: Vec<ListenerId> = self.gateways.get(*gateway).listeners.clone();
+        for listener in &set.listeners {
+            let mut node = ListenerNode::new(listener, Some(id));
+            let mut serving = earlier
+                .iter()
+                .filter(|earlier| self.listeners.get(**earlier).gives_way_to.is_none());
+            let clash = serving.find_map(|earlier| {
+                let clash = node.clash(self.listeners.get(*earlier))?;
+                Some((*earlier, clash))
+            });
+            if let Some((earlier, clash)) = clash {
+                node.gives_way_to = Some(earlier);
+                if !local {
+                    findings.push(self.gives_way(set, &listener.pointer, (*gateway, earlier), clash));
+                }
+            }
+            let listener = self.listeners.push(node);
+            self.gateways.get_mut(*gateway).listeners.push(listener);
+        }
+    }
+
+    fn gives_way(
+        &self,
+        set: &ListenerSet<'a>,
+        pointer: &str,
+        (gateway, winner): (GatewayId, ListenerId),
+        clash: Clash,
+    ) -> Finding {
+        let winner_node = self.listeners.get(winner);
+        let owner = match winner_node.set {
+            Some(set) => self.listener_sets.get(set).object,
+            None => self.gateways.get(gateway).object,
+        };
+        let first = match winner_node.set {
+            Some(_) => {
+                "of two ListenerSets the older one comes first, then the one whose `namespace/name` does"
+            }
+            None => "the listeners of the Gateway come before those of ListenerSets",
+        };
+        Finding::new(
+            Code::LISTENER_SET_CONFLICTED,
+            set.object.place(pointer),
+            format!(
+                "a listener of {} takes nothing: it has {} listener `{}` of {}",
+                set.object.identity(),
+                clash.said(),
+                winner_node.name,
+                owner.identity()
+            ),
+        )
+        .label("this listener gives way")
+        .related(owner.place(&winner_node.pointer), "to this one")
+        .note(first)
+        .help(clash.way_out())
+    }
+
+    /// Why a ListenerSet hangs on no Gateway, in words; `None` where it does, or is not there.
+    #[must_use]
+    pub(crate) fn why_detached(&self, set: &Identity) -> Option<String> {
+        let why = self.detached.get(set)?;
+        Some(self.reason(set.namespace.as_deref().unwrap_or_default(), why))
+    }
+
+    fn reason(&self, namespace: &str, why: &Detached) -> String {
+        match why {
+            Detached::NoGateway => "its parent is no Gateway".to_owned(),
+            Detached::NotFound(gateway) => format!("Gateway {gateway} is not in the input"),
+            Detached::NotAllowed(gateway) => {
+                let object = self.gateways.get(*gateway).known_as().identity();
+                match self.allowed_listeners(*gateway) {
+                    AdmittedNamespaces::Same => {
+                        format!("{object} takes ListenerSets of its own namespace only")
+                    }
+                    AdmittedNamespaces::Selector(_) => {
+                        format!("{object} does not select ListenerSets of namespace `{namespace}`")
+                    }
+                    AdmittedNamespaces::None | AdmittedNamespaces::All => {
+                        format!("{object} takes no ListenerSets")
+                    }
+                }
+            }
+        }
+    }
+
+    fn detached_finding(&self, set: &ListenerSet<'a>, why: &Detached, sources: Sources<'a>) -> Finding {
+        let object = set.object;
+        let own = object.namespace_or_empty();
+        let reason = self.reason(own, why);
+        let finding = |pointer: &str| {
+            Finding::new(
+                Code::LISTENER_SET_NOT_ATTACHED,
+                object.place(pointer),
+                format!("{} is not attached: {reason}", object.identity()),
+            )
+        };
+        match why {
+            Detached::NoGateway => finding("/spec/parentRef")
+                .label("no Gateway")
+                .help("name a Gateway, or leave out `group` and `kind`"),
+            Detached::NotFound(_) => {
+                let namespace = set.gateway_namespace.unwrap_or(own);
+                let all = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
+                let here = all.filter(|gateway| gateway.namespace_or_empty() == namespace);
+                let known = KnownNames::of(here.map(|gateway| gateway.name.as_str()));
+                let finding = finding("/spec/parentRef/name").label("its parent");
+                match known.nearest(set.gateway) {
+                    Some(near) => finding.help(format!("did you mean `{near}`?")),
+                    None => finding.help("correct the name or the namespace, or add the Gateway"),
+                }
+            }
+            Detached::NotAllowed(gateway) => {
+                let gateway_object = self.gateways.get(*gateway).object;
+                let spec = gateway_object.root().get("spec");
+                let allowed = spec.get("allowedListeners");
+                let at = if allowed.is_present() {
+                    allowed.pointer().to_owned()
+                } else {
+                    "/spec".to_owned()
+                };
+                finding("/spec/parentRef")
+                    .label("its parent")
+                    .related(gateway_object.place(&at), "what it takes; by default none")
+                    .help(format!(
+                        "write `allowedListeners: {{namespaces: {{from: All}}}}` into its `spec`; for `{own}` alone, \
+                         `allowedListeners: {{namespaces: {{from: Selector, selector: {{matchLabels: \
+                         {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+                    ))
+            }
+        }
+    }
+}
+
+/// Whether the Gateway is there, and cannot be read: that is said at the Gateway.
+fn is_broken(set: &ListenerSet<'_>, why: &Detached, sources: Sources<'_>) -> bool {
+    let own = set.object.namespace_or_empty();
+    let namespace = set.gateway_namespace.unwrap_or(own);
+    let gateway = Identity::new(GROUP, "Gateway", Some(namespace), set.gateway);
+    matches!(why, Detached::NotFound(_)) && sources.get(&gateway).is_some()
+}
+
+/// When an object was created; of one that was not yet, that it comes last.
+fn age(object: &Object) -> (bool, Option<Timestamp>) {
+    let created = object.root().get("metadata").get("creationTimestamp").str();
+    let created = created.and_then(|text| text.parse().ok());
+    (created.is_none(), created)
+}

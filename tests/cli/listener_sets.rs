@@ -1,0 +1,490 @@
+//! ListenerSets: attached or not and why, shipped with their Gateway, their Secrets and policies; what a Gateway refers to in
+//! other namespaces. The rules are Gateway API's (docs/systems/gateway-api.md#listenersets).
+
+use crate::scratch::{Run, Scratch};
+
+const SYNC_SETS: &str =
+    r#"{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "listenersets"}"#;
+const SYNC_ROUTES: &str =
+    r#"{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "httproutes"}"#;
+
+/// The worked example with a Gateway that takes ListenerSets in this way, `resourcesToSync`, and more objects on the hub.
+fn hub(allowed: &str, resources: &str, objects: &str) -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    let from = "{\"downstreamClass\": \"istio\",";
+    scratch.edit(
+        "hub/class.yaml",
+        from,
+        &format!("{from} \"resourcesToSync\": [{resources}],"),
+    );
+    if !allowed.is_empty() {
+        scratch.edit(
+            "hub/gateway.yaml",
+            "  listeners:\n",
+            &format!("  allowedListeners: {{namespaces: {{{allowed}}}}}\n  listeners:\n"),
+        );
+    }
+    scratch.write("hub/more.yaml", objects);
+    scratch
+}
+
+/// A ListenerSet `shop/<name>` of the Gateway.
+fn set(name: &str, listeners: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {{name: {name}, namespace: shop}}\nspec:\n  \
+         parentRef: {{name: prod-web, namespace: gateways}}\n  listeners:\n  - {listeners}\n---\n"
+    )
+}
+
+const PLAIN: &str = "{name: plain, port: 8080, protocol: HTTP}";
+
+/// An HTTPRoute `shop/cart` whose parent is a ListenerSet.
+fn route(parent: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: cart, namespace: shop}}\nspec:\n  \
+         parentRefs:\n  - {{group: gateway.networking.k8s.io, kind: ListenerSet, name: {parent}}}\n  rules:\n  - \
+         backendRefs: [{{name: cart, port: 80}}]\n---\n"
+    )
+}
+
+fn check(scratch: &Scratch) -> Run {
+    scratch.run(&["check", "hub"])
+}
+
+fn work(scratch: &Scratch) -> String {
+    scratch.run(&["render", "hub", "-q", "-o", "rendered"]).exits(0);
+    scratch.read("rendered/eu-1/gateway-gateways-prod-web.yaml")
+}
+
+/// The finding of this code, from its first line to the next empty one.
+#[track_caller]
+fn finding(run: &Run, code: &str) -> String {
+    let start = run.stdout.find(&format!("[{code}]"));
+    let start = start.unwrap_or_else(|| panic!("no {code} in\n{}", run.stdout));
+    let rest = &run.stdout[start..];
+    rest.split("\n\n").next().unwrap_or_default().to_owned()
+}
+
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_set_goes_along_with_its_gateway_in_its_own_namespace_and_so_does_what_hangs_on_it() {
+    let scratch = hub(
+        "from: All",
+        &format!("{SYNC_ROUTES}, {SYNC_SETS}"),
+        &(set("extra", PLAIN) + &route("extra")),
+    );
+    let work = work(&scratch);
+    has(
+        &work,
+        &[
+            "kind: ListenerSet\n      metadata:\n        name: extra\n        namespace: shop\n",
+            "parentRef:\n          name: prod-web\n          namespace: kuadrant-gateways\n",
+            "kind: HTTPRoute\n      metadata:\n        name: cart\n        namespace: shop\n",
+            "- group: gateway.networking.k8s.io\n          kind: ListenerSet\n          name: extra\n        rules",
+            "kind: Namespace\n      metadata:\n        name: shop\n",
+        ],
+    );
+    let rights = scratch.read("rendered/eu-1/gateway-rbac.yaml");
+    has(&rights, &["- listenersets\n"]);
+    scratch
+        .run(&["explain", "listenerset/shop/extra", "hub"])
+        .prints("shipped to: eu-1, us-1");
+    scratch
+        .run(&["explain", "httproute/shop/cart", "hub"])
+        .prints("shipped to: eu-1, us-1");
+}
+
+#[test]
+fn an_x_listener_set_is_a_listener_set() {
+    let of_x = |text: String| {
+        text.replace(
+            "gateway.networking.k8s.io/v1\nkind: ListenerSet",
+            "gateway.networking.x-k8s.io/v1alpha1\nkind: XListenerSet",
+        )
+        .replace(
+            "group: gateway.networking.k8s.io, kind: ListenerSet",
+            "group: gateway.networking.x-k8s.io, kind: XListenerSet",
+        )
+    };
+    let sync =
+        r#"{"group": "gateway.networking.x-k8s.io", "version": "v1alpha1", "resource": "xlistenersets"}"#;
+    let scratch = hub(
+        "from: All",
+        &format!("{SYNC_ROUTES}, {sync}"),
+        &of_x(set("extra", PLAIN) + &route("extra")),
+    );
+    has(
+        &work(&scratch),
+        &[
+            "kind: XListenerSet\n      metadata:\n        name: extra\n        namespace: shop\n",
+            "namespace: kuadrant-gateways\n",
+            "kind: XListenerSet\n          name: extra\n",
+        ],
+    );
+    let none = hub("", sync, &of_x(set("extra", PLAIN)));
+    has(
+        &finding(&check(&none), "listener-set/not-attached"),
+        &["XListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
+    );
+}
+
+#[test]
+fn a_set_that_its_gateway_does_not_take_says_so_with_the_way_out_wherever_it_is_asked_for() {
+    for (allowed, reason) in [
+        ("", "takes no ListenerSets"),
+        ("from: None", "takes no ListenerSets"),
+        ("from: Same", "takes ListenerSets of its own namespace only"),
+        (
+            "from: Selector, selector: {matchLabels: {team: web}}",
+            "does not select ListenerSets of namespace `shop`",
+        ),
+    ] {
+        let scratch = hub(
+            allowed,
+            &format!("{SYNC_ROUTES}, {SYNC_SETS}"),
+            &(set("extra", PLAIN) + &route("extra")),
+        );
+        let run = check(&scratch);
+        let said = finding(&run, "listener-set/not-attached");
+        has(
+            &said,
+            &[
+                &format!("ListenerSet shop/extra is not attached: Gateway gateways/prod-web {reason}"),
+                "--> hub/more.yaml:5:",
+                "= help: write `allowedListeners: {namespaces: {from: All}}`",
+                "kubernetes.io/metadata.name: shop",
+            ],
+        );
+        assert!(!work(&scratch).contains("ListenerSet\n"), "{allowed}");
+        scratch
+            .run(&["explain", "listenerset/shop/extra", "hub"])
+            .prints(&format!("not attached: Gateway gateways/prod-web {reason}"));
+        scratch
+            .run(&["explain", "httproute/shop/cart", "hub"])
+            .prints(&format!(
+                "not attached: ListenerSet shop/extra is not attached: Gateway gateways/prod-web {reason}"
+            ));
+    }
+    let selected = hub(
+        "from: Selector, selector: {matchLabels: {team: web}}",
+        SYNC_SETS,
+        &(set("extra", PLAIN)
+            + "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {team: web, a: b}}\n"),
+    );
+    has(
+        &work(&selected),
+        &[
+            "kind: ListenerSet\n",
+            "name: shop\n        labels:\n          team: web\n    ",
+        ],
+    );
+}
+
+#[test]
+fn a_set_whose_gateway_is_not_there_or_is_none_says_so() {
+    let other = set("extra", PLAIN).replace("name: prod-web", "name: prod-wbe");
+    has(
+        &finding(
+            &check(&hub("from: All", SYNC_SETS, &other)),
+            "listener-set/not-attached",
+        ),
+        &[
+            "Gateway gateways/prod-wbe is not in the input",
+            "hub/more.yaml:5:",
+            "did you mean `prod-web`?",
+        ],
+    );
+    let other = set("extra", PLAIN).replace("parentRef: {", "parentRef: {group: \"\", kind: Service, ");
+    has(
+        &finding(
+            &check(&hub("from: All", SYNC_SETS, &other)),
+            "listener-set/not-attached",
+        ),
+        &["its parent is no Gateway", "leave out `group` and `kind`"],
+    );
+}
+
+#[test]
+fn on_the_spokes_the_gateway_is_in_another_namespace_than_its_sets() {
+    let own = set("extra", PLAIN).replace("namespace: shop", "namespace: gateways");
+    let run = check(&hub("from: Same", SYNC_SETS, &own));
+    has(
+        &finding(&run, "listener-set/not-allowed"),
+        &[
+            "on the spokes, Gateway gateways/prod-web would refuse ListenerSet gateways/extra",
+            "--> hub/gateway.yaml:",
+            "there the Gateway lives in `kuadrant-gateways`",
+            "= help: write `allowedListeners: {namespaces: {from: All}}`",
+        ],
+    );
+    run.exits(3);
+}
+
+#[test]
+fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
+    let clash = "{name: clash, port: 443, protocol: HTTPS, hostname: \"*.EXAMPLE.com\", tls: {certificateRefs: [{name: a}]}}";
+    let run = check(&hub("from: All", SYNC_SETS, &set("extra", clash)));
+    has(
+        &finding(&run, "listener-set/conflicted"),
+        &[
+            "a listener of ListenerSet shop/extra takes nothing: it has the port and hostname of listener `api` of Gateway \
+             gateways/prod-web",
+            "--> hub/more.yaml:7:",
+            "= help: give it another `hostname` or `port`",
+        ],
+    );
+    let protocol = set("extra", "{name: clash, port: 443, protocol: HTTP}");
+    has(
+        &finding(
+            &check(&hub("from: All", SYNC_SETS, &protocol)),
+            "listener-set/conflicted",
+        ),
+        &[
+            "it has the port, but not the protocol, of listener `api`",
+            "give it another `port`",
+        ],
+    );
+    // The younger one has the name that comes first.
+    let dated = |name: &str, year: u16| {
+        set(name, PLAIN).replace(
+            "namespace: shop}",
+            &format!("namespace: shop, creationTimestamp: \"{year}-01-01T00:00:00Z\"}}"),
+        )
+    };
+    let run = check(&hub(
+        "from: All",
+        SYNC_SETS,
+        &(dated("a", 2026) + &dated("b", 2025)),
+    ));
+    has(
+        &finding(&run, "listener-set/conflicted"),
+        &[
+            "a listener of ListenerSet shop/a takes nothing",
+            "of ListenerSet shop/b",
+        ],
+    );
+    let run = check(&hub(
+        "from: All",
+        SYNC_SETS,
+        &(set("b", PLAIN) + &set("a", PLAIN)),
+    ));
+    has(
+        &finding(&run, "listener-set/conflicted"),
+        &[
+            "a listener of ListenerSet shop/b takes nothing",
+            "of ListenerSet shop/a",
+        ],
+    );
+}
+
+#[test]
+fn a_route_says_which_part_of_its_set_is_missing() {
+    let scratch = hub("from: All", SYNC_ROUTES, &(set("extra", PLAIN) + &route("extar")));
+    has(
+        &finding(&check(&scratch), "route/parent-not-found"),
+        &[
+            "ListenerSet shop/extar is not in the input",
+            "did you mean `extra`?",
+        ],
+    );
+    let scratch = hub(
+        "from: All",
+        SYNC_ROUTES,
+        &(set("extra", PLAIN) + &route("extra, sectionName: plian")),
+    );
+    has(
+        &finding(&check(&scratch), "route/parent-not-found"),
+        &["ListenerSet shop/extra has no listener `plian`", "it has: plain"],
+    );
+    let scratch = hub("from: All", SYNC_ROUTES, &(set("extra", PLAIN) + &route("extra")));
+    has(
+        &finding(&check(&scratch), "route/not-attached"),
+        &[
+            "through a ListenerSet that stays on the hub",
+            "list its kind in `resourcesToSync`",
+        ],
+    );
+}
+
+const ENCRYPTED: &str = "{name: tls, port: 8443, protocol: HTTPS, hostname: shop.example.com, tls: {certificateRefs: \
+                         [{name: own}, {name: shared, namespace: certs}]}}";
+
+fn secret(namespace: &str, name: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}, namespace: {namespace}}}\ndata: {{a: YQ==}}\n---\n"
+    )
+}
+
+#[test]
+fn its_secrets_are_expected_beside_it_or_copied_there() {
+    let objects = set("extra", ENCRYPTED)
+        + &secret("shop", "own")
+        + &secret("certs", "shared")
+        + &secret("gateways", "wildcard");
+    let scratch = hub("from: All", SYNC_SETS, &objects);
+    let run = check(&scratch);
+    has(
+        &run.stdout,
+        &[
+            "Secret shop/own is not shipped: it is expected on the spokes in `shop`",
+            "Secret certs/shared is not shipped: it is expected on the spokes in `certs`",
+            "needed by ListenerSet shop/extra",
+        ],
+    );
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nsecrets: Copy\n",
+    );
+    let run = scratch.run(&["check"]);
+    has(
+        &finding(&run, "secret/ref-not-permitted"),
+        &[
+            "ListenerSet shop/extra may not use Secret certs/shared",
+            "from gateway.networking.k8s.io `ListenerSet` in namespace `shop` to Secret",
+        ],
+    );
+    // A grant for the Gateway is none for the set.
+    let grant = |kind: &str, namespace: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {{name: g, namespace: certs}}\nspec: \
+             {{from: [{{group: gateway.networking.k8s.io, kind: {kind}, namespace: {namespace}}}], to: [{{group: \"\", kind: \
+             Secret}}]}}\n"
+        )
+    };
+    scratch.write("hub/grant.yaml", &grant("Gateway", "gateways"));
+    finding(&scratch.run(&["check"]), "secret/ref-not-permitted");
+    scratch.write("hub/grant.yaml", &grant("ListenerSet", "shop"));
+    scratch.run(&["render", "-q"]).exits(0);
+    let work = scratch.read("rendered/eu-1/gateway-gateways-prod-web.yaml");
+    has(
+        &work,
+        &[
+            "kind: Secret\n      metadata:\n        name: own\n        namespace: shop\n",
+            "kind: Secret\n      metadata:\n        name: certs.shared\n        namespace: shop\n",
+            "kind: Secret\n      metadata:\n        name: wildcard\n        namespace: kuadrant-gateways\n",
+            "certificateRefs:\n            - name: own\n            - name: certs.shared\n",
+        ],
+    );
+}
+
+#[test]
+fn a_policy_on_a_set_goes_where_the_set_goes() {
+    let policy = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: ClientTrafficPolicy\nmetadata: {name: limits, namespace: \
+                  shop}\nspec: {targetRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}], \
+                  connection: {bufferLimit: 32Ki}}\n";
+    let scratch = hub("from: All", SYNC_SETS, &(set("extra", PLAIN) + policy));
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\": [",
+        "\"policiesToSync\": [{\"group\": \"gateway.envoyproxy.io\", \"version\": \"v1alpha1\", \"resource\": \
+         \"clienttrafficpolicies\"}, ",
+    );
+    has(
+        &work(&scratch),
+        &["kind: ClientTrafficPolicy\n      metadata:\n        name: limits\n        namespace: shop\n"],
+    );
+    scratch
+        .run(&["policies", "hub", "--cluster", "eu-1"])
+        .prints("ClientTrafficPolicy > multicluster > gateways/prod-web > shop/extra");
+    // Where the set stays, so does the policy.
+    scratch.edit("hub/class.yaml", SYNC_SETS, "");
+    has(
+        &finding(&check(&scratch), "policy/not-synced"),
+        &[
+            "what it targets is not synced",
+            "list the ListenerSet's kind in `resourcesToSync`",
+        ],
+    );
+    // On a set that hangs on nothing it is an error, with the reason.
+    scratch.edit("hub/gateway.yaml", "from: All", "from: None");
+    has(
+        &finding(&check(&scratch), "policy/target-not-found"),
+        &["ListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
+    );
+}
+
+#[test]
+fn default_gateways_are_parents_of_routes_that_ask_for_them() {
+    let asking = route("none").replace(
+        "parentRefs:\n  - {group: gateway.networking.k8s.io, kind: ListenerSet, name: none}",
+        "useDefaultGateways: All",
+    );
+    let open = |scratch: &Scratch, scope: &str| {
+        scratch.edit(
+            "hub/gateway.yaml",
+            "  listeners:\n",
+            &format!("  defaultScope: {scope}\n  listeners:\n"),
+        );
+        scratch.edit(
+            "hub/gateway.yaml",
+            "    port: 443\n",
+            "    port: 443\n    allowedRoutes: {namespaces: {from: All}}\n",
+        );
+    };
+    let scratch = hub("", SYNC_ROUTES, &asking);
+    open(&scratch, "All");
+    has(
+        &work(&scratch),
+        &[
+            "kind: HTTPRoute\n",
+            "useDefaultGateways: All\n",
+            "defaultScope: All\n",
+        ],
+    );
+    let scratch = hub("", SYNC_ROUTES, &asking);
+    open(&scratch, "None");
+    assert!(!work(&scratch).contains("kind: HTTPRoute\n"));
+}
+
+#[test]
+fn what_a_gateway_refers_to_in_another_namespace_needs_a_grant() {
+    let scratch = hub("", "", "");
+    scratch.edit(
+        "hub/gateway.yaml",
+        "  listeners:\n",
+        "  tls:\n    backend: {clientCertificateRef: {name: client, namespace: certs}}\n    frontend:\n      default: {validation: \
+         {caCertificateRefs: [{group: \"\", kind: ConfigMap, name: ca}]}}\n      perPort:\n      - {port: 443, tls: {validation: \
+         {caCertificateRefs: [{group: \"\", kind: ConfigMap, name: ca, namespace: certs}]}}}\n  listeners:\n",
+    );
+    let run = check(&scratch);
+    has(
+        &finding(&run, "reference/not-permitted"),
+        &[
+            "Gateway gateways/prod-web may not refer to",
+            "--> hub/gateway.yaml:",
+            "= help: add a ReferenceGrant to namespace `certs`",
+        ],
+    );
+    assert_eq!(
+        run.stdout.matches("[reference/not-permitted]").count(),
+        2,
+        "{}",
+        run.stdout
+    );
+    has(
+        &run.stdout,
+        &[
+            "may not refer to Secret certs/client",
+            "may not refer to ConfigMap certs/ca",
+        ],
+    );
+    scratch.write(
+        "hub/grant.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: certs}\nspec:\n  from: \
+         [{group: gateway.networking.k8s.io, kind: Gateway, namespace: gateways}]\n  to: [{group: \"\", kind: Secret}, {group: \
+         \"\", kind: ConfigMap, name: ca}]\n",
+    );
+    let run = check(&scratch);
+    assert!(
+        !run.stdout.contains("[reference/not-permitted]"),
+        "{}",
+        run.stdout
+    );
+    has(&run.stdout, &["ConfigMap certs/ca is needed on eu-1, us-1"]);
+}
