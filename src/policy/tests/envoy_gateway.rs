@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::super::testing::{Seen, hub};
-use crate::policy::TargetField;
+use crate::api::targeting::TargetField;
 use crate::report::PolicyEntry;
 use crate::topology::Node;
 
@@ -464,7 +464,7 @@ fn patches_take_one_target_and_apply_by_priority_then_name() {
         .collect();
     assert_eq!(order, ["c", "b", "d", "a"]);
     let profile = &seen.attachments.kinds.rows()[0].profile;
-    assert_eq!(profile.target_fields, [TargetField::TargetRef]);
+    assert_eq!(profile.targeting.fields, [TargetField::TargetRef]);
 }
 
 /// `kind namespace/name#section: Type Reason message` of every ancestor's conditions.
