@@ -16,8 +16,8 @@ use super::ids::{KindId, PolicyId};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
 use super::meeting::meeting;
-use super::merge::merge;
-use super::profile::{Class, Paths, Profile, SameTarget};
+use super::merge::{fill, merge};
+use super::profile::{Class, Filled, Paths, Profile, SameTarget};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Topology,
 };
@@ -104,7 +104,8 @@ struct Walk<'l, 'a> {
     kind: KindId,
     id: GatewayId,
     gateway: &'l GatewayNode<'a>,
-    known: HashMap<Vec<(Level, Node)>, Arc<Effective>>,
+    /// By who is on the way, and by the kind of the route where that makes a difference.
+    known: HashMap<(Vec<(Level, Node)>, Option<&'l str>), Arc<Effective>>,
     found: Vec<PathEffective>,
 }
 
@@ -318,11 +319,18 @@ impl<'l> Walk<'l, '_> {
         }
         // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of
         // their own.
-        let key: Vec<(Level, Node)> = occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
+        let topology: &'l Topology<'_> = self.topology;
+        let route = path
+            .route
+            .map(|route| topology.routes.get(route).object.kind.as_str());
+        let filled = route.and_then(|route| self.profile.filled(route));
+        let on_the_way: Vec<(Level, Node)> =
+            occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
+        let key = (on_the_way, route.filter(|_| filled.is_some()));
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
-                let effective = Arc::new(combine(self.profile, self.attachments, &occupied));
+                let effective = Arc::new(combine((self.profile, filled), self.attachments, &occupied));
                 self.known.insert(key, Arc::clone(&effective));
                 effective
             }
@@ -340,10 +348,18 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
         .collect()
 }
 
-fn combine(profile: &Profile, attachments: &Attachments<'_>, stops: &[&Stop<'_>]) -> Effective {
+fn combine(
+    (profile, filled): (&Profile, Option<&Filled>),
+    attachments: &Attachments<'_>,
+    stops: &[&Stop<'_>],
+) -> Effective {
     let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
     let levels = meeting(profile.dictates, levels);
-    let content = merge(profile, &levels, &|id| attachments.locator(id));
+    let mut content = merge(profile, &levels, &|id| attachments.locator(id));
+    if let Some(filled) = filled {
+        let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+        fill(Arc::make_mut(&mut content), filled, &every);
+    }
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))

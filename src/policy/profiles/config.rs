@@ -15,8 +15,8 @@ use super::registry::Profiles;
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    AllowedTarget, Class, Dictates, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
-    Strategy, TargetField, Wrappers,
+    AllowedTarget, Class, Dictates, Filled, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget,
+    StatusShape, Strategy, TargetField, Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -67,6 +67,9 @@ pub(crate) struct ProfileEntry {
     /// Lists that a strategic merge takes element by element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_keys: Option<Vec<ListKey>>,
+    /// What some routes take from every policy, though the most specific one dictates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Vec<Filled>>,
     /// The number in the spec that orders the policies on one target before age and name do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_field: Option<String>,
@@ -236,6 +239,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         strategy: entry.strategy.unwrap_or(base.strategy),
         unit: entry.unit.unwrap_or(base.unit),
         list_keys: entry.list_keys.unwrap_or(base.list_keys),
+        filled: entry.filled.unwrap_or(base.filled),
         priority_field: entry.priority_field.or(base.priority_field),
         precedence: entry.precedence.unwrap_or(base.precedence),
         same_target: entry.same_target.unwrap_or(base.same_target),

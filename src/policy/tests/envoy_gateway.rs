@@ -439,6 +439,46 @@ fn a_merge_type_is_one_of_two_words() {
 }
 
 #[test]
+fn a_tcp_route_takes_single_settings_from_every_policy_above() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw, sectionName: tcp}], rules: [{name: only, backendRefs: [{name: s, port: 80}]}]}\n";
+    let text = with(&[
+        traffic(
+            "g",
+            GW,
+            "loadBalancer: {type: Random}, retry: {numRetries: 1}, timeout: {http: {requestTimeout: 1s}}",
+        ),
+        traffic(
+            "l",
+            "kind: Gateway, name: gw, sectionName: tcp",
+            "tcpKeepalive: {probes: 1}",
+        ),
+        traffic(
+            "r",
+            "kind: TCPRoute, name: db",
+            "timeout: {tcp: {connectTimeout: 2s}}",
+        ),
+    ])
+    .replace(
+        "  - {name: https,",
+        "  - {name: tcp, port: 5432, protocol: TCP}\n  - {name: https,",
+    ) + tcp;
+    assert_eq!(
+        spec(&text, &["gw", "gw#tcp", "db", "db#only"]),
+        Some(json!({
+            "timeout": {"tcp": {"connectTimeout": "2s"}},
+            "tcpKeepalive": {"probes": 1},
+            "loadBalancer": {"type": "Random"},
+        })),
+        "each as a whole, and nothing that is not for TCP"
+    );
+    assert_eq!(
+        spec(&text, &["gw", "gw#http", "plain", "plain#first"]).unwrap()["retry"],
+        json!({"numRetries": 1})
+    );
+}
+
+#[test]
 fn patches_take_one_target_and_apply_by_priority_then_name() {
     let patch = |name: &str, priority: &str| {
         format!(
