@@ -96,6 +96,9 @@ pub(super) fn on_gateway(
 /// A place on the way: its level, its node, who is there.
 type Stop<'l> = (Level, Node, &'l [Entry]);
 
+/// Who is on the way, and the kind of the route where that makes a difference.
+type OnTheWay<'l> = (Vec<(Level, Node)>, Option<&'l str>);
+
 struct Walk<'l, 'a> {
     profile: &'l Profile,
     topology: &'l Topology<'a>,
@@ -104,8 +107,7 @@ struct Walk<'l, 'a> {
     kind: KindId,
     id: GatewayId,
     gateway: &'l GatewayNode<'a>,
-    /// By who is on the way, and by the kind of the route where that makes a difference.
-    known: HashMap<(Vec<(Level, Node)>, Option<&'l str>), Arc<Effective>>,
+    known: HashMap<OnTheWay<'l>, Arc<Effective>>,
     found: Vec<PathEffective>,
 }
 

@@ -621,6 +621,12 @@ fn the_oldest_of_two_policies_holds_and_the_other_is_conflicted_at_each_ancestor
             "Gateway infra/gw#http",
             "Listener infra/gw/http",
         ),
+        (
+            "SecurityPolicy",
+            HTTP,
+            "Gateway infra/gw#http",
+            "Listener gw/http",
+        ),
         ("SecurityPolicy", SET, "ListenerSet infra/set", "ListenerSet set"),
         (
             "SecurityPolicy",
@@ -660,6 +666,31 @@ fn the_oldest_of_two_policies_holds_and_the_other_is_conflicted_at_each_ancestor
             [format!(
                 "{at}: Accepted=False Conflicted: Unable to target {unable}, another {kind} has already attached to it"
             )]
+        );
+    }
+}
+
+#[test]
+fn a_security_policy_with_http_settings_is_refused_on_a_tcp_route() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw}], rules: [{name: only}]}\n";
+    let policy =
+        |name: &str, settings: &str| of_kind("SecurityPolicy", name, "kind: TCPRoute, name: db", settings);
+    for (settings, expected) in [
+        (
+            "cors: {maxAge: 1s}",
+            "Accepted=False Invalid: Only authorization is supported for TCP (routes/listeners).",
+        ),
+        (
+            "authorization: {defaultAction: Deny}",
+            "Accepted=True Accepted: Policy has been accepted.",
+        ),
+    ] {
+        let hub = hub(&(TOPOLOGY.to_owned() + tcp + &policy("s", settings)), &[]);
+        let seen = Seen::hub(&hub);
+        assert_eq!(
+            ancestors(&seen, "SecurityPolicy infra/s"),
+            [format!("Gateway infra/gw: {expected}")]
         );
     }
 }
