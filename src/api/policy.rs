@@ -80,9 +80,10 @@ fn read_reference<'a>(
     Some(TargetRef {
         group,
         kind: reading.required_string(&reference.get("kind"))?,
-        name: match reference.get("selector").is_present() {
-            true => reading.string(&reference.get("name")).unwrap_or_default(),
-            false => reading.required_string(&reference.get("name"))?,
+        name: if reference.get("selector").is_present() {
+            reading.string(&reference.get("name")).unwrap_or_default()
+        } else {
+            reading.required_string(&reference.get("name"))?
         },
         namespace: reading
             .string(&reference.get("namespace"))

@@ -124,13 +124,13 @@ impl Said<'_, '_> {
                 );
             }
         }
-        let effects = self.effects(node);
+        let (refused, effects) = (self.refused(node), self.effects(node));
         for (gateway, ancestor) in ancestors {
-            let is_accepted = self.entry(gateway, &ancestor).conditions.iter();
-            if !is_accepted
-                .into_iter()
-                .any(|condition| condition.kind == "Accepted")
-            {
+            let mut known = self.entry(gateway, &ancestor).conditions.iter();
+            let is_said = known.any(|condition| condition.kind == "Accepted");
+            if let Some(refused) = &refused {
+                self.say(gateway, &ancestor, refused.clone());
+            } else if !is_said {
                 self.say(
                     gateway,
                     &ancestor,
@@ -141,6 +141,19 @@ impl Said<'_, '_> {
                 self.say(gateway, &ancestor, effect.clone());
             }
         }
+    }
+
+    /// Why a policy does not fit its target, though the CRD takes it.
+    fn refused(&self, node: Node) -> Option<Condition> {
+        let spec = self.policy.object.value.get("spec")?;
+        let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"];
+        let is_refused = self.policy.object.kind == "SecurityPolicy"
+            && self.topology.identity(node).group_kind.kind == "TCPRoute"
+            && of_http
+                .iter()
+                .any(|field| spec.get(field).is_some_and(|value| !value.is_null()));
+        let message = "Only authorization is supported for TCP (routes/listeners).";
+        is_refused.then(|| condition("Accepted", false, "Invalid", message.to_owned()))
     }
 
     /// What stands beside Accepted: what took its place somewhere, what it was merged into, what is deprecated.
@@ -321,7 +334,10 @@ pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node
     let identity = topology.identity(node);
     let target = match (node, topology.section(node)) {
         (_, Some(_)) if kind == "ClientTrafficPolicy" => format!("section of {}", identity.name),
-        (Node::Listener(..), Some(section)) if matches!(whole(topology, node), Node::Gateway(_)) => {
+        // Of the kinds only this one names the namespace, too, and only of a Gateway.
+        (Node::Listener(..), Some(section))
+            if kind == "BackendTrafficPolicy" && matches!(whole(topology, node), Node::Gateway(_)) =>
+        {
             format!("Listener {}/{section}", key(topology, node))
         }
         (Node::Listener(..), Some(section)) => format!("Listener {}/{section}", identity.name),

@@ -17,8 +17,8 @@ use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
 use super::meeting::meeting;
-use super::merge::merge;
-use super::profile::{Class, Paths, Profile, SameTarget};
+use super::merge::{fill, merge};
+use super::profile::{Class, Filled, Paths, Profile, SameTarget};
 use super::workloads::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
@@ -99,13 +99,16 @@ pub(super) fn paths_from(
 /// A place on the way: its level, its node, who is there.
 type Stop<'l> = (Level, Node, &'l [Entry]);
 
+/// Who is on the way, and the kind of the route where that makes a difference.
+type OnTheWay<'l> = (Vec<(Level, Node)>, Option<&'l str>);
+
 struct Walk<'l, 'a> {
     profile: &'l Profile,
     topology: &'l Topology<'a>,
     attachments: &'l Attachments<'a>,
     budget: &'l PathBudget,
     kind: KindId,
-    known: HashMap<Vec<(Level, Node)>, Arc<Effective>>,
+    known: HashMap<OnTheWay<'l>, Arc<Effective>>,
     found: Vec<PathEffective>,
 }
 
@@ -373,7 +376,14 @@ impl<'l> Walk<'l, '_> {
         }
         // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of
         // their own.
-        let key: Vec<(Level, Node)> = occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
+        let topology: &'l Topology<'_> = self.topology;
+        let route = path
+            .route
+            .map(|route| topology.routes.get(route).object.kind.as_str());
+        let filled = route.and_then(|route| self.profile.filled(route));
+        let on_the_way: Vec<(Level, Node)> =
+            occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
+        let key = (on_the_way, route.filter(|_| filled.is_some()));
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
@@ -384,7 +394,7 @@ impl<'l> Walk<'l, '_> {
                     Inherited::read(gateway.and_then(|gateway| gateway.annotation(&inheritance.annotation)))
                 });
                 let effective = Arc::new(combine(
-                    self.profile,
+                    (self.profile, filled),
                     self.attachments,
                     &occupied,
                     inherited.unwrap_or_default(),
@@ -407,19 +417,23 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 }
 
 fn combine(
-    profile: &Profile,
+    (profile, filled): (&Profile, Option<&Filled>),
     attachments: &Attachments<'_>,
     stops: &[&Stop<'_>],
     by_annotation: Inherited,
 ) -> Effective {
     let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
-    let content = if by_annotation.is_default() {
+    let mut content = if by_annotation.is_default() {
         let levels = meeting(profile.dictates, levels);
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
         let levels: Vec<(Level, &[Entry])> = levels.collect();
         Arc::new(inherited(profile, &levels, by_annotation))
     };
+    if let Some(filled) = filled {
+        let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+        fill(Arc::make_mut(&mut content), filled, &every);
+    }
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
         .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))

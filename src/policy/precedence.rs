@@ -112,6 +112,10 @@ pub enum Rule {
     LessSpecificOverrides,
     /// Between levels, the more specific default.
     MoreSpecificDefaults,
+    /// Between levels, the less specific one where an annotation prefers it (kgateway).
+    ParentPreferred,
+    /// What goes before age, of kinds that have it: a weight or a priority.
+    Priority,
     /// The older policy.
     Older,
     /// The first by `namespace/name`.
@@ -132,6 +136,8 @@ impl Rule {
             Self::OverridesBeatDefaults => "overrides-beat-defaults",
             Self::LessSpecificOverrides => "less-specific-overrides",
             Self::MoreSpecificDefaults => "more-specific-defaults",
+            Self::ParentPreferred => "parent-preferred",
+            Self::Priority => "priority",
             Self::Older => "older",
             Self::FirstByName => "first-by-name",
             Self::NewerChallenger => "newer-challenger",
@@ -147,6 +153,8 @@ impl Rule {
             Self::OverridesBeatDefaults => "overrides beat defaults",
             Self::LessSpecificOverrides => "the overrides of the less specific level win",
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
+            Self::ParentPreferred => "an annotation of the Gateway prefers its policies",
+            Self::Priority => "its weight or priority puts it first",
             Self::Older => "it is older",
             Self::FirstByName => "it comes first by namespace/name, and no creation time decides",
             Self::NewerChallenger => {
@@ -165,6 +173,7 @@ impl Rule {
         match levels {
             Ordering::Greater => Self::MoreSpecificDefaults,
             Ordering::Less if loser.side == Side::Overrides => Self::LessSpecificOverrides,
+            Ordering::Less if winner.side == Side::Defaults => Self::ParentPreferred,
             Ordering::Less => Self::OverridesBeatDefaults,
             Ordering::Equal => Self::on_one_level(winner, loser),
         }
@@ -176,6 +185,9 @@ impl Rule {
     pub(super) fn on_one_level(winner: Standing<'_>, loser: Standing<'_>) -> Self {
         if winner.side == Side::Overrides && loser.side == Side::Defaults {
             return Self::OverridesBeatDefaults;
+        }
+        if winner.rank.priority < loser.rank.priority {
+            return Self::Priority;
         }
         match (winner.rank.by_age(loser.rank), winner.rank.key < loser.rank.key) {
             (Ordering::Less, _) => Self::Older,

@@ -138,6 +138,16 @@ impl MergeUnit {
     }
 }
 
+/// Settings that routes of some kinds take from every policy on the way, as far as no more specific one has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Filled {
+    /// The kinds of the routes.
+    pub routes: Vec<String>,
+    /// The fields, each as a whole.
+    pub fields: Vec<String>,
+}
+
 /// What happens to two policies of one kind on one target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SameTarget {
@@ -253,6 +263,8 @@ pub struct Profile {
     pub unit: MergeUnit,
     /// The lists that a strategic merge takes element by element.
     pub list_keys: Vec<ListKey>,
+    /// What some routes take from every policy, though the most specific one dictates.
+    pub filled: Vec<Filled>,
     /// The number in the spec that orders the policies on one node before age and name do: the lowest goes first.
     pub priority_field: Option<String>,
     /// The annotation of a policy with a number that does the same: the greatest goes first (kgateway).
@@ -314,6 +326,7 @@ impl Profile {
             strategy: Strategy::Patch,
             unit: MergeUnit::JsonMergePatch,
             list_keys: Vec::new(),
+            filled: Vec::new(),
             priority_field: None,
             weight_annotation: None,
             inheritance: None,
@@ -350,6 +363,12 @@ impl Profile {
             in_mesh: self.in_mesh,
             ..Self::of_class(&self.group_kind(), self.class)
         }
+    }
+
+    /// What routes of a kind take from every policy.
+    pub(super) fn filled(&self, route: &str) -> Option<&Filled> {
+        let is_it = |filled: &&Filled| filled.routes.iter().any(|kind| kind == route);
+        self.filled.iter().find(is_it)
     }
 
     // --- the small language in which `profiles` describes kinds ---

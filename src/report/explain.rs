@@ -23,7 +23,7 @@ use super::render_report::SourceLine;
 use crate::api::route::Route;
 use crate::diagnostic::{API_VERSION, Findings, Locate};
 use crate::object::Object;
-use crate::policy::{Effective, KindId, Loss, Outcome, PathEffective, PolicyId, Reach};
+use crate::policy::{Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
 
@@ -331,7 +331,12 @@ impl<'e> Explainer<'e, '_> {
     /// A result, before it is known on which paths it holds.
     fn result(&self, seen: Seen<'_>, kind: KindId, effective: &Effective) -> ExplainedPaths {
         let profile = &seen.attachments.kinds.get(kind).profile;
-        let settings = effective.content.iter().map(|(name, leaf)| {
+        let mut content: Vec<(&Arc<str>, &Leaf)> = effective.content.iter().collect();
+        // Where an order was meant, it is that in which they are applied.
+        if profile.priority_field.is_some() {
+            content.sort_by_key(|(_, leaf)| effective.chain.iter().position(|(_, id)| *id == leaf.policy));
+        }
+        let settings = content.into_iter().map(|(name, leaf)| {
             let (authored, pointer) = seen.attachments.written_at(name, leaf);
             ExplainedSetting {
                 setting: name.to_string(),

@@ -305,3 +305,44 @@ fn on_a_cluster_there_are_only_policies_that_go_or_live_there() {
     let (names, _) = policies(&[]);
     assert!(names.contains("payments/ceiling"), "{names}");
 }
+
+#[test]
+fn patches_are_explained_in_the_order_in_which_they_apply() {
+    let scratch = Scratch::new();
+    let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: eg}\n\
+                   spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n---\n\
+                   apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: storefront, namespace: shop}\n\
+                   spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+    let patch = |name: &str, priority: i8| {
+        format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyPatchPolicy\nmetadata: {{name: {name}, namespace: shop}}\n\
+             spec:\n  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: storefront}}\n  \
+             priority: {priority}\n  type: JSONPatch\n"
+        )
+    };
+    let text = gateway.to_owned() + &patch("first-by-name", 5) + &patch("last-by-name", -5);
+    scratch.write("all.yaml", &text);
+    let run = scratch.run(&["explain", "gateway/shop/storefront", ".", "-q"]);
+    let found = |name: &str| {
+        run.stdout
+            .find(&format!("from shop/{name}"))
+            .expect("it is explained")
+    };
+    assert!(found("last-by-name") < found("first-by-name"), "{}", run.stdout);
+}
+
+#[test]
+fn a_merge_type_has_no_place_in_a_policy_of_a_gateway() {
+    let scratch = fleet();
+    let text = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: s, namespace: shop}\n\
+                spec:\n  mergeType: JSONMerge\n  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: storefront}]\n";
+    scratch.write("hub/shop/security.yaml", text);
+    let run = scratch.run(&["check"]);
+    for text in [
+        "[policy/invalid]: SecurityPolicy shop/s: a policy on a Gateway cannot have a `mergeType`",
+        "--> hub/shop/security.yaml:5:",
+        "remove `mergeType`, or target routes",
+    ] {
+        assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
+    }
+}

@@ -158,6 +158,16 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
             backend_ref(complaints, &backend);
         }
     }
+    // The CRD takes it, the controller does not (docs/systems/envoy-gateway.md#status).
+    let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"].map(|field| spec.get(field));
+    if let (Some(field), true) = (
+        of_http.iter().find(|field| field.is_present()),
+        target_kinds(spec).any(|kind| kind == "TCPRoute"),
+    ) {
+        let message =
+            "on a TCPRoute only `authorization` counts; a policy with anything else is refused there";
+        complaints.doubtful(field, message, "give the TCPRoute a policy of its own");
+    }
     let rules = spec.get("authorization").get("rules");
     let claims = rules
         .items()

@@ -276,6 +276,17 @@ fn policies_say_something_and_nothing_twice() {
         said(&envoy),
         ["/spec/mergeType: a policy on a Gateway cannot have a `mergeType`"]
     );
+    let on_tcp = made(
+        "gateway.envoyproxy.io/v1alpha1",
+        "SecurityPolicy",
+        &json!({"cors": {}, "targetRefs": [{"kind": "TCPRoute"}]}),
+    );
+    assert_eq!(
+        said(&on_tcp),
+        [
+            "(warning) /spec/cors: on a TCPRoute only `authorization` counts; a policy with anything else is refused there"
+        ]
+    );
     let backend = gateway_api("BackendTLSPolicy", &json!({"validation": {"hostname": "a"}}));
     assert_eq!(
         said(&backend),

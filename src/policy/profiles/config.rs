@@ -16,8 +16,8 @@ use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::policy::profile::{
-    Class, Dictates, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget, StatusShape,
-    Strategy, Wrappers,
+    Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget,
+    StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -74,6 +74,9 @@ pub(crate) struct ProfileEntry {
     /// Lists that a strategic merge takes element by element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_keys: Option<Vec<ListKey>>,
+    /// What some routes take from every policy, though the most specific one dictates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Vec<Filled>>,
     /// The number in the spec that orders the policies on one target before age and name do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_field: Option<String>,
@@ -253,6 +256,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         strategy: entry.strategy.unwrap_or(base.strategy),
         unit: entry.unit.unwrap_or(base.unit),
         list_keys: entry.list_keys.unwrap_or(base.list_keys),
+        filled: entry.filled.unwrap_or(base.filled),
         priority_field: entry.priority_field.or(base.priority_field),
         weight_annotation: entry.weight_annotation.or(base.weight_annotation),
         inheritance: entry.inheritance.or(base.inheritance),

@@ -4,7 +4,7 @@
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    Dictates, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 
@@ -25,6 +25,23 @@ pub(super) fn profiles() -> Vec<Profile> {
                     without: Some("clientSelectors".to_owned()),
                     ..all("/rateLimit/local/rules")
                 },
+            ],
+            // The controller sets what is not set yet of a TCP or UDP route, and of an HTTP route all or nothing
+            // (docs/systems/envoy-gateway.md#levels).
+            filled: vec![
+                filled(
+                    &["TCPRoute", "TLSRoute"],
+                    &[
+                        "loadBalancer",
+                        "proxyProtocol",
+                        "healthCheck",
+                        "circuitBreaker",
+                        "tcpKeepalive",
+                        "timeout",
+                        "dns",
+                    ],
+                ),
+                filled(&["UDPRoute"], &["loadBalancer", "dns"]),
             ],
             ..kind("BackendTrafficPolicy", Level::Rule)
         },
@@ -55,6 +72,14 @@ fn kind(kind: &str, end: Level) -> Profile {
             .merges(Strategy::Atomic, MergeUnit::JsonMergePatch)
             .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
             .ends(&[end])
+    }
+}
+
+fn filled(routes: &[&str], fields: &[&str]) -> Filled {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    Filled {
+        routes: owned(routes),
+        fields: owned(fields),
     }
 }
 

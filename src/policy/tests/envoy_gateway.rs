@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::super::testing::{Seen, hub};
-use crate::policy::TargetField;
+use crate::api::targeting::TargetField;
 use crate::report::PolicyEntry;
 use crate::topology::Node;
 
@@ -439,6 +439,46 @@ fn a_merge_type_is_one_of_two_words() {
 }
 
 #[test]
+fn a_tcp_route_takes_single_settings_from_every_policy_above() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw, sectionName: tcp}], rules: [{name: only, backendRefs: [{name: s, port: 80}]}]}\n";
+    let text = with(&[
+        traffic(
+            "g",
+            GW,
+            "loadBalancer: {type: Random}, retry: {numRetries: 1}, timeout: {http: {requestTimeout: 1s}}",
+        ),
+        traffic(
+            "l",
+            "kind: Gateway, name: gw, sectionName: tcp",
+            "tcpKeepalive: {probes: 1}",
+        ),
+        traffic(
+            "r",
+            "kind: TCPRoute, name: db",
+            "timeout: {tcp: {connectTimeout: 2s}}",
+        ),
+    ])
+    .replace(
+        "  - {name: https,",
+        "  - {name: tcp, port: 5432, protocol: TCP}\n  - {name: https,",
+    ) + tcp;
+    assert_eq!(
+        spec(&text, &["gw", "gw#tcp", "db", "db#only"]),
+        Some(json!({
+            "timeout": {"tcp": {"connectTimeout": "2s"}},
+            "tcpKeepalive": {"probes": 1},
+            "loadBalancer": {"type": "Random"},
+        })),
+        "each as a whole, and nothing that is not for TCP"
+    );
+    assert_eq!(
+        spec(&text, &["gw", "gw#http", "plain", "plain#first"]).unwrap()["retry"],
+        json!({"numRetries": 1})
+    );
+}
+
+#[test]
 fn patches_take_one_target_and_apply_by_priority_then_name() {
     let patch = |name: &str, priority: &str| {
         format!(
@@ -464,7 +504,7 @@ fn patches_take_one_target_and_apply_by_priority_then_name() {
         .collect();
     assert_eq!(order, ["c", "b", "d", "a"]);
     let profile = &seen.attachments.kinds.rows()[0].profile;
-    assert_eq!(profile.target_fields, [TargetField::TargetRef]);
+    assert_eq!(profile.targeting.fields, [TargetField::TargetRef]);
 }
 
 /// `kind namespace/name#section: Type Reason message` of every ancestor's conditions.
@@ -581,6 +621,12 @@ fn the_oldest_of_two_policies_holds_and_the_other_is_conflicted_at_each_ancestor
             "Gateway infra/gw#http",
             "Listener infra/gw/http",
         ),
+        (
+            "SecurityPolicy",
+            HTTP,
+            "Gateway infra/gw#http",
+            "Listener gw/http",
+        ),
         ("SecurityPolicy", SET, "ListenerSet infra/set", "ListenerSet set"),
         (
             "SecurityPolicy",
@@ -620,6 +666,31 @@ fn the_oldest_of_two_policies_holds_and_the_other_is_conflicted_at_each_ancestor
             [format!(
                 "{at}: Accepted=False Conflicted: Unable to target {unable}, another {kind} has already attached to it"
             )]
+        );
+    }
+}
+
+#[test]
+fn a_security_policy_with_http_settings_is_refused_on_a_tcp_route() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw}], rules: [{name: only}]}\n";
+    let policy =
+        |name: &str, settings: &str| of_kind("SecurityPolicy", name, "kind: TCPRoute, name: db", settings);
+    for (settings, expected) in [
+        (
+            "cors: {maxAge: 1s}",
+            "Accepted=False Invalid: Only authorization is supported for TCP (routes/listeners).",
+        ),
+        (
+            "authorization: {defaultAction: Deny}",
+            "Accepted=True Accepted: Policy has been accepted.",
+        ),
+    ] {
+        let hub = hub(&(TOPOLOGY.to_owned() + tcp + &policy("s", settings)), &[]);
+        let seen = Seen::hub(&hub);
+        assert_eq!(
+            ancestors(&seen, "SecurityPolicy infra/s"),
+            [format!("Gateway infra/gw: {expected}")]
         );
     }
 }

@@ -266,6 +266,14 @@ fn kgateway_asks_on_one_level_for_the_weight_then_for_the_age() {
         seen.spec(&["gw", "r2", "r2#rule-1"]),
         Some(json!({"timeouts": {"request": "2s"}, "cors": {"a": 1}, "retry": {"attempts": 1}}))
     );
+    let rule = |winner: &str, loser: &str| {
+        let id = |name: &str| seen.id(&format!("TrafficPolicy infra/{name}"));
+        seen.attachments.rule_on_one_node(id(winner), id(loser)).name()
+    };
+    assert_eq!(
+        (rule("heavy", "old"), rule("old", "light")),
+        ("priority", "priority")
+    );
 }
 
 #[test]

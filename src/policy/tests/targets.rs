@@ -145,7 +145,9 @@ fn no_bound_counts_targets_but_that_of_a_definition() {
 fn core_and_no_group_are_one_group() {
     for group in ["core", "\"\""] {
         let service = format!("{{targetRefs: [{{group: {group}, kind: Service, name: s}}], zoneSize: 1m}}");
-        let text = SMALL.to_owned() + &policy(NGINX, "UpstreamSettingsPolicy", &service);
+        let backend = format!("backendRefs: [{{group: {group}, name: s,");
+        let text = SMALL.replace("backendRefs: [{name: s,", &backend)
+            + &policy(NGINX, "UpstreamSettingsPolicy", &service);
         let hub = hub(&text, &[]);
         assert!(said(&hub).is_empty(), "{group}: {:?}", said(&hub));
         let seen = Seen::hub(&hub);
@@ -213,6 +215,40 @@ fn a_selector_of_a_kind_that_may_not_be_targeted_is_refused_before_it_selects() 
         found[0].starts_with("policy/invalid: a ListenerPolicy cannot target a HTTPRoute"),
         "{found:?}"
     );
+}
+
+#[test]
+fn the_page_about_other_products_lists_the_targets_that_their_kinds_take() {
+    let page = include_str!("../../../docs/systems/other-policies.md");
+    let rows: Vec<(&str, &str)> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" |"))
+        .collect();
+    let profiles = Profiles::built_in();
+    let mut checked = 0;
+    for kind in profiles.kinds() {
+        if !["gateway.nginx.org", "gateway.kgateway.dev", "networking.gke.io"].contains(&kind.group.as_str())
+        {
+            continue;
+        }
+        let versions: Vec<&str> = crate::api::catalog::find(&kind.group, &kind.kind)
+            .map(|entry| entry.served_versions().collect())
+            .unwrap_or_default();
+        let profile = profiles
+            .find(kind, &versions.into_iter().collect(), None)
+            .expect("built in");
+        let names = |first: &str| first.split([',', ' ']).any(|name| name == kind.kind);
+        let (_, row) = rows
+            .iter()
+            .find(|(first, _)| names(first))
+            .unwrap_or_else(|| panic!("{kind}"));
+        for target in profile.targeting.kind_names() {
+            let listed = row.contains(target.trim_start_matches('X')) || row.contains("the same");
+            assert!(listed, "{kind}: {target} is not in its row");
+            checked += 1;
+        }
+    }
+    assert!(checked > 40, "{checked}");
 }
 
 /// A definition of SecurityPolicy whose rule takes these kinds.
