@@ -145,11 +145,12 @@ impl Targeting {
         further: &BTreeSet<(String, String)>,
         work: &Work,
     ) -> Option<Self> {
-        let has = |field: &TargetField| schema.has_field(&["spec", field.name()]);
-        let fields: Vec<TargetField> = TargetField::ALL.into_iter().filter(has).collect();
-        if fields.is_empty() {
+        let names = |field: &TargetField| schema.has_field(&["spec", field.name()]);
+        if !TargetField::ALL.iter().any(names) {
             return None;
         }
+        let takes = |field: &TargetField| schema.takes_field(&["spec", field.name()]);
+        let fields: Vec<TargetField> = TargetField::ALL.into_iter().filter(takes).collect();
         let known = KNOWN.iter().map(|(group, kind)| (*group, *kind));
         let further = further
             .iter()

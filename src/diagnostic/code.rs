@@ -190,6 +190,23 @@ impl Code {
         self.name().ends_with("/invalid")
     }
 
+    /// Whether it says that something is not in the input, which may be wrong where a part of the input was not read.
+    pub(super) fn is_about_absence(self) -> bool {
+        [
+            Self::GATEWAY_CLASS_NOT_FOUND,
+            Self::PLACEMENT_NO_CLUSTERS,
+            Self::PLACEMENT_NOT_FOUND,
+            Self::PLACEMENT_UNKNOWN_CLUSTER,
+            Self::POLICY_TARGET_NOT_FOUND,
+            Self::POLICY_UNUSED,
+            Self::REFERENCE_NOT_SHIPPED,
+            Self::ROUTE_PARENT_NOT_FOUND,
+            Self::SECRET_NOT_FOUND,
+            Self::SPOKE_UNKNOWN_CLUSTER,
+        ]
+        .contains(&self)
+    }
+
     /// What stands before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {

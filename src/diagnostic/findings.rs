@@ -105,6 +105,7 @@ impl Findings {
         self.drop_settled();
         self.explain_rules();
         self.drop_consequences();
+        self.drop_unknown();
     }
 
     /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
@@ -200,6 +201,30 @@ impl Findings {
             let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
             !finding.causes.iter().any(explains)
         });
+    }
+
+    /// Where a file cannot be read, its objects are unknown, and whatever names one of them would be said to name nothing:
+    /// that follows from the one error, which says so.
+    fn drop_unknown(&mut self) {
+        const NOTE: &str = "its objects are unknown, so nothing is said here about what the input lacks";
+        let is_unread = |finding: &Finding| {
+            finding.severity == Severity::Error
+                && (finding.code.group() == "yaml" || finding.code == Code::INPUT_UNREADABLE)
+        };
+        if !self.found.iter().any(is_unread) {
+            return;
+        }
+        let before = self.found.len();
+        self.found.retain(|finding| !finding.code.is_about_absence());
+        if self.found.len() == before {
+            return;
+        }
+        let unread = self.found.iter_mut().filter(|finding| is_unread(finding));
+        if let Some(first) = unread.min_by(|a, b| sort_key(a).cmp(&sort_key(b)))
+            && !first.notes.iter().any(|note| note == NOTE)
+        {
+            first.notes.push(NOTE.to_owned());
+        }
     }
 
     /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and need

@@ -104,7 +104,7 @@ pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
 pub(crate) use paths::{MOST_PATHS, PathBudget};
-pub(crate) use per_field::meet;
+pub(crate) use per_field::{disagree, meet};
 pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
 #[cfg(test)]
 pub(crate) use profile::Dictates;

@@ -17,6 +17,25 @@ pub(crate) fn meet(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
     fields.any(|field| sets(one, field) && sets(other, field))
 }
 
+/// Whether two policies make one setting two things although neither is refused: then the older one's counts. Lists that add
+/// up are no such setting.
+#[must_use]
+pub(crate) fn disagree(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
+    let adds_up = |key: &str| profile.list_keys.iter().any(|list| list.pointer == key);
+    let of_other = |key: &str| other.iter().find_map(|layer| layer.content.get(key));
+    let leaves = || one.iter().flat_map(|layer| layer.content.iter());
+    let mut settings = leaves().filter(|(key, _)| !adds_up(key));
+    settings.any(|(key, leaf)| match of_other(key) {
+        Some(theirs) => theirs.value != leaf.value,
+        None => sets(other, key) || above(key).any(|above| of_other(above).is_some()),
+    })
+}
+
+/// The pointers of what a field stands in.
+fn above(key: &str) -> impl Iterator<Item = &str> {
+    key.match_indices('/').skip(1).filter_map(|(at, _)| key.get(..at))
+}
+
 fn sets(layers: &[Layer], field: &str) -> bool {
     layers.iter().any(|layer| has(&layer.content, field))
 }

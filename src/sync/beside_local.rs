@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::local_policies::LocalPolicy;
 use super::same_target::{SyncedPolicy, SyncedSpec};
 use crate::policy::{
-    Attachments, Entry, Layer, PolicyId, Profile, SameTarget, meet, rewritten, without_rules_of,
+    Attachments, Entry, Layer, PolicyId, Profile, SameTarget, disagree, meet, rewritten, without_rules_of,
 };
 
 /// The spec of a synced policy beside local ones; `None`: nothing of it is left, and it is withheld.
@@ -26,10 +26,11 @@ pub(super) fn beside_local(
         SameTarget::AddUp => return Some(synced.spec.clone()),
         SameTarget::Reject => return None,
         SameTarget::PerField => {
-            let is_refused = locals
-                .iter()
-                .any(|local| meet(profile, &local.entry.layers, &layers));
-            return (!is_refused).then(|| synced.spec.clone());
+            let gives_way = locals.iter().any(|local| {
+                let there = &local.entry.layers;
+                meet(profile, there, &layers) || disagree(profile, there, &layers)
+            });
+            return (!gives_way).then(|| synced.spec.clone());
         }
         SameTarget::Merge => {
             let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();

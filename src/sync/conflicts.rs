@@ -16,7 +16,7 @@ use super::synced_kinds::SyncedKinds;
 use super::undecided::{Meeting, undecided, way_out};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::well_known::ORIGIN_CREATION;
-use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, meet};
+use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, disagree, meet};
 use crate::topology::{Node, Topology};
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
@@ -218,8 +218,10 @@ fn local_pair(
         entry: local.entry.clone(),
     };
     let (one, other) = if has_time(one) { (one, other) } else { (other, one) };
-    let add_up =
-        profile.same_target == SameTarget::PerField && !meet(profile, &one.entry.layers, &other.entry.layers);
+    let (own, theirs) = (&one.entry.layers, &other.entry.layers);
+    let add_up = profile.same_target == SameTarget::PerField
+        && !meet(profile, own, theirs)
+        && !disagree(profile, own, theirs);
     if add_up || commute(profile, &one.entry, &other.entry) {
         return None;
     }

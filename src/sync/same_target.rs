@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use super::any_order::holds_in_any_order;
 use super::merged_policy::{Shipped, authored, merged_spec, shipped};
-use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, Rule, SameTarget, Target, read_settings};
+use crate::policy::{
+    Attachments, Entry, KindId, PolicyId, Profile, Rule, SameTarget, Target, disagree, read_settings,
+};
 use crate::topology::Node;
 
 /// What happens to the policies of one kind on one node.
@@ -93,6 +95,9 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
             }
         }
         // Whichever is created first, those that set nothing twice hold together.
+        SameTarget::PerField if disagreeing(profile, entries).is_some() => {
+            resolution.undecided = disagreeing(profile, entries);
+        }
         SameTarget::PerField => {
             let all = entries.iter();
             resolution.synced = all
@@ -117,6 +122,15 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
         },
     }
     Some(resolution)
+}
+
+/// Two of the policies that add up, of which the older one's settings count.
+fn disagreeing(profile: &Profile, entries: &[Entry]) -> Option<[PolicyId; 2]> {
+    entries.iter().enumerate().find_map(|(at, one)| {
+        let mut newer = entries.iter().skip(at.saturating_add(1));
+        let other = newer.find(|other| disagree(profile, &one.layers, &other.layers))?;
+        Some([one.policy, other.policy])
+    })
 }
 
 impl SyncedPolicy {

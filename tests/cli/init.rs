@@ -250,3 +250,27 @@ fn a_configuration_that_says_nothing_has_every_default() {
         scratch.run(&["check", "fleet", "--deny", "warnings"]).exits(0);
     }
 }
+
+/// From the trial of a newcomer: a slip in one file is not told once for each object that needs it.
+#[test]
+fn what_a_file_that_cannot_be_read_would_hold_is_not_said_to_be_missing() {
+    for file in ["class", "gateway", "placement", "clusters", "route", "policies"] {
+        let scratch = Scratch::new();
+        scratch.run(&["init", "fleet", "-q"]).exits(0);
+        let path = format!("fleet/hub/{file}.yaml");
+        let text = scratch.read(&path);
+        scratch.write(
+            &path,
+            &text.replacen("metadata:\n  name: ", "metadata:\n  name: [", 1),
+        );
+        let run = scratch.run(&["check", "fleet"]);
+        run.exits(3);
+        assert_eq!(run.stdout.matches("error[").count(), 1, "{}", run.stdout);
+        assert_eq!(run.stdout.matches("warning[").count(), 0, "{}", run.stdout);
+        let is_needed = !["route", "policies", "clusters"].contains(&file);
+        let says = run
+            .stdout
+            .contains("its objects are unknown, so nothing is said here about what the input lacks");
+        assert!(says || !is_needed, "{}", run.stdout);
+    }
+}

@@ -75,6 +75,25 @@ fn costs_are_those_of_cel_go() {
         ("1 in list", 1 + 200),
         ("list.size()", 1 + 1),
         ("text.replace('a', 'b')", 1 + 8),
+        ("text.split('a')", 1 + 8),
+        ("text.lowerAscii()", 1 + 4),
+        ("text.find('[a-z]+')", 1 + 5 * 2),
+        ("text.indexOf('b')", 1 + 4),
+        ("isQuantity(text)", 1 + 4),
+        ("bytes(text)", 1 + 4),
+        ("string(bytes(text))", 1 + 4 + 4),
+        ("bytes(text) == bytes(text)", 2 + 8 + 4),
+        ("text < text", 2 + 4),
+        ("map == map", 2 + 1),
+        ("'a' in map", 1 + 1),
+        ("list + list", 2 + 1),
+        ("type(text)", 1 + 1),
+        ("{text: 1}.size()", 31 + 1),
+        // Going through a list goes through its items.
+        ("list.sum()", 1 + 200),
+        ("[text, text].isSorted()", 2 + 10 + 8),
+        ("[bytes(text)].indexOf(b'')", 1 + 4 + 10 + 4),
+        ("[map].lastIndexOf(map)", 1 + 10 + 1 + 2),
         ("[text, text].join(text)", 2 + 10 + 1 + 24),
         // A turn: the name and the test of the condition, the name in the step. At the end the name once more.
         ("list.all(x, true)", 1 + 200 * 3 + 1),
@@ -231,6 +250,29 @@ fn values_are_those_of_cel_go() {
 }
 
 /// The language's definition: google/cel-spec doc/langdef.md, and google/cel-go for what it leaves open.
+#[test]
+fn brackets_and_operators_inside_of_a_text_are_text() {
+    let many = "(".repeat(300);
+    let signs = "+".repeat(5_000);
+    for text in [
+        format!("'{many}' == '{many}'"),
+        format!("\"{many}\" == \"{many}\""),
+        format!("'\\'{many}' == '\\'{many}'"),
+        format!("\"'{many}\" == \"'{many}\""),
+        format!("'{signs}' == '{signs}'"),
+        format!("'\\\\' == '\\\\' && {}1 == 1", "(1) == (1) && ".repeat(300)),
+    ] {
+        assert_eq!(ask(&text).value, Ok(Value::Bool(true)), "{text}");
+    }
+    for text in [
+        format!("'\\\\' == {many}1"),
+        format!("'a' == \"a\" && {many}1{}", ")".repeat(300)),
+        format!("1{}", " + 1".repeat(4_001)),
+    ] {
+        assert!(matches!(parse(&text), Err(Unparsed::TooMuch(_))), "{text}");
+    }
+}
+
 #[test]
 fn operators_are_those_of_the_language_for_every_type() {
     for text in [
