@@ -105,7 +105,7 @@ fn what_is_wrong_is_found_and_what_is_right_is_not() {
     };
     let commit = "0123456789abcdef0123456789abcdef01234567";
     for right in [
-        "//! One: docs/systems/index.md, README.md#reference.".to_owned(),
+        "//! One: docs/systems/index.md, docs/reference/commands.md.".to_owned(),
         format!("// upstream: `a-b/c.d pkg/e.go@v1.2.3`, a/b e@{commit}"),
         "let text = \"// design section 7\"; let url = \"docs/none.md\";".to_owned(),
         "// The design of section 7 of RFC 7386; pre-commit.md, spec/v1/some.md@v1.0.0.".to_owned(),

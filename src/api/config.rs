@@ -4,7 +4,7 @@
 //! configuration, findings at its fields. Must not know: command-line options (they win, in `cli`), or what
 //! the profiles of policy kinds mean.
 //!
-//! What users may write: README.md#configuration.
+//! What users may write: docs/reference/configuration.md.
 
 mod file;
 

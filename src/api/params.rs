@@ -5,7 +5,7 @@
 //! [`Params`], findings, the predicted failure. Must not know: Gateways, placement, or where ConfigMaps and CRDs are
 //! kept.
 //!
-//! What users may write: README.md#gatewayclass-parameters. What MGC read and said:
+//! What users may write: docs/reference/parameters.md. What MGC read and said:
 //! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.
 
 mod file;

@@ -4,7 +4,7 @@
 //! cannot hold. Flows in: the configuration's entries, objects. Flows out: [`Suppression`]s.
 //! Must not know: which findings there are, and where an object's file is.
 //!
-//! What users may write: README.md#suppressions.
+//! What users may write: docs/reference/findings.md#suppressions.
 
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::Timestamp;

@@ -59,7 +59,7 @@ impl Check {
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
-        // For this command the findings are the data (README.md#exit-statuses).
+        // For this command the findings are the data (docs/reference/exit-statuses.md).
         let text = show::text(
             &findings,
             &loaded.sources,

@@ -1,4 +1,4 @@
-//! Exit statuses (README.md#exit-statuses): stable, because scripts test them.
+//! Exit statuses (docs/reference/exit-statuses.md): stable, because scripts test them.
 //!
 //! Owns: the numbers, and what ends a run before it began ([`Refusal`]). Flows in: findings, errors. Flows out: a
 //! [`Status`]. Must not know: commands.

@@ -213,7 +213,7 @@ impl Code {
         self.0.split_once('/').map_or(self.0, |(group, _)| group)
     }
 
-    /// Exit status: the input has errors (README.md#exit-statuses).
+    /// Exit status: the input has errors (docs/reference/exit-statuses.md).
     pub const EXIT_INVALID: u8 = 3;
     /// Exit status: a conflict or a placement could not be resolved.
     pub const EXIT_UNRESOLVED: u8 = 4;
@@ -221,7 +221,7 @@ impl Code {
     pub const EXIT_FAILED: u8 = 5;
 
     /// The exit status of an error with this code, also where it is a warning that `--deny warnings` made an
-    /// error (README.md#exit-statuses).
+    /// error (docs/reference/exit-statuses.md).
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {

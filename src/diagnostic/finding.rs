@@ -124,7 +124,7 @@ impl Finding {
     }
 
     /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a
-    /// rule of README.md#findings says so: `policy/target-not-found` on a route.
+    /// rule of docs/reference/findings.md says so: `policy/target-not-found` on a route.
     #[must_use]
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

@@ -282,7 +282,7 @@ impl Findings {
         }
     }
 
-    /// The exit status that these findings ask for (README.md#exit-statuses): 0 without an error; of several,
+    /// The exit status that these findings ask for (docs/reference/exit-statuses.md): 0 without an error; of several,
     /// 5 before 3 before 4.
     #[must_use]
     pub fn exit_status(&self) -> u8 {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::position::{Location, resolve};
 use super::{Finding, Findings, Locate, Place};
 
-/// Version of every JSON document that spokewright prints (README.md#json).
+/// Version of every JSON document that spokewright prints (docs/reference/json.md).
 pub(crate) const API_VERSION: &str = "spokewright.dev/v1alpha1";
 
 /// The document of `--message-format json`.

@@ -182,7 +182,7 @@ struct Other {
 }
 
 impl Drafts {
-    /// Takes lists apart and leaves out what is no Kubernetes object (README.md#what-is-read).
+    /// Takes lists apart and leaves out what is no Kubernetes object (docs/reference/what-is-read.md).
     fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room) {
         let text = |key: &str| {
             value

@@ -6,7 +6,7 @@
 //!
 //! In the chain are our classes, their Gateways, what those and their policies name, routes and policies that may reach
 //! them, everything of OCM's placement, grants, the definitions of those kinds, and whatever lives on a cluster
-//! (README.md#findings). Where it cannot be told, an object is in it: a mistake in a name must not hide another.
+//! (docs/reference/findings.md). Where it cannot be told, an object is in it: a mistake in a name must not hide another.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;

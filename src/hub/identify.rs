@@ -116,7 +116,7 @@ pub(super) fn settle_namespace(
                 .help("add `namespace`, or pass `--namespace NS` for all objects that name none")
             })
         }
-        // A kind that nobody knows is namespaced when it names a namespace (README.md#what-is-read).
+        // A kind that nobody knows is namespaced when it names a namespace (docs/reference/what-is-read.md).
         _ => None,
     }
 }

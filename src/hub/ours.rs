@@ -3,7 +3,7 @@
 //! Owns: which classes and Gateways are ours, their numbers, and the finding about a class that is missing. Flows in:
 //! the hub, the controller's name. Flows out: [`Ours`]. Must not know: clusters, routes, policies.
 //!
-//! A class is ours when `spec.controllerName` is the configured one (README.md#gatewayclass-parameters);
+//! A class is ours when `spec.controllerName` is the configured one (docs/reference/parameters.md);
 //! classes of other controllers, and their Gateways, are never rendered.
 
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ pub struct PassedOver {
     pub what: String,
 }
 
-/// Files for tools are no hub objects (README.md#what-is-read).
+/// Files for tools are no hub objects (docs/reference/what-is-read.md).
 pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
     match (api_version.group.as_str(), kind) {
         ("kustomize.config.k8s.io" | "spokewright.dev", _)

@@ -546,7 +546,7 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output where none may stand (README.md#the-output): below a `.git`, or outside of the repository whose configuration,
+/// An output where none may stand (docs/reference/output.md): below a `.git`, or outside of the repository whose configuration,
 /// the `document`, names it.
 fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
     let shown = output.display().to_string();
@@ -571,7 +571,7 @@ fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>)
         ))
 }
 
-/// An output that would be read again as input, or that would overwrite it (README.md#the-output).
+/// An output that would be read again as input, or that would overwrite it (docs/reference/output.md).
 fn check_overlap(output: &Path, wanted: &source::Request, configured: &Path, findings: &mut Findings) {
     for input in &wanted.hub {
         let holds_input = same_or_inside(input, output).unwrap_or(false);

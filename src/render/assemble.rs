@@ -33,7 +33,7 @@ use crate::sync::{PlacedGateway, SyncedObject, Variant};
 use apimachinery::Identity;
 
 /// At most so many works are planned, each counted on every cluster that gets it: more than any hub of OCM holds, and what
-/// a run can write in some ten seconds (README.md#limits).
+/// a run can write in some ten seconds (docs/reference/limits.md).
 const MOST_WORKS: usize = 2_000_000;
 
 /// Plans the works of every cluster. Works that nobody could apply are findings.

@@ -1,5 +1,5 @@
 //! Which conditions a policy kind reports, so that feedback asks for what is there
-//! (README.md#what-is-rendered).
+//! (docs/reference/what-is-rendered.md).
 //!
 //! Owns: the table of kinds. Flows in: a kind, the CRDs of the input. Flows out: [`PolicyConditions`]. Must not know:
 //! feedback rules.

@@ -1,4 +1,4 @@
-//! Secrets that listeners need: left out and reported, or copied (README.md#what-is-rendered).
+//! Secrets that listeners need: left out and reported, or copied (docs/reference/what-is-rendered.md).
 //!
 //! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
 //! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not know: works,

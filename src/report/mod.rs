@@ -1,6 +1,6 @@
 //! What people and CI read: reports about a run.
 //!
-//! Owns: the versioned JSON shapes of README.md#json.
+//! Owns: the versioned JSON shapes of docs/reference/json.md.
 //! Flows in: plans, decisions and findings. Flows out: serializable reports.
 //! Must not know: the command line, or files.
 

@@ -190,7 +190,7 @@ struct FileRead {
 
 /// What aliases may expand to in every document: one value for so many bytes of its text.
 const BYTES_FOR_A_VALUE: usize = 8;
-/// What the aliases of a run may expand to beyond that (README.md#limits). A value takes up to a quarter of a
+/// What the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of a
 /// kilobyte.
 const MOST_FROM_ALIASES: usize = 500_000;
 

@@ -6,7 +6,7 @@
 //! `policy` to evaluate. Must not know: works, what the policies come to.
 //!
 //! A route or a ListenerSet of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes to, as somebody else
-//! delivers it: the hub says what a Gateway serves (README.md#which-policy-applies-and-why).
+//! delivers it: the hub says what a Gateway serves (docs/policies.md).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

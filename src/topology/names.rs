@@ -1,6 +1,6 @@
 //! What the things of the hierarchy are called.
 //!
-//! Owns: objects behind nodes, locators and labels of nodes and paths (README.md#json).
+//! Owns: objects behind nodes, locators and labels of nodes and paths (docs/reference/json.md).
 //! Flows in: nodes, paths. Flows out: objects, identities, text.
 //! Must not know: how the hierarchy is linked; policies.
 

@@ -1,4 +1,4 @@
-//! The same input gives the same bytes, whatever else differs (README.md#the-same-bytes).
+//! The same input gives the same bytes, whatever else differs (docs/reference/output.md#the-same-bytes).
 
 use crate::scratch::{Run, Scratch};
 

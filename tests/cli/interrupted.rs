@@ -1,4 +1,4 @@
-//! Interrupting the real program, and running it on a disk that is really full (README.md#the-output).
+//! Interrupting the real program, and running it on a disk that is really full (docs/reference/output.md).
 
 use std::process::Stdio;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The output tree: what is written, kept, refused and removed (README.md#the-output).
+//! The output tree: what is written, kept, refused and removed (docs/reference/output.md).
 
 use std::fs;
 

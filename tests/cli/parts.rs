@@ -1,4 +1,4 @@
-//! `--shard` and `--clusters`: parts of a fleet, which together are the fleet (README.md#huge-fleets).
+//! `--shard` and `--clusters`: parts of a fleet, which together are the fleet (docs/guides/huge-fleets.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

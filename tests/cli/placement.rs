@@ -1,4 +1,4 @@
-//! `spokewright placement`, and rendering by evaluation (README.md#placement).
+//! `spokewright placement`, and rendering by evaluation (docs/placement.md).
 
 use crate::scratch::{Scratch, copy, fixtures};
 

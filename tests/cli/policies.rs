@@ -1,4 +1,4 @@
-//! `policies` and `explain`: which policy applies, and why (README.md#which-policy-applies-and-why).
+//! `policies` and `explain`: which policy applies, and why (docs/policies.md).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `spokewright prune-list` (README.md#what-left-the-tree): what is ours and no longer planned, and nothing else.
+//! `spokewright prune-list` (docs/guides/what-left-the-tree.md): what is ours and no longer planned, and nothing else.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The right to delete outlives the object (README.md#rights-of-the-work-agents).
+//! The right to delete outlives the object (docs/reference/what-is-rendered.md#rights-of-the-work-agents).
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 

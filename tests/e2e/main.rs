@@ -1,4 +1,4 @@
-//! The rendered example on real control planes: what README.md#an-end-to-end-test says.
+//! The rendered example on real control planes: what CONTRIBUTING.md#an-end-to-end-test says.
 //!
 //! `needs` finds the programs of others, `programs` runs them, `clusters` makes an API server of two of them,
 //! `controllers` starts OCM's, `steps` says what must hold, `report` prints it. `runner.rs` is a test of its own, with

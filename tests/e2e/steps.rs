@@ -135,7 +135,7 @@ impl World {
         Ok(())
     }
 
-    /// Deletes from the hub what `prune-list` names, as README.md#what-left-the-tree says, until it is all gone.
+    /// Deletes from the hub what `prune-list` names, as docs/guides/what-left-the-tree.md says, until it is all gone.
     fn prune(&mut self, more: &[&str], gone: impl Fn(&World) -> Result<(), String>) -> Result<(), String> {
         let list = [&["prune-list", "fleet", "--works", "works.yaml"], more].concat();
         self.until(&format!("spokewright {}", list.join(" ")), |world| {

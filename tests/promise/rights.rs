@@ -1,4 +1,4 @@
-//! What leaves a cluster can be deleted there (README.md#rights-of-the-work-agents).
+//! What leaves a cluster can be deleted there (docs/reference/what-is-rendered.md#rights-of-the-work-agents).
 //!
 //! Owns: the rule over two renderings, one in the place of the other: for every object that disappears from a cluster that
 //! keeps works, the rights there still include its deletion, or the second rendering is refused with `rbac/narrowed`. Then

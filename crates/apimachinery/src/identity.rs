@@ -106,7 +106,7 @@ impl Identity {
         }
     }
 
-    /// The locator of reports (README.md#json): `<kind lower case>.<group>:<namespace>/<name>`, without the
+    /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>:<namespace>/<name>`, without the
     /// namespace part where there is none and without the group for core.
     ///
     /// ```

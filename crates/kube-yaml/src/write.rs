@@ -1,6 +1,6 @@
 //! From values to canonical YAML.
 //!
-//! Owns: the layout (README.md#the-output): block style, lists not indented under their key, keys in byte
+//! Owns: the layout (docs/reference/output.md): block style, lists not indented under their key, keys in byte
 //! order except for those that lead. Flows in: values. Flows out: text that [`super::read()`] takes for exactly
 //! the same value. Must not know: which object it writes, but for the names of the keys that lead.
 //!

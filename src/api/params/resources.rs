@@ -15,7 +15,7 @@ use crate::api::gateway::{GROUP, is_listener_set};
 use crate::diagnostic::Code;
 use apimachinery::{Field, LabelSelector};
 
-/// Names that the renderer's own feedback rules use (README.md#what-is-rendered); OCM refuses a name twice in
+/// Names that the renderer's own feedback rules use (docs/reference/what-is-rendered.md); OCM refuses a name twice in
 /// one rule.
 const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "accepted",

@@ -22,7 +22,7 @@ impl Shape {
 }
 
 /// Every parameter: the configuration's fields and the options that an Application may set
-/// (README.md#argo-cd).
+/// (docs/guides/argo-cd.md).
 pub const PARAMETERS: [(&str, Shape); 10] = [
     ("allow-empty", Shape::Text),
     ("clusters", Shape::Text),

@@ -1,5 +1,5 @@
 //! Policies that meet on one target, on the hub or with what lives on a cluster
-//! (README.md#two-policies-on-one-target).
+//! (docs/policies.md#two-policies-on-one-target).
 
 use super::*;
 

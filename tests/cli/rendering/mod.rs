@@ -1,4 +1,4 @@
-//! What is rendered: policies, Secrets, works, feedback, RBAC (README.md#what-is-rendered).
+//! What is rendered: policies, Secrets, works, feedback, RBAC (docs/reference/what-is-rendered.md).
 
 mod meeting;
 

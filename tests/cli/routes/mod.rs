@@ -1,4 +1,4 @@
-//! `resourcesToSync`: routes on the spokes, and the policies on them (README.md#gatewayclass-parameters).
+//! `resourcesToSync`: routes on the spokes, and the policies on them (docs/reference/parameters.md).
 
 mod admission;
 mod meeting;

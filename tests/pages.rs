@@ -1,12 +1,12 @@
-//! The README against the binary: its reference lists exactly what there is, its transcripts are what a run prints, its
-//! links lead somewhere.
+//! The README and the book against the binary: the reference lists exactly what there is, transcripts are what a run prints,
+//! links lead somewhere, and every page is in the table of contents.
 //!
-//! `UPDATE_README=1 cargo test --test readme -- --test-threads 1` writes the table of codes and the transcripts anew; read
+//! `UPDATE_PAGES=1 cargo test --test pages -- --test-threads 1` writes the table of codes and the transcripts anew; read
 //! the difference before you commit it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -14,10 +14,12 @@ use spokewright::diagnostic::CODES;
 use spokewright::pipeline::schema_documents;
 
 /// Where the options stand that every command has which reads an input.
-const COMMON: &str = "#### Options of all commands that read";
+const COMMON: &str = "## Options of all commands that read";
+const COMMANDS: &str = "docs/reference/commands.md";
+const FINDINGS: &str = "docs/reference/findings.md";
 
 #[test]
-fn every_finding_code_stands_in_the_readme_with_its_severity_exit_status_and_meaning() {
+fn every_finding_code_stands_in_the_reference_with_its_severity_exit_status_and_meaning() {
     let expected: Vec<String> = CODES
         .iter()
         .map(|(code, severity, summary)| {
@@ -29,13 +31,16 @@ fn every_finding_code_stands_in_the_readme_with_its_severity_exit_status_and_mea
             )
         })
         .collect();
-    let readme = readme();
-    let found: Vec<String> = rows(section(&readme, "### Findings"))
+    let page = text(FINDINGS);
+    let found: Vec<String> = rows(section(&page, "# Findings"))
         .filter(|row| row.starts_with("| `"))
         .map(str::to_owned)
         .collect();
     if is_update() {
-        write_readme(&readme.replacen(&found.join("\n"), &expected.join("\n"), 1));
+        write(
+            FINDINGS,
+            &page.replacen(&found.join("\n"), &expected.join("\n"), 1),
+        );
         return;
     }
     let missing: Vec<&String> = expected.iter().filter(|row| !found.contains(row)).collect();
@@ -51,13 +56,8 @@ fn every_finding_code_stands_in_the_readme_with_its_severity_exit_status_and_mea
 fn codes_in_the_prose_exist() {
     let groups: BTreeSet<&str> = CODES.iter().map(|(code, ..)| code.group()).collect();
     let names: BTreeSet<&str> = CODES.iter().map(|(code, ..)| code.name()).collect();
-    for file in [
-        "README.md",
-        "examples/fleet/README.md",
-        "docs/architecture.md",
-        "CHANGELOG.md",
-    ] {
-        for word in quoted(&text(file)) {
+    for file in pages() {
+        for word in quoted(&text(&file)) {
             let Some((group, rest)) = word.split_once('/') else {
                 continue;
             };
@@ -71,10 +71,10 @@ fn codes_in_the_prose_exist() {
 
 #[test]
 fn every_command_has_its_section_and_every_section_its_command() {
-    let readme = readme();
-    let sections: BTreeSet<String> = readme
+    let page = text(COMMANDS);
+    let sections: BTreeSet<String> = page
         .lines()
-        .filter_map(|line| line.strip_prefix("#### `spokewright "))
+        .filter_map(|line| line.strip_prefix("## `spokewright "))
         .filter_map(|rest| rest.split([' ', '`']).next())
         .map(str::to_owned)
         .collect();
@@ -83,10 +83,10 @@ fn every_command_has_its_section_and_every_section_its_command() {
 
 #[test]
 fn every_option_and_every_value_of_it_stands_in_the_section_of_its_command() {
-    let readme = readme();
-    let common = options_of(section(&readme, COMMON));
+    let page = text(COMMANDS);
+    let common = options_of(section(&page, COMMON));
     for command in commands() {
-        let mut documented = options_of(section(&readme, &format!("#### `spokewright {command} ")));
+        let mut documented = options_of(section(&page, &format!("## `spokewright {command} ")));
         let offered = options_of_help(&help(&[&command]));
         if offered.contains_key("--config") {
             documented.extend(common.clone());
@@ -107,7 +107,7 @@ fn every_option_and_every_value_of_it_stands_in_the_section_of_its_command() {
 }
 
 #[test]
-fn every_exit_status_of_the_help_stands_in_the_readme() {
+fn every_exit_status_of_the_help_stands_in_the_reference() {
     let help = help(&[]);
     let offered: BTreeSet<String> = after(&help, "Exit status:")
         .split([':', ';'])
@@ -116,8 +116,8 @@ fn every_exit_status_of_the_help_stands_in_the_readme() {
         .map(str::to_owned)
         .collect();
     assert!(offered.len() > 5, "{offered:?}");
-    let readme = readme();
-    let documented: BTreeSet<String> = rows(section(&readme, "### Exit statuses"))
+    let page = text("docs/reference/exit-statuses.md");
+    let documented: BTreeSet<String> = rows(section(&page, "# Exit statuses"))
         .filter_map(|row| row.split('|').nth(1))
         .map(|cell| cell.trim().to_owned())
         .filter(|cell| cell.bytes().all(|byte| byte.is_ascii_digit()))
@@ -126,12 +126,16 @@ fn every_exit_status_of_the_help_stands_in_the_readme() {
 }
 
 #[test]
-fn every_field_of_configuration_and_parameters_stands_in_the_readme() {
-    let readme = readme();
-    for (name, heading) in [
-        ("config", "### Configuration"),
-        ("params", "### GatewayClass parameters"),
+fn every_field_of_configuration_and_parameters_stands_in_the_reference() {
+    for (name, file, heading) in [
+        ("config", "docs/reference/configuration.md", "# Configuration"),
+        (
+            "params",
+            "docs/reference/parameters.md",
+            "# GatewayClass parameters",
+        ),
     ] {
+        let page = text(file);
         let schema = schema_documents()
             .into_iter()
             .find(|(schema, _)| *schema == name)
@@ -155,7 +159,7 @@ fn every_field_of_configuration_and_parameters_stands_in_the_readme() {
                 _ => field,
             })
             .collect();
-        let documented: BTreeSet<String> = rows(section(&readme, heading))
+        let documented: BTreeSet<String> = rows(section(&page, heading))
             .filter_map(|row| row.strip_prefix("| `"))
             .filter_map(|row| row.split('`').next())
             .map(str::to_owned)
@@ -167,8 +171,8 @@ fn every_field_of_configuration_and_parameters_stands_in_the_readme() {
 
 #[test]
 fn the_library_example_is_the_one_that_the_documentation_compiles() {
-    let readme = readme();
-    let example = section(&readme, "## As a library");
+    let page = text("docs/library.md");
+    let example = section(&page, "# As a library");
     let example = after(example, "```rust\n").trim_start_matches("```rust\n");
     let example = example.split("```").next().unwrap_or_default();
     let pipeline = text("src/pipeline.rs");
@@ -185,34 +189,53 @@ fn the_library_example_is_the_one_that_the_documentation_compiles() {
 
 #[test]
 fn every_link_leads_somewhere() {
-    for file in [
-        "README.md",
-        "examples/fleet/README.md",
-        "docs/architecture.md",
-        "docs/dependencies.md",
-    ] {
-        let page = text(file);
-        let anchors: BTreeSet<String> = page
-            .lines()
-            .filter(|line| line.starts_with('#'))
-            .map(anchor)
-            .collect();
-        for (at, _) in page.match_indices("](") {
-            let target = page.split_at(at + 2).1.split(')').next().unwrap_or_default();
+    for file in pages() {
+        let page = text(&file);
+        let prose: String = page.split("```").step_by(2).collect();
+        for (at, _) in prose.match_indices("](") {
+            let target = prose.split_at(at + 2).1.split(')').next().unwrap_or_default();
             if target.starts_with("https://") {
                 continue;
             }
-            if let Some(heading) = target.strip_prefix('#') {
-                assert!(anchors.contains(heading), "{file}: no heading for #{heading}");
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let to = if path.is_empty() {
+                root().join(&file)
             } else {
-                let base = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-                assert!(
-                    base.with_file_name(target).exists(),
-                    "{file}: {target} does not exist"
-                );
+                root().join(&file).with_file_name(path)
+            };
+            assert!(to.exists(), "{file}: {target} does not exist");
+            if heading.is_empty() {
+                continue;
             }
+            let there = fs::read_to_string(&to).unwrap_or_else(|error| panic!("{file}: {target}: {error}"));
+            let mut headings = there.lines().filter(|line| line.starts_with('#')).map(anchor);
+            assert!(
+                headings.any(|known| known == heading),
+                "{file}: no heading for {target}"
+            );
         }
     }
+}
+
+#[test]
+fn every_page_of_the_book_is_in_its_table_of_contents() {
+    let contents = text("docs/SUMMARY.md");
+    let listed: BTreeSet<String> = contents
+        .match_indices("](")
+        .filter_map(|(at, _)| contents.split_at(at + 2).1.split(')').next())
+        .map(|page| format!("docs/{page}"))
+        .collect();
+    let there: BTreeSet<String> = pages()
+        .into_iter()
+        .filter(|page| page.starts_with("docs/") && page != "docs/SUMMARY.md")
+        .collect();
+    assert_eq!(listed, there);
+}
+
+#[test]
+fn the_readme_fits_a_first_look() {
+    let lines = text("README.md").lines().count();
+    assert!(lines <= 200, "{lines} lines");
 }
 
 /// Each block of transcripts runs in its own copy of the examples, in a shell, on 80 columns; standard output and
@@ -220,31 +243,33 @@ fn every_link_leads_somewhere() {
 #[cfg(target_os = "linux")]
 #[test]
 fn every_transcript_is_what_a_run_prints() {
-    let readme = readme();
-    let mut updated = readme.clone();
     let mut blocks = 0;
-    for block in readme.split("```console\n").skip(1) {
-        let block = block.split("```").next().unwrap_or_default();
-        let scratch = with_examples();
-        let mut transcript = String::new();
-        let mut status = 0;
-        for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            let (output, next) = shell(scratch.path(), line, status);
-            transcript.push_str(&format!("$ {line}\n{output}"));
-            status = next;
+    for file in pages() {
+        let page = text(&file);
+        let mut updated = page.clone();
+        for block in page.split("```console\n").skip(1) {
+            let block = block.split("```").next().unwrap_or_default();
+            let scratch = with_examples();
+            let mut transcript = String::new();
+            let mut status = 0;
+            for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+                let (output, next) = shell(scratch.path(), line, status);
+                transcript.push_str(&format!("$ {line}\n{output}"));
+                status = next;
+            }
+            let transcript = format!("{}\n", transcript.trim_end());
+            if !is_update() {
+                assert_eq!(without_times(&transcript), without_times(block), "{file}");
+            } else if without_times(&transcript) != without_times(block) {
+                updated = updated.replacen(block, &transcript, 1);
+            }
+            blocks += 1;
         }
-        let transcript = format!("{}\n", transcript.trim_end());
-        if !is_update() {
-            assert_eq!(without_times(&transcript), without_times(block));
-        } else if without_times(&transcript) != without_times(block) {
-            updated = updated.replacen(block, &transcript, 1);
+        if updated != page {
+            write(&file, &updated);
         }
-        blocks += 1;
     }
     assert!(blocks > 5, "only {blocks} transcripts");
-    if is_update() {
-        write_readme(&updated);
-    }
 }
 
 /// A comment of the page names the commands whose output is quoted below it, as it is shown where it is posted.
@@ -252,36 +277,38 @@ fn every_transcript_is_what_a_run_prints() {
 #[test]
 fn every_quote_that_a_command_prints_is_what_it_prints() {
     const MARK: &str = "<!-- printed by:\n";
-    let readme = readme();
-    let mut updated = readme.clone();
     let mut quotes = 0;
-    for rest in readme.split(MARK).skip(1) {
-        let (commands, rest) = rest.split_once("-->\n\n").expect("the end of the comment");
-        let quote: String = rest
-            .split_inclusive('\n')
-            .take_while(|line| line.starts_with('>'))
-            .collect();
-        let scratch = with_examples();
-        let mut printed = String::new();
-        for line in commands.lines() {
-            printed = shell(scratch.path(), line, 0).0;
+    for file in pages() {
+        let page = text(&file);
+        let mut updated = page.clone();
+        for rest in page.split(MARK).skip(1) {
+            let (commands, rest) = rest.split_once("-->\n\n").expect("the end of the comment");
+            let quote: String = rest
+                .split_inclusive('\n')
+                .take_while(|line| line.starts_with('>'))
+                .collect();
+            let scratch = with_examples();
+            let mut printed = String::new();
+            for line in commands.lines() {
+                printed = shell(scratch.path(), line, 0).0;
+            }
+            let printed: String = printed
+                .lines()
+                .map(|line| format!("{}\n", format!("> {line}").trim_end()))
+                .collect();
+            if is_update() {
+                let before = format!("{MARK}{commands}-->\n\n");
+                updated = updated.replacen(&format!("{before}{quote}"), &format!("{before}{printed}"), 1);
+            } else {
+                assert_eq!(printed, quote, "{file}");
+            }
+            quotes += 1;
         }
-        let printed: String = printed
-            .lines()
-            .map(|line| format!("{}\n", format!("> {line}").trim_end()))
-            .collect();
-        if is_update() {
-            let before = format!("{MARK}{commands}-->\n\n");
-            updated = updated.replacen(&format!("{before}{quote}"), &format!("{before}{printed}"), 1);
-        } else {
-            assert_eq!(printed, quote);
+        if updated != page {
+            write(&file, &updated);
         }
-        quotes += 1;
     }
     assert!(quotes > 0, "no quote is marked");
-    if is_update() {
-        write_readme(&updated);
-    }
 }
 
 /// A directory with the examples, and a `kubectl` that knows what a hub would hold of them.
@@ -289,7 +316,7 @@ fn every_quote_that_a_command_prints_is_what_it_prints() {
 fn with_examples() -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let scratch = tempfile::tempdir().expect("a temporary directory");
     copy(&root.join("examples"), &scratch.path().join("examples"));
     let works = root.join("fixtures/exported-works/fleet.yaml");
@@ -350,22 +377,44 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
 fn text(file: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"))
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-fn readme() -> String {
-    text("README.md")
+/// Everything that people read: at the root, in the book, beside the examples.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut open = vec!["docs".to_owned(), "examples".to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(root().join(&directory))
+            .expect("a directory")
+            .flatten()
+        {
+            let path = format!("{directory}/{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                open.push(path);
+            } else if path.ends_with(".md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
 }
 
-/// Whether the README is to be written anew where it is wrong.
+/// Whether pages are to be written anew where they are wrong.
 fn is_update() -> bool {
-    std::env::var_os("UPDATE_README").is_some()
+    std::env::var_os("UPDATE_PAGES").is_some()
 }
 
-fn write_readme(text: &str) {
-    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), text).expect("README.md");
+fn write(file: &str, text: &str) {
+    fs::write(root().join(file), text).unwrap_or_else(|error| panic!("{file}: {error}"));
 }
 
 /// The commands that the help lists.
@@ -399,10 +448,13 @@ fn help(command: &[&str]) -> String {
 
 /// A section of a page, from the first line that begins with `heading` to the next heading.
 fn section<'a>(page: &'a str, heading: &str) -> &'a str {
-    let start = page
-        .find(&format!("\n{heading}"))
-        .unwrap_or_else(|| panic!("no section {heading}"));
-    let rest = page.split_at(start + 1).1;
+    let start = if page.starts_with(heading) {
+        0
+    } else {
+        let start = page.find(&format!("\n{heading}"));
+        start.unwrap_or_else(|| panic!("no section {heading}")) + 1
+    };
+    let rest = page.split_at(start).1;
     let end = rest
         .match_indices("\n#")
         .map(|(at, _)| at)
