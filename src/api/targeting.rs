@@ -105,7 +105,7 @@ pub(crate) struct Taken {
     pub is_restricted: bool,
 }
 
-/// Kinds that policies of some product target: what every definition is asked about.
+/// Kinds that policies of some product target: what every definition is asked about, in the order in which they are told.
 pub(crate) const KNOWN: [(&str, &str); 23] = [
     (GROUP, "Gateway"),
     (GROUP, "GatewayClass"),
@@ -154,7 +154,7 @@ impl Targeting {
         let further = further
             .iter()
             .map(|(group, kind)| (group.as_str(), kind.as_str()));
-        let asked: BTreeSet<(&str, &str)> = known.chain(further).collect();
+        let asked: Vec<(&str, &str)> = known.chain(further).collect();
         let asking = |is_asked: fn(TargetField) -> bool| Asking {
             schema,
             fields: fields.iter().copied().filter(|field| is_asked(*field)).collect(),
@@ -192,11 +192,14 @@ impl Targeting {
 impl Taken {
     fn or(self, other: Self) -> Self {
         let is_restricted = self.is_restricted && other.is_restricted;
-        let kinds: BTreeSet<AllowedTarget> = self.kinds.into_iter().chain(other.kinds).collect();
-        Self {
-            kinds: kinds.into_iter().filter(|_| is_restricted).collect(),
-            is_restricted,
+        let mut kinds = self.kinds;
+        for kind in other.kinds {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
         }
+        kinds.retain(|_| is_restricted);
+        Self { kinds, is_restricted }
     }
 }
 
@@ -209,7 +212,7 @@ struct Asking<'s> {
 
 impl Asking<'_> {
     /// Which kinds are taken by any of the fields.
-    fn taken(&self, asked: &BTreeSet<(&str, &str)>) -> Taken {
+    fn taken(&self, asked: &[(&str, &str)]) -> Taken {
         let is_restricted = !self.fields.is_empty() && self.takes(UNHEARD_OF.0, UNHEARD_OF.1).is_none();
         let mut kinds: Vec<AllowedTarget> = Vec::new();
         for (group, kind) in asked.iter().filter(|_| is_restricted) {
@@ -227,7 +230,6 @@ impl Asking<'_> {
                 sections,
             });
         }
-        kinds.sort();
         // Where nothing is taken, it was not asked in the way that its references are written.
         Taken {
             is_restricted: is_restricted && !kinds.is_empty(),

@@ -4,7 +4,7 @@
 //! Flows in: the files of the products. Flows out: profiles. Must not know: the configuration, objects.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{envoy_gateway, gateway_api, gke, istio, kgateway, kuadrant, nginx};
 use crate::api::crd::Crd;
@@ -34,7 +34,12 @@ pub(crate) struct Profiles {
     by_kind: BTreeMap<GroupKind, Vec<Arc<Profile>>>,
     /// What the definitions of the input say of targets, by kind and version.
     defined: BTreeMap<GroupKind, BTreeMap<String, api::Targeting>>,
+    /// What was found already: every spoke asks for the same.
+    found: Arc<RwLock<BTreeMap<Asked, Option<Arc<Profile>>>>>,
 }
+
+/// A kind, the versions of it that are in use, and what the label of its definition says.
+type Asked = (GroupKind, Vec<String>, Option<String>);
 
 impl Default for Profiles {
     fn default() -> Self {
@@ -49,6 +54,7 @@ impl Profiles {
         let mut profiles = Self {
             by_kind: BTreeMap::new(),
             defined: BTreeMap::new(),
+            found: Arc::default(),
         };
         for (of_product, in_mesh) in BUILT_IN {
             for profile in of_product() {
@@ -60,6 +66,7 @@ impl Profiles {
 
     /// Adds a profile, or replaces those of the same kind that describe nothing else.
     pub(crate) fn insert(&mut self, profile: Profile) {
+        self.found = Arc::default();
         let of_kind = self.by_kind.entry(profile.group_kind()).or_default();
         let replaces = |other: &Profile| match (profile.versions.as_slice(), other.versions.as_slice()) {
             ([], _) => true,
@@ -83,6 +90,7 @@ impl Profiles {
             Some((version.name.clone(), targeting))
         });
         let kind = GroupKind::new(crd.group.clone(), crd.kind.clone());
+        self.found = Arc::default();
         self.defined.insert(kind, versions.collect());
     }
 
@@ -96,6 +104,20 @@ impl Profiles {
         versions: &BTreeSet<&str>,
         label: Option<&str>,
     ) -> Option<Arc<Profile>> {
+        let versions_asked = versions.iter().map(|version| (*version).to_owned()).collect();
+        let asked: Asked = (kind.clone(), versions_asked, label.map(str::to_owned));
+        let known = self.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&asked) {
+            return found.clone();
+        }
+        drop(known);
+        let found = self.made(kind, versions, label);
+        let mut known = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(asked, found.clone());
+        found
+    }
+
+    fn made(&self, kind: &GroupKind, versions: &BTreeSet<&str>, label: Option<&str>) -> Option<Arc<Profile>> {
         let of_kind = self.get(kind);
         let describes = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
         let mut profile = match of_kind.iter().find(describes) {
