@@ -14,8 +14,10 @@ use crate::policy::targeting::{Says, Targeting};
 use crate::policy::told::told;
 use apimachinery::{GroupKind, Work};
 
-/// The products, and whether each serves routes of a mesh, whose parent is a Service.
-const BUILT_IN: [(fn() -> Vec<Profile>, bool); 7] = [
+/// The profiles of a product, and whether it serves routes of a mesh, whose parent is a Service.
+type Product = (fn() -> Vec<Profile>, bool);
+
+const BUILT_IN: [Product; 7] = [
     (envoy_gateway::profiles, false),
     (gateway_api::profiles, true),
     (gke::profiles, false),
