@@ -16,6 +16,8 @@ use spokewright::pipeline::schema_documents;
 /// Where the options stand that every command has which reads an input.
 const COMMON: &str = "## Options of all commands that read";
 const COMMANDS: &str = "docs/reference/commands.md";
+/// Where the repository is; its owner puts the name in.
+const REPOSITORY: &str = "https://github.com/OWNER/spokewright/";
 const FINDINGS: &str = "docs/reference/findings.md";
 
 #[test]
@@ -194,15 +196,25 @@ fn every_link_leads_somewhere() {
         let prose: String = page.split("```").step_by(2).collect();
         for (at, _) in prose.match_indices("](") {
             let target = prose.split_at(at + 2).1.split(')').next().unwrap_or_default();
-            if target.starts_with("https://") {
-                continue;
-            }
             let (path, heading) = target.split_once('#').unwrap_or((target, ""));
-            let to = if path.is_empty() {
-                root().join(&file)
-            } else {
-                root().join(&file).with_file_name(path)
+            // The book has its own pages alone: what else stands in the repository, it links there.
+            let outside = path
+                .strip_prefix(REPOSITORY)
+                .and_then(|path| path.split_once("/main/"));
+            let to = match outside {
+                Some((_, path)) => root().join(path),
+                None if target.starts_with("https://") => continue,
+                None if path.is_empty() => root().join(&file),
+                None => root().join(&file).with_file_name(path),
             };
+            let stays = file.starts_with("docs/") && outside.is_none();
+            assert!(
+                !stays
+                    || to
+                        .canonicalize()
+                        .is_ok_and(|to| to.starts_with(root().join("docs"))),
+                "{file}: {target} is not in the book: link to {REPOSITORY}"
+            );
             assert!(to.exists(), "{file}: {target} does not exist");
             if heading.is_empty() {
                 continue;
@@ -399,7 +411,7 @@ fn pages() -> Vec<String> {
             let path = format!("{directory}/{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() {
                 open.push(path);
-            } else if path.ends_with(".md") {
+            } else if Path::new(&path).extension().is_some_and(|end| end == "md") {
                 pages.push(path);
             }
         }
