@@ -260,7 +260,7 @@ impl Render {
             ));
         }
         show::line(&format!(
-            "{} not up to date; run `spokewright render` without --check to write",
+            "{} not up to date; run the same without `--check` to write",
             if summary.differing.len() == 1 {
                 "1 file is".to_owned()
             } else {
