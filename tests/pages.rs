@@ -262,6 +262,9 @@ fn every_transcript_is_what_a_run_prints() {
         for block in page.split("```console\n").skip(1) {
             let block = block.split("```").next().unwrap_or_default();
             let scratch = with_examples();
+            for line in before(&page, block) {
+                shell(scratch.path(), line, 0);
+            }
             let mut transcript = String::new();
             let mut status = 0;
             for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
@@ -282,6 +285,19 @@ fn every_transcript_is_what_a_run_prints() {
         }
     }
     assert!(blocks > 5, "only {blocks} transcripts");
+}
+
+/// What a reader did before, on the same page: each block of a page runs by itself.
+#[cfg(target_os = "linux")]
+fn before<'p>(page: &'p str, block: &str) -> impl Iterator<Item = &'p str> {
+    let (above, _) = page
+        .split_once(&format!("```console\n{block}"))
+        .unwrap_or_default();
+    let comment = above
+        .trim_end()
+        .strip_suffix("-->")
+        .and_then(|above| above.rsplit_once("<!-- before:\n"));
+    comment.map_or("", |(_, commands)| commands).lines()
 }
 
 /// A comment of the page names the commands whose output is quoted below it, as it is shown where it is posted.

@@ -24,18 +24,18 @@ Examples:
   spokewright init --from-live           how to export an existing hub
   spokewright init fleet --from exported.yaml";
 
-/// What exports what a rendering reads of a live hub: the objects by their kinds, the parameters of its classes, and policies
-/// of every kind that is installed.
-const EXPORT: &str = r#"kubectl get --all-namespaces -o yaml \
-  namespaces,gatewayclasses,gateways,httproutes,grpcroutes,referencegrants,managedclusters,managedclustersets,managedclustersetbindings,placements,placementdecisions \
-  > exported.yaml
+/// What exports what a rendering reads of a live hub: objects of the kinds that it has installed, the parameters of its
+/// classes, and policies of every kind.
+const EXPORT: &str = r#"kinds=$(kubectl api-resources --verbs=list -o name | grep -E \
+  '^(namespaces$|managedcluster|placement|addonplacementscores)|\.gateway\.networking\.(x-)?k8s\.io$|policies\.|\.networking\.gke\.io$|\.gateway\.nginx\.org$|\.istio\.io$|^certificates\.|issuers\.' |
+  grep -v '^networkpolicies\.')
+for kind in $kinds; do
+  echo ---; kubectl get "$kind" --all-namespaces -o yaml
+done > exported.yaml
 kubectl get gatewayclasses -o jsonpath='{range .items[*]}{.spec.parametersRef.namespace} {.spec.parametersRef.name}{"\n"}{end}' |
   while read -r namespace name; do
     [ -z "$name" ] || { echo ---; kubectl get configmap "$name" -n "$namespace" -o yaml; }
   done >> exported.yaml
-for kind in $(kubectl api-resources --verbs=list --namespaced -o name | grep 'policies\.' | grep -v '^networkpolicies\.'); do
-  echo ---; kubectl get "$kind" --all-namespaces -o yaml
-done >> exported.yaml
 "#;
 
 /// Start a hub: write a small one that renders, or sort an exported one into files

@@ -205,8 +205,9 @@ fn authored(object: &Object) -> Value {
         for field in SERVER_FIELDS.into_iter().chain(["uid"]) {
             metadata.remove(field);
         }
-        // Of two policies on one target the older wins, so its age stays (docs/systems/gep-713.md).
-        if !names_targets(root_spec(object)) {
+        // Of two policies on one target, two routes for one request or two ListenerSets with one listener the older wins
+        // (docs/systems/gep-713.md, docs/systems/gateway-api.md).
+        if !names_targets(root_spec(object)) && !names_parents(root_spec(object)) {
             metadata.remove("creationTimestamp");
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
@@ -217,6 +218,14 @@ fn authored(object: &Object) -> Value {
         }
     }
     value
+}
+
+fn names_parents(spec: Option<&Map<String, Value>>) -> bool {
+    spec.is_some_and(|spec| {
+        ["parentRef", "parentRefs"]
+            .iter()
+            .any(|field| spec.contains_key(*field))
+    })
 }
 
 fn root_spec(object: &Object) -> Option<&Map<String, Value>> {

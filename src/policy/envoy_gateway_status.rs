@@ -112,7 +112,15 @@ impl Said<'_, '_> {
                 .nodes
                 .get(&with)
                 .and_then(|placed| placed.accepted.first());
-            if let Some(other) = other {
+            let Some(other) = other else { continue };
+            if has_more(self.attachments, other.policy, node) {
+                let message = "Only authorization is supported for TCP (routes/listeners).";
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Accepted", false, "Invalid", message.to_owned()),
+                );
+            } else if !has_more(self.attachments, self.id, node) {
                 let message = format!(
                     "Merged with policy {}",
                     self.attachments.policy(other.policy).object.key()
@@ -124,7 +132,9 @@ impl Said<'_, '_> {
                 );
             }
         }
-        let (refused, effects) = (self.refused(node), self.effects(node));
+        let refused = misfit(self.attachments, self.id, node)
+            .map(|message| condition("Accepted", false, "Invalid", message));
+        let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
             let is_said = known.any(|condition| condition.kind == "Accepted");
@@ -141,19 +151,6 @@ impl Said<'_, '_> {
                 self.say(gateway, &ancestor, effect.clone());
             }
         }
-    }
-
-    /// Why a policy does not fit its target, though the CRD takes it.
-    fn refused(&self, node: Node) -> Option<Condition> {
-        let spec = self.policy.object.value.get("spec")?;
-        let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"];
-        let is_refused = self.policy.object.kind == "SecurityPolicy"
-            && self.topology.identity(node).group_kind.kind == "TCPRoute"
-            && of_http
-                .iter()
-                .any(|field| spec.get(field).is_some_and(|value| !value.is_null()));
-        let message = "Only authorization is supported for TCP (routes/listeners).";
-        is_refused.then(|| condition("Accepted", false, "Invalid", message.to_owned()))
     }
 
     /// What stands beside Accepted: what took its place somewhere, what it was merged into, what is deprecated.
@@ -325,6 +322,28 @@ fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> Anc
 fn key(topology: &Topology<'_>, node: Node) -> String {
     let identity = topology.identity(node);
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
+}
+
+/// Why a policy does not fit the route that it targets, though the CRD takes it.
+pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
+    let kind = &attachments.policy(id).object.kind;
+    has_more(attachments, id, node).then(|| {
+        format!("Invalid {kind} for TCP route: only authorization is supported for TCP (routes/listeners).")
+    })
+}
+
+/// Whether a policy has settings that the route takes none of.
+fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> bool {
+    let Some(route) = route_of(Some(node)) else {
+        return false;
+    };
+    let kind = &attachments.topology.routes.get(route).object.kind;
+    let filled = attachments.profile(id).filled(kind).filter(|filled| filled.only);
+    let layers = &attachments.policy(id).layers;
+    filled.is_some_and(|filled| {
+        let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
+        keys.any(|key| !filled.has(key))
+    })
 }
 
 /// Why a policy is refused where another one of its kind holds.

@@ -14,6 +14,7 @@ use super::oldest_wins::oldest_wins;
 use super::per_field::per_field;
 use super::profile::{Dictates, Filled, Precedence, Profile, SameTarget};
 use super::right_fold::{challenger_first, right_fold};
+use crate::topology::Level;
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
 #[must_use]
@@ -57,6 +58,28 @@ pub(super) fn fill(content: &mut Content, filled: &Filled, levels: &[&[Entry]]) 
             }
         }
     }
+}
+
+/// The same for routes that take these fields and nothing else, and refuse a policy of theirs that has more, also by what it
+/// was merged with: then nothing of it counts, and what it would have taken the place of holds.
+pub(super) fn fill_alone(merged: &Content, filled: &Filled, levels: &[(Level, &[Entry])]) -> Content {
+    let fits = |content: &Content| content.keys().all(|key| filled.has(key));
+    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
+    let is_refused = |(level, entries): &&(Level, &[Entry])| {
+        matches!(level, Level::Route | Level::Rule)
+            && entries.iter().any(|entry| {
+                !entry.layers.iter().all(|layer| fits(&layer.content)) || (merges(entry) && !fits(merged))
+            })
+    };
+    let standing = levels.iter().filter(|level| !is_refused(level));
+    let standing: Vec<&[Entry]> = standing.map(|(_, entries)| *entries).collect();
+    let is_merged = standing.len() == levels.len()
+        && levels
+            .last()
+            .is_some_and(|(_, entries)| entries.iter().any(merges));
+    let mut content = if is_merged { merged.clone() } else { Content::new() };
+    fill(&mut content, filled, &standing);
+    content
 }
 
 /// Every policy applies: one entry each, under its locator.

@@ -17,7 +17,7 @@ use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
 use super::meeting::meeting;
-use super::merge::{fill, merge};
+use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Filled, Paths, Profile, SameTarget};
 use super::workloads::WAYPOINT_CLASS;
 use crate::topology::{
@@ -430,9 +430,19 @@ fn combine(
         let levels: Vec<(Level, &[Entry])> = levels.collect();
         Arc::new(inherited(profile, &levels, by_annotation))
     };
-    if let Some(filled) = filled {
-        let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
-        fill(Arc::make_mut(&mut content), filled, &every);
+    match filled {
+        Some(filled) if filled.only => {
+            let levels: Vec<(Level, &[Entry])> = stops
+                .iter()
+                .map(|(level, _, entries)| (*level, *entries))
+                .collect();
+            content = Arc::new(fill_alone(&content, filled, &levels));
+        }
+        Some(filled) => {
+            let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+            fill(Arc::make_mut(&mut content), filled, &every);
+        }
+        None => {}
     }
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()

@@ -153,7 +153,9 @@ impl Rule {
             Self::OverridesBeatDefaults => "overrides beat defaults",
             Self::LessSpecificOverrides => "the overrides of the less specific level win",
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
-            Self::ParentPreferred => "an annotation of the Gateway prefers its policies",
+            Self::ParentPreferred => {
+                "an annotation of the Gateway prefers its policies, or the one below is refused"
+            }
             Self::Priority => "its weight or priority puts it first",
             Self::Older => "it is older",
             Self::FirstByName => "it comes first by namespace/name, and no creation time decides",

@@ -146,6 +146,22 @@ pub struct Filled {
     pub routes: Vec<String>,
     /// The fields, each as a whole.
     pub fields: Vec<String>,
+    /// Whether they take nothing else, and refuse a policy that has more.
+    #[serde(default)]
+    pub only: bool,
+}
+
+impl Filled {
+    /// Whether a setting, by its pointer, is in one of the fields.
+    pub(super) fn has(&self, pointer: &str) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| {
+            let rest = pointer
+                .strip_prefix('/')
+                .and_then(|rest| rest.strip_prefix(field.as_str()));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
 }
 
 /// What happens to two policies of one kind on one target.

@@ -10,7 +10,7 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::Attachments;
 use super::condition::Condition;
 use super::declared_target::Target;
-use super::envoy_gateway_status::{self, ACCEPTED, conflicted};
+use super::envoy_gateway_status::{self, ACCEPTED, conflicted, misfit};
 use super::ids::PolicyId;
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
@@ -79,17 +79,20 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
                 if elsewhere {
                     continue;
                 }
-                attachments.conflicted_by(id, *node).map(|by| {
-                    let message = match shape {
-                        StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
-                        StatusShape::Accepted => format!("Conflicts with another {kind}"),
-                        _ => {
-                            let by = &attachments.policy(by).rank.key;
-                            format!("{kind} is conflicted by {by}: conflicting policy")
-                        }
-                    };
-                    refused("Conflicted", message)
-                })
+                attachments
+                    .conflicted_by(id, *node)
+                    .map(|by| {
+                        let message = match shape {
+                            StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
+                            StatusShape::Accepted => format!("Conflicts with another {kind}"),
+                            _ => {
+                                let by = &attachments.policy(by).rank.key;
+                                format!("{kind} is conflicted by {by}: conflicting policy")
+                            }
+                        };
+                        refused("Conflicted", message)
+                    })
+                    .or_else(|| misfit(attachments, id, *node).map(|why| refused("Invalid", why)))
             }
             Target::Virtual | Target::Unresolved => None,
             Target::NotFound => {

@@ -176,7 +176,7 @@ fn an_export_without_objects_leads_to_the_commands_that_export_one() {
     run.exits(0);
     assert!(
         run.stdout
-            .starts_with("kubectl get --all-namespaces -o yaml \\\n  namespaces,gatewayclasses,"),
+            .starts_with("kinds=$(kubectl api-resources --verbs=list -o name | grep -E"),
         "{}",
         run.stdout
     );

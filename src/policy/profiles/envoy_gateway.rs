@@ -48,6 +48,11 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("EnvoyExtensionPolicy", Level::Rule),
         Profile {
             list_keys: vec![keyed("/extAuth/contextExtensions", "name")],
+            // Whatever else holds on the Gateway, a TCP route has no requests that it could hold for.
+            filled: vec![Filled {
+                only: true,
+                ..filled(&["TCPRoute"], &["authorization"])
+            }],
             ..kind("SecurityPolicy", Level::Rule)
         },
         Profile {
@@ -80,6 +85,7 @@ fn filled(routes: &[&str], fields: &[&str]) -> Filled {
     Filled {
         routes: owned(routes),
         fields: owned(fields),
+        only: false,
     }
 }
 

@@ -679,7 +679,7 @@ fn a_security_policy_with_http_settings_is_refused_on_a_tcp_route() {
     for (settings, expected) in [
         (
             "cors: {maxAge: 1s}",
-            "Accepted=False Invalid: Only authorization is supported for TCP (routes/listeners).",
+            "Accepted=False Invalid: Invalid SecurityPolicy for TCP route: only authorization is supported for TCP (routes/listeners).",
         ),
         (
             "authorization: {defaultAction: Deny}",
@@ -692,6 +692,57 @@ fn a_security_policy_with_http_settings_is_refused_on_a_tcp_route() {
             ancestors(&seen, "SecurityPolicy infra/s"),
             [format!("Gateway infra/gw: {expected}")]
         );
+    }
+}
+
+/// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go`: a TCP route has no requests, so nothing but `authorization`
+/// holds there; where a policy is refused, what stands above it is still filled in.
+#[test]
+fn on_a_tcp_route_authorization_holds_alone_and_a_refused_policy_lifts_nothing() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw, sectionName: tcp}], rules: [{name: only, backendRefs: [{name: s, port: 80}]}]}\n";
+    let above = of_kind(
+        "SecurityPolicy",
+        "above",
+        "kind: Gateway, name: gw",
+        "authorization: {defaultAction: Deny}, cors: {maxAge: 1s}",
+    );
+    let deny = json!({"authorization": {"defaultAction": "Deny"}});
+    let allow = json!({"authorization": {"defaultAction": "Allow"}});
+    for (settings, expected, is_accepted) in [
+        (None, &deny, true),
+        (Some(""), &deny, true),
+        (Some("authorization: {defaultAction: Allow}"), &allow, true),
+        (
+            Some("authorization: {defaultAction: Allow}, cors: {maxAge: 2s}"),
+            &deny,
+            false,
+        ),
+        // What it would be merged with makes it more than a TCP route takes.
+        (
+            Some("mergeType: StrategicMerge, authorization: {defaultAction: Allow}"),
+            &deny,
+            false,
+        ),
+    ] {
+        let own =
+            settings.map(|settings| of_kind("SecurityPolicy", "own", "kind: TCPRoute, name: db", settings));
+        let topology = TOPOLOGY.replace(
+            "  - {name: https,",
+            "  - {name: tcp, port: 5432, protocol: TCP}\n  - {name: https,",
+        );
+        let hub = hub(&(topology + tcp + &above + &own.unwrap_or_default()), &[]);
+        let seen = Seen::hub(&hub);
+        let spec = seen.spec(&["gw", "db", "db#only"]);
+        assert_eq!(spec.as_ref(), Some(expected), "{settings:?}");
+        if settings.is_some() {
+            let said = ancestors(&seen, "SecurityPolicy infra/own");
+            assert_eq!(
+                said.iter().all(|said| !said.contains("Accepted=False")),
+                is_accepted,
+                "{said:?}"
+            );
+        }
     }
 }
 
