@@ -31,6 +31,7 @@ pub(super) fn note_losses(
     (id, layers): (AuthoredId, &[Layer]),
     content: &Content,
     author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
+    dictating: Option<AuthoredId>,
     losses: &mut Vec<Loss>,
 ) {
     let by_name = profile.unit.is_by_name();
@@ -76,6 +77,10 @@ pub(super) fn note_losses(
         if by.is_empty() {
             let others = content.iter().map(|(key, leaf)| author_of(key, leaf));
             by.extend(others.filter(|other| *other != id));
+        }
+        if by.is_empty() {
+            // A policy that says nothing has no leaf to be known by, and yet takes the place of all others.
+            by.extend(dictating.filter(|other| *other != id));
         }
         losses.push(Loss {
             policy: id,

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
-use super::ids::{KindId, PolicyId};
+use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::note_losses;
 use super::meeting::meeting;
 use super::merge::{fill, fill_alone, merge};
-use super::profile::{Class, Filled, Paths, Profile, SameTarget};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
 use super::workloads::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
@@ -455,6 +455,14 @@ fn combine(
             .iter()
             .any(|(_, id)| attachments.policy(*id).authored.len() > 1)
     };
+    // Elsewhere an empty policy takes no other's place merely by being the most specific one.
+    let dictating = (profile.dictates == Dictates::Challenger)
+        .then(|| chain.last())
+        .flatten();
+    let dictating = dictating.map(|(_, policy)| AuthoredId {
+        policy: *policy,
+        position: 0,
+    });
     if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
         let mut seen = BTreeSet::new();
         for (_, id) in &chain {
@@ -465,6 +473,7 @@ fn combine(
                         (author, &authored.layers),
                         &content,
                         &author_of,
+                        dictating,
                         &mut losses,
                     );
                 }

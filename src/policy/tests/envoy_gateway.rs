@@ -1032,3 +1032,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_empty_policy_that_takes_over_is_named() {
+    let policy = |name: &str, target: &str, settings: &str| {
+        format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}]{settings}}}\n"
+        )
+    };
+    let text = TOPOLOGY.to_owned()
+        + &policy(
+            "on-gateway",
+            "kind: Gateway, name: gw",
+            ", authorization: {defaultAction: Deny}",
+        )
+        + &policy("optout", "kind: HTTPRoute, name: plain", "");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let on_gateway = seen.id("SecurityPolicy infra/on-gateway");
+    let optout = seen.id("SecurityPolicy infra/optout");
+    let losses: Vec<_> = seen
+        .effective
+        .iter()
+        .flat_map(|(_, path)| &path.effective.losses)
+        .filter(|loss| loss.policy.policy == on_gateway)
+        .collect();
+    assert!(!losses.is_empty());
+    for loss in losses {
+        let by: Vec<_> = loss.by.iter().map(|author| author.policy).collect();
+        assert_eq!(by, [optout], "{loss:?}");
+    }
+}
