@@ -34,6 +34,8 @@ pub(super) enum Holds {
     Everywhere(Node),
     /// These, as far as they are known.
     On(Vec<Node>),
+    /// None: Istio ignores it, as it selects workloads from the root namespace.
+    Nowhere,
 }
 
 impl<'a> Workloads<'a> {
@@ -82,6 +84,11 @@ impl<'a> Workloads<'a> {
                 Node::Namespace(namespace)
             });
         };
+        // What PeerAuthentications select counts outside of the root namespace only
+        // (`istio/istio pilot/pkg/model/authentication.go@1.30.3`).
+        if is_root && policy.is("security.istio.io", "PeerAuthentication") {
+            return Holds::Nowhere;
+        }
         self.learn(topology);
         let known = self.known.as_deref().unwrap_or_default();
         let candidates = self.by_label.get(&(*key, *value)).into_iter().flatten();

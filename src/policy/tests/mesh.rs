@@ -147,6 +147,8 @@ fn policy((version, kind): (&str, &str), (namespace, name): (&str, &str), spec: 
     )
 }
 
+const PEER: (&str, &str) = ("security.istio.io/v1", "PeerAuthentication");
+
 /// The policies that hold on some path.
 fn holding(seen: &Seen<'_>) -> BTreeSet<String> {
     let chains = seen
@@ -156,6 +158,23 @@ fn holding(seen: &Seen<'_>) -> BTreeSet<String> {
     chains
         .map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone())
         .collect()
+}
+
+#[test]
+fn a_selector_of_a_peer_authentication_in_the_root_namespace_takes_no_effect() {
+    let selecting = "{selector: {matchLabels: {a: x}}, mtls: {mode: STRICT}}";
+    let text = service()
+        + &policy(PEER, ("istio-system", "root"), selecting)
+        + &policy(PEER, ("one", "own"), selecting);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(holding(&seen), BTreeSet::from(["own".to_owned()]));
+    let said = seen.said();
+    assert!(
+        said.iter()
+            .any(|said| said.starts_with("policy/invalid") && said.contains("root takes no effect")),
+        "{said:?}"
+    );
 }
 
 #[test]
