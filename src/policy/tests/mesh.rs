@@ -207,3 +207,27 @@ fn selectors_of_another_kind_select_nothing_and_labels_that_are_no_text_do_not_w
     let names = ["filter", "crossed-filter", "crossed"].map(str::to_owned);
     assert_eq!(holding(&Seen::hub(&hub)), BTreeSet::from(names));
 }
+
+#[test]
+fn a_mode_that_is_unset_leaves_the_wider_one() {
+    let text = service()
+        + &policy(PEER, ("istio-system", "mesh"), "{mtls: {mode: STRICT}}")
+        + &policy(
+            PEER,
+            ("one", "own"),
+            "{selector: {matchLabels: {a: x}}, mtls: {mode: UNSET}, portLevelMtls: {\"80\": {mode: UNSET}, \"81\": {mode: DISABLE}}}",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let specs: Vec<_> = seen
+        .effective
+        .iter()
+        .filter_map(|(kind, path)| path.effective.spec(&seen.attachments.kinds.get(kind).profile))
+        .collect();
+    assert!(!specs.is_empty());
+    for spec in specs {
+        let wanted =
+            serde_json::json!({"mtls": {"mode": "STRICT"}, "portLevelMtls": {"81": {"mode": "DISABLE"}}});
+        assert_eq!(spec, wanted);
+    }
+}
