@@ -24,6 +24,7 @@ mod routes;
 mod envoy_gateway;
 mod gateway_policies;
 mod gke;
+mod istio;
 mod kgateway;
 mod kuadrant;
 mod nginx;
@@ -61,6 +62,9 @@ pub(crate) fn broken(object: &Object) -> Vec<Finding> {
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
         ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),
         ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, kgateway::policy),
+        ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io", _) => {
+            by(Code::POLICY_INVALID, istio::policy)
+        }
         ("networking.gke.io", _) => by(Code::POLICY_INVALID, gke::policy),
         _ => Vec::new(),
     }

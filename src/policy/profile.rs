@@ -265,6 +265,8 @@ pub struct Profile {
     /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the root
     /// namespace, of the mesh.
     pub of_workloads: bool,
+    /// Whether a field `mode` that is UNSET says nothing.
+    pub unset_modes: bool,
     /// Whether its controller serves routes of a mesh, whose parent is a Service.
     pub in_mesh: bool,
     /// Where the settings stand.
@@ -335,6 +337,7 @@ impl Profile {
             targeting: Targeting::default(),
             namespace_wide: false,
             of_workloads: false,
+            unset_modes: false,
             in_mesh: true,
             wrappers: Wrappers::Any,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],

@@ -272,6 +272,9 @@ impl SettingsReading<'_> {
             }
             MergeUnit::Whole | MergeUnit::JsonMergePatch => {
                 flatten(settings, String::new(), &mut |at, value| {
+                    if self.profile.unset_modes && at.ends_with("/mode") && value == "UNSET" {
+                        return;
+                    }
                     let at: Arc<str> = Arc::from(at);
                     let leaf = Leaf {
                         value: Arc::new(value.clone()),

@@ -104,6 +104,10 @@ impl<'a> Resolver<'_, 'a> {
         let nodes = match self.workloads.of(policy.object, self.topology) {
             Holds::Everywhere(node) => vec![node],
             Holds::On(nodes) => nodes,
+            Holds::Nowhere => {
+                self.selects_from_root(policy);
+                return;
+            }
         };
         match self.selecting.count(nodes.len()) {
             Counted::Within => {
@@ -117,6 +121,25 @@ impl<'a> Resolver<'_, 'a> {
             }
             Counted::Beyond => {}
         }
+    }
+
+    /// An API server takes a selector in the root namespace, and Istio ignores the policy.
+    fn selects_from_root(&mut self, policy: &Policy<'a>) {
+        let object = policy.object;
+        let root = self.workloads.root_namespace();
+        self.findings.push(
+            Finding::new(
+                Code::POLICY_INVALID,
+                object.key_place("/spec/selector"),
+                format!(
+                    "{} takes no effect: Istio ignores the `selector` of a {} in {root}, its root namespace",
+                    object.identity(),
+                    object.kind
+                ),
+            )
+            .severity(Severity::Warning)
+            .help("put the policy into the namespace of the workloads, or remove `selector` to mean the whole mesh"),
+        );
     }
 
     /// A node that a policy holds for without naming it.

@@ -34,6 +34,8 @@ pub(super) enum Holds {
     Everywhere(Node),
     /// These, as far as they are known.
     On(Vec<Node>),
+    /// None: Istio ignores it, as it selects workloads from the root namespace.
+    Nowhere,
 }
 
 impl<'a> Workloads<'a> {
@@ -60,14 +62,21 @@ impl<'a> Workloads<'a> {
         let own = policy.namespace_or_empty();
         let is_root = self.is_root(own);
         let spec = policy.root().get("spec");
-        let wanted: Labels<'a> = ["selector", "workloadSelector"]
-            .iter()
-            .flat_map(|field| ["matchLabels", "labels"].map(|labels| spec.get(field).get(labels)))
-            .flat_map(|labels: Field<'a>| labels.entries().collect::<Vec<_>>())
-            .filter_map(|(key, value)| Some((key, value.str()?)))
+        let selector: Field<'a> = if policy.is("networking.istio.io", "EnvoyFilter") {
+            spec.get("workloadSelector").get("labels")
+        } else {
+            spec.get("selector").get("matchLabels")
+        };
+        let wanted: Option<Labels<'a>> = selector
+            .entries()
+            .map(|(key, value)| Some((key, value.str()?)))
             .collect();
+        // No label has a value that is no text: such a selector must not come to hold for more than it asks for.
+        let Some(wanted) = wanted else {
+            return Holds::On(Vec::new());
+        };
         let Some((key, value)) = wanted.first_key_value() else {
-            // A policy that selects nothing in particular is of all workloads, one with a selector that cannot be read too.
+            // A policy that selects nothing in particular is of all workloads.
             let namespace = topology.namespace(own);
             return Holds::Everywhere(if is_root {
                 Node::Mesh(namespace)
@@ -75,6 +84,11 @@ impl<'a> Workloads<'a> {
                 Node::Namespace(namespace)
             });
         };
+        // What PeerAuthentications select counts outside of the root namespace only
+        // (`istio/istio pilot/pkg/model/authentication.go@1.30.3`).
+        if is_root && policy.is("security.istio.io", "PeerAuthentication") {
+            return Holds::Nowhere;
+        }
         self.learn(topology);
         let known = self.known.as_deref().unwrap_or_default();
         let candidates = self.by_label.get(&(*key, *value)).into_iter().flatten();

@@ -411,6 +411,34 @@ fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
 }
 
 #[test]
+fn istio_takes_targets_or_a_selector() {
+    let kinds = [
+        ("security.istio.io/v1", "AuthorizationPolicy"),
+        ("security.istio.io/v1beta1", "RequestAuthentication"),
+        ("telemetry.istio.io/v1", "Telemetry"),
+        ("extensions.istio.io/v1alpha1", "WasmPlugin"),
+        ("extensions.istio.io/v1alpha1", "TrafficExtension"),
+    ];
+    let target = json!({"kind": "Service", "name": "s"});
+    let selector = json!({"matchLabels": {"app": "a"}});
+    for (version, kind) in kinds {
+        let of = |spec: &Value| said(&made(version, kind, spec));
+        assert_eq!(
+            of(&json!({"targetRefs": [target], "selector": selector})).len(),
+            1,
+            "{kind}"
+        );
+        assert_eq!(
+            of(&json!({"targetRef": target, "selector": selector})).len(),
+            1,
+            "{kind}"
+        );
+        assert!(of(&json!({"targetRefs": [target]})).is_empty(), "{kind}");
+        assert!(of(&json!({"selector": selector})).is_empty(), "{kind}");
+    }
+}
+
+#[test]
 fn gke_knows_gateways_by_name_and_pods_by_labels() {
     let gke = |kind: &str, target: Value| {
         let spec = json!({"targetRefs": target});

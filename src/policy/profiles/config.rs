@@ -249,6 +249,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         targeting: base.targeting.configured(entry.target_fields, entry.targets),
         namespace_wide: entry.namespace_wide.unwrap_or(base.namespace_wide),
         of_workloads: entry.of_workloads.unwrap_or(base.of_workloads),
+        unset_modes: base.unset_modes,
         in_mesh: entry.in_mesh.unwrap_or(base.in_mesh),
         wrappers: entry.wrappers.unwrap_or(base.wrappers),
         strategy_fields: entry.strategy_fields.unwrap_or(base.strategy_fields),

@@ -15,10 +15,14 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("networking.istio.io", "EnvoyFilter"),
         // Of the mesh, of a namespace, of workloads: the narrowest one says how a workload takes connections, and of two of
         // one width the oldest (`istio/istio pilot/pkg/model/authentication.go@1.30.3`). Listeners of Gateways have `tls`.
-        kind("security.istio.io", "PeerAuthentication")
-            .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
-            .ends(&[Level::Backend]),
+        Profile {
+            // Istio skips modes that are UNSET (`isMtlsModeUnset` in the same file).
+            unset_modes: true,
+            ..kind("security.istio.io", "PeerAuthentication")
+                .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
+                .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
+                .ends(&[Level::Backend])
+        },
     ]
 }
 

@@ -134,3 +134,100 @@ proptest! {
         prop_assert_eq!(found, wanted, "{}", text);
     }
 }
+
+/// Service `one/s`, whose pods have label `a`, below a route of its own.
+fn service() -> String {
+    text(&[], &[(1, BTreeSet::from([0]))], &[])
+}
+
+/// A PeerAuthentication or another policy.
+fn policy((version, kind): (&str, &str), (namespace, name): (&str, &str), spec: &str) -> String {
+    format!(
+        "---\napiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec: {spec}\n"
+    )
+}
+
+const PEER: (&str, &str) = ("security.istio.io/v1", "PeerAuthentication");
+
+/// The policies that hold on some path.
+fn holding(seen: &Seen<'_>) -> BTreeSet<String> {
+    let chains = seen
+        .effective
+        .iter()
+        .flat_map(|(_, path)| path.effective.chain.iter());
+    chains
+        .map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone())
+        .collect()
+}
+
+#[test]
+fn a_selector_of_a_peer_authentication_in_the_root_namespace_takes_no_effect() {
+    let selecting = "{selector: {matchLabels: {a: x}}, mtls: {mode: STRICT}}";
+    let text = service()
+        + &policy(PEER, ("istio-system", "root"), selecting)
+        + &policy(PEER, ("one", "own"), selecting);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(holding(&seen), BTreeSet::from(["own".to_owned()]));
+    let said = seen.said();
+    assert!(
+        said.iter()
+            .any(|said| said.starts_with("policy/invalid") && said.contains("root takes no effect")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn selectors_of_another_kind_select_nothing_and_labels_that_are_no_text_do_not_widen() {
+    let filter = ("networking.istio.io/v1alpha3", "EnvoyFilter");
+    let deny = ("security.istio.io/v1", "AuthorizationPolicy");
+    let text = service()
+        + &policy(filter, ("one", "filter"), "{workloadSelector: {labels: {a: x}}}")
+        + &policy(
+            filter,
+            ("one", "other-filter"),
+            "{workloadSelector: {labels: {b: x}}}",
+        )
+        + &policy(
+            filter,
+            ("one", "crossed-filter"),
+            "{workloadSelector: {labels: {a: x}, matchLabels: {b: x}}}",
+        )
+        + &policy(
+            deny,
+            ("one", "crossed"),
+            "{selector: {matchLabels: {a: x}, labels: {b: x}}, action: DENY}",
+        )
+        + &policy(
+            deny,
+            ("one", "number"),
+            "{selector: {matchLabels: {a: 1}}, action: DENY}",
+        );
+    let hub = hub(&text, &[]);
+    let names = ["filter", "crossed-filter", "crossed"].map(str::to_owned);
+    assert_eq!(holding(&Seen::hub(&hub)), BTreeSet::from(names));
+}
+
+#[test]
+fn a_mode_that_is_unset_leaves_the_wider_one() {
+    let text = service()
+        + &policy(PEER, ("istio-system", "mesh"), "{mtls: {mode: STRICT}}")
+        + &policy(
+            PEER,
+            ("one", "own"),
+            "{selector: {matchLabels: {a: x}}, mtls: {mode: UNSET}, portLevelMtls: {\"80\": {mode: UNSET}, \"81\": {mode: DISABLE}}}",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let specs: Vec<_> = seen
+        .effective
+        .iter()
+        .filter_map(|(kind, path)| path.effective.spec(&seen.attachments.kinds.get(kind).profile))
+        .collect();
+    assert!(!specs.is_empty());
+    for spec in specs {
+        let wanted =
+            serde_json::json!({"mtls": {"mode": "STRICT"}, "portLevelMtls": {"81": {"mode": "DISABLE"}}});
+        assert_eq!(spec, wanted);
+    }
+}
