@@ -10,7 +10,7 @@ use super::ids::AuthoredId;
 use super::layer::{Content, Layer, Leaf};
 use super::merge_patch::starting_with;
 use super::profile::{MergeUnit, Profile};
-use super::strategic_merge::is_displaced;
+use super::strategic_merge::Kept;
 
 /// A unit of a policy that does not hold on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) struct Loss {
 pub(super) fn note_losses(
     profile: &Profile,
     (id, layers): (AuthoredId, &[Layer]),
-    content: &Content,
+    (content, kept): (&Content, &Kept<'_>),
     author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
     dictating: Option<AuthoredId>,
     losses: &mut Vec<Loss>,
@@ -54,9 +54,7 @@ pub(super) fn note_losses(
             None if by_name => {}
             None => {
                 let list = layers.iter().find_map(|layer| layer.content.get(key));
-                let is_own = |key: &str, leaf: &Leaf| author_of(key, leaf) == id;
-                let displaced =
-                    list.and_then(|list| is_displaced(&profile.list_keys, (key, list), content, is_own));
+                let displaced = list.and_then(|list| kept.is_displaced(id, (key, list)));
                 if displaced == Some(false) {
                     continue;
                 }

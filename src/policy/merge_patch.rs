@@ -113,10 +113,10 @@ fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
 }
 
 /// The entries whose key begins with `prefix`.
-pub(super) fn starting_with<'c>(
+pub(super) fn starting_with<'c, 'p>(
     content: &'c Content,
-    prefix: &'c str,
-) -> impl Iterator<Item = (&'c Arc<str>, &'c Leaf)> {
+    prefix: &'p str,
+) -> impl Iterator<Item = (&'c Arc<str>, &'c Leaf)> + use<'c, 'p> {
     content
         .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
         .take_while(move |(key, _)| key.starts_with(prefix))

@@ -19,6 +19,7 @@ use super::losses::note_losses;
 use super::meeting::meeting;
 use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
+use super::strategic_merge::Kept;
 use super::workloads::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
@@ -464,6 +465,7 @@ fn combine(
         position: 0,
     });
     if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
+        let kept = Kept::of(&profile.list_keys, &content, &author_of);
         let mut seen = BTreeSet::new();
         for (_, id) in &chain {
             if seen.insert(*id) {
@@ -471,7 +473,7 @@ fn combine(
                     note_losses(
                         profile,
                         (author, &authored.layers),
-                        &content,
+                        (&content, &kept),
                         &author_of,
                         dictating,
                         &mut losses,

@@ -5,12 +5,13 @@
 //!
 //! `kubernetes/apimachinery pkg/util/strategicpatch/patch.go@v0.34.1`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use apimachinery::pointer;
 use serde_json::Value;
 
+use super::ids::AuthoredId;
 use super::layer::{Content, Element, Leaf};
 use super::leaves::flatten;
 use super::merge_patch::{lay_under, starting_with};
@@ -153,42 +154,55 @@ pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
     together
 }
 
-/// Whether something of a policy's list is not in the one that was put together. `None`: this list is not one of those, or
-/// it was not put together.
-pub(super) fn is_displaced(
-    lists: &[ListKey],
-    (key, own): (&str, &Leaf),
-    result: &Content,
-    is_own: impl Fn(&str, &Leaf) -> bool,
-) -> Option<bool> {
-    let list = lists.iter().find(|list| list.pointer == key)?;
-    let values = own.value.as_array()?;
-    let below = format!("{key}/");
-    let mut kept = BTreeSet::new();
-    let mut is_there = false;
-    for (key, leaf) in starting_with(result, &below) {
-        is_there = true;
-        if let Some(element) = leaf.element.as_ref().filter(|_| is_own(key, leaf)) {
-            kept.insert(element.from.as_ref());
+/// What each author has in the lists of a result that were put together. Of many authors each asks: it is found once for all.
+pub(super) struct Kept<'r> {
+    lists: &'r [ListKey],
+    /// By the pointer of the list, where the elements and fields of each come from.
+    from: BTreeMap<&'r str, BTreeMap<AuthoredId, BTreeSet<&'r str>>>,
+}
+
+impl<'r> Kept<'r> {
+    pub(super) fn of(
+        lists: &'r [ListKey],
+        result: &'r Content,
+        author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
+    ) -> Self {
+        let mut from: BTreeMap<&str, BTreeMap<AuthoredId, BTreeSet<&str>>> = BTreeMap::new();
+        for list in lists {
+            for (key, leaf) in starting_with(result, &format!("{}/", list.pointer)) {
+                let by_author = from.entry(list.pointer.as_str()).or_default();
+                if let Some(element) = &leaf.element {
+                    let of_author = by_author.entry(author_of(key, leaf)).or_default();
+                    of_author.insert(element.from.as_ref());
+                }
+            }
         }
+        Self { lists, from }
     }
-    if !is_there {
-        return None;
-    }
-    let mut displaced = false;
-    for (position, value) in values.iter().enumerate() {
-        let item = format!("{below}{position}");
-        if kept.contains(item.as_str()) {
-            continue;
+
+    /// Whether something of a policy's list is not in the one that was put together. `None`: this list is not one of those,
+    /// or it was not put together.
+    pub(super) fn is_displaced(&self, author: AuthoredId, (key, own): (&str, &Leaf)) -> Option<bool> {
+        let list = self.lists.iter().find(|list| list.pointer == key)?;
+        let values = own.value.as_array()?;
+        let by_author = self.from.get(key)?;
+        let kept = by_author.get(&author);
+        let is_kept = |from: &str| kept.is_some_and(|kept| kept.contains(from));
+        let mut displaced = false;
+        for (position, value) in values.iter().enumerate() {
+            let item = format!("{key}/{position}");
+            if is_kept(&item) {
+                continue;
+            }
+            flatten(value, item.clone(), &mut |field, _| {
+                // What makes two elements one is in both.
+                let is_key = list
+                    .key
+                    .as_ref()
+                    .is_some_and(|key| field == pointer::child(&item, key));
+                displaced |= !is_key && !is_kept(&field);
+            });
         }
-        flatten(value, item.clone(), &mut |field, _| {
-            // What makes two elements one is in both.
-            let is_key = list
-                .key
-                .as_ref()
-                .is_some_and(|key| field == pointer::child(&item, key));
-            displaced |= !is_key && !kept.contains(field.as_str());
-        });
+        Some(displaced)
     }
-    Some(displaced)
 }
