@@ -89,6 +89,8 @@ pub(crate) struct ProfileEntry {
     /// JSON pointers in the settings, of which no two policies on one target may set the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusive_fields: Option<Vec<String>>,
+    /// Whether a `mode` of `UNSET` says nothing.
+    pub unset_modes: Option<bool>,
     /// Who wins on one level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precedence: Option<Precedence>,
@@ -249,7 +251,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         targeting: base.targeting.configured(entry.target_fields, entry.targets),
         namespace_wide: entry.namespace_wide.unwrap_or(base.namespace_wide),
         of_workloads: entry.of_workloads.unwrap_or(base.of_workloads),
-        unset_modes: base.unset_modes,
+        unset_modes: entry.unset_modes.unwrap_or(base.unset_modes),
         in_mesh: entry.in_mesh.unwrap_or(base.in_mesh),
         wrappers: entry.wrappers.unwrap_or(base.wrappers),
         strategy_fields: entry.strategy_fields.unwrap_or(base.strategy_fields),
