@@ -20,7 +20,7 @@ fn check_finds_a_difference_and_writes_nothing() {
     let run = scratch.run(&["render", "hub", "-o", "rendered", "--check"]);
     run.exits(1)
         .says("eu-1/gateway-gateways-prod-web.yaml")
-        .says("spokewright render");
+        .says("run the same without `--check` to write");
     assert_eq!(scratch.tree("rendered"), before);
 }
 
