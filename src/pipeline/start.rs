@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET};
 use crate::object::Object;
@@ -207,7 +207,7 @@ fn authored(object: &Object) -> Value {
         }
         // Of two policies on one target, two routes for one request or two ListenerSets with one listener the older wins
         // (docs/systems/gep-713.md, docs/systems/gateway-api.md).
-        if !names_targets(root_spec(object)) && !names_parents(root_spec(object)) {
+        if !decides_by_age(object) {
             metadata.remove("creationTimestamp");
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
@@ -220,22 +220,15 @@ fn authored(object: &Object) -> Value {
     value
 }
 
-fn names_parents(spec: Option<&Map<String, Value>>) -> bool {
-    spec.is_some_and(|spec| {
-        ["parentRef", "parentRefs"]
-            .iter()
-            .any(|field| spec.contains_key(*field))
-    })
-}
-
-fn root_spec(object: &Object) -> Option<&Map<String, Value>> {
-    object.value.get("spec").and_then(Value::as_object)
-}
-
-fn names_targets(spec: Option<&Map<String, Value>>) -> bool {
-    spec.is_some_and(|spec| {
-        ["targetRef", "targetRefs", "targetSelectors"]
-            .iter()
-            .any(|field| spec.contains_key(*field))
-    })
+/// Whether it is a policy, a route or a ListenerSet: of two on one target or parent the older wins.
+fn decides_by_age(object: &Object) -> bool {
+    const REFERENCES: [&str; 5] = [
+        "parentRef",
+        "parentRefs",
+        "targetRef",
+        "targetRefs",
+        "targetSelectors",
+    ];
+    let spec = object.value.get("spec").and_then(Value::as_object);
+    spec.is_some_and(|spec| REFERENCES.iter().any(|field| spec.contains_key(*field)))
 }
