@@ -8,8 +8,10 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use spokewright::pipeline::{catalog_text, schema_documents, schema_text};
 
+use super::candidates;
 use super::show;
 use super::status::Status;
 
@@ -28,6 +30,7 @@ const CATALOG: &str = "catalog";
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Schema {
     /// Name of the schema; without it, list the names
+    #[arg(add = ArgValueCompleter::new(candidates::schemas))]
     name: Option<String>,
 }
 
