@@ -240,7 +240,10 @@ fn every_address_of_the_repository_is_that_of_cargo_toml() {
     for file in pages().into_iter().chain(others.map(str::to_owned)) {
         let page = text(&file);
         for (at, host) in page.match_indices("https://github.com/") {
-            let mut parts = page.split_at(at + host.len()).1.split(['/', '"', ')', '`', '\n', ' ']);
+            let mut parts = page
+                .split_at(at + host.len())
+                .1
+                .split(['/', '"', ')', '`', '\n', ' ']);
             let (owner, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
             if name == "spokewright" {
                 assert_eq!(format!("{host}{owner}/{name}/"), REPOSITORY, "{file}");
