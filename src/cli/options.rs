@@ -69,7 +69,7 @@ pub(crate) struct ReadOptions {
     )]
     placement: Option<Source>,
 
-    /// How Placements see each other's results [default: `placement.mode` in the configuration, else snapshot]
+    /// How Placements see each other's results [default: `placement.mode` in the configuration, else fixpoint]
     #[arg(
         long,
         value_enum,
