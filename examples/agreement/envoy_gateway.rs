@@ -103,14 +103,14 @@ fn in_their_order(objects: &mut [Value]) {
     }
 }
 
+/// A policy that Envoy Gateway writes a status of.
 fn is_of_envoy_gateway(object: &Value) -> bool {
     let of_group = object["apiVersion"]
         .as_str()
         .is_some_and(|version| version.starts_with(GROUP));
-    of_group
-        && object["kind"]
-            .as_str()
-            .is_some_and(|kind| kind.ends_with("Policy"))
+    let kind = object["kind"].as_str().unwrap_or_default();
+    // Gateway API's own kind that it serves as well.
+    (of_group && kind.ends_with("Policy")) || kind == "BackendTLSPolicy"
 }
 
 /// The objects of a file: each list at the top, and each object that stands there alone.

@@ -17,6 +17,9 @@ use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, parents, route_of, whole};
 use crate::topology::{GatewayId, Node, Topology};
 
+/// Who writes these statuses, unless somebody gave it another name.
+const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
+
 /// What is accepted.
 pub(super) const ACCEPTED: &str = "Policy has been accepted.";
 
@@ -42,6 +45,37 @@ pub(super) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
     }
     let ancestors = said.ancestors;
     truncated(ancestors)
+}
+
+/// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by which a
+/// route that leads to a backend names it, with its section. None where another controller writes the status.
+pub(super) fn parents_of_backends(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    gateway: GatewayId,
+) -> Vec<AncestorRef> {
+    let topology = &attachments.topology;
+    if controller_name(attachments, gateway) != CONTROLLER {
+        return Vec::new();
+    }
+    let nodes = attachments.policy(id).nodes().into_iter();
+    let backends = nodes.filter_map(|node| match node {
+        Node::Backend(backend) | Node::Port(backend, _) => Some(backend),
+        _ => None,
+    });
+    let backends: BTreeSet<_> = backends.collect();
+    let routes = backends
+        .into_iter()
+        .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
+    let routes: BTreeSet<_> = routes.collect();
+    let mut found: Vec<AncestorRef> = Vec::new();
+    for parent in routes.into_iter().flat_map(|route| parents(topology, route)) {
+        let named = reference(topology, parent.node, parent.section.as_deref());
+        if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
+            found.push(named);
+        }
+    }
+    found
 }
 
 /// Rules first, Gateways last.
@@ -334,7 +368,10 @@ pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) ->
 fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let route = route_of(Some(node))?;
     let kind = &attachments.topology.routes.get(route).object.kind;
-    let filled = attachments.profile(id).filled(kind).filter(|filled| filled.only)?;
+    let filled = attachments
+        .profile(id)
+        .filled(kind)
+        .filter(|filled| filled.only)?;
     let layers = &attachments.policy(id).layers;
     let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
     keys.any(|key| !filled.has(key)).then(|| filled.refusal(kind))

@@ -1064,3 +1064,35 @@ fn an_empty_policy_that_takes_over_is_named() {
         assert_eq!(by, [optout], "{loss:?}");
     }
 }
+
+#[test]
+fn a_backend_tls_policy_has_an_ancestor_for_each_parent_with_its_section() {
+    let hub_of = |controller: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: c}}\nspec: {{controllerName: \
+             {controller}}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: gw, namespace: \
+             infra}}\nspec: {{gatewayClassName: c, listeners: [{{name: one, port: 80, protocol: HTTP}}, {{name: two, port: 81, \
+             protocol: HTTP}}]}}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: s, namespace: infra}}\nspec: {{ports: \
+             [{{name: https, port: 443}}]}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: \
+             r, namespace: infra}}\nspec: {{parentRefs: [{{name: gw, sectionName: one}}, {{name: gw, sectionName: two}}], rules: \
+             [{{backendRefs: [{{name: s, port: 443}}]}}]}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: \
+             BackendTLSPolicy\nmetadata: {{name: p, namespace: infra}}\nspec: {{targetRefs: [{{group: \"\", kind: Service, name: \
+             s, sectionName: https}}], validation: {{hostname: a.example, wellKnownCACertificates: System}}}}\n"
+        )
+    };
+    let sections = |controller: &str| -> Vec<Option<String>> {
+        let hub = hub(&hub_of(controller), &[]);
+        let seen = Seen::hub(&hub);
+        let (id, _) = seen.attachments.policies.iter().next().expect("the policy");
+        let gateways = seen.attachments.topology.gateways.ids().collect();
+        let (ancestors, all) = crate::policy::ancestors(&seen.attachments, id, &gateways, |_| None);
+        assert_eq!(ancestors.len(), all);
+        ancestors
+            .into_iter()
+            .map(|ancestor| ancestor.ancestor_ref.section_name)
+            .collect()
+    };
+    let both = vec![Some("one".to_owned()), Some("two".to_owned())];
+    assert_eq!(sections("gateway.envoyproxy.io/gatewayclass-controller"), both);
+    assert_eq!(sections("example.com/another"), [None]);
+}
