@@ -62,7 +62,7 @@ pub(crate) fn broken(object: &Object) -> Vec<Finding> {
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
         ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),
         ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, kgateway::policy),
-        ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io", _) => {
+        ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io" | "networking.istio.io", _) => {
             by(Code::POLICY_INVALID, istio::policy)
         }
         ("networking.gke.io", _) => by(Code::POLICY_INVALID, gke::policy),

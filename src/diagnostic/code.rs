@@ -92,6 +92,7 @@ codes! {
     RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete what leaves it: it would stay there for ever"
     REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A Gateway refers to an object of another namespace, and no ReferenceGrant lets it"
     REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning "A shipped object needs what is neither shipped nor known to live on its clusters"
+    ROUTE_DELEGATED "route/delegated" Warning "A route hands requests on to other routes, which are not followed"
     ROUTE_INVALID "route/invalid" Error "A route breaks a rule of its kind"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
     ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener takes a route of a synced kind, so it is not shipped"

@@ -22,11 +22,12 @@ use super::reading::read_policy;
 use super::scopes::Scopes;
 use super::selecting::Selecting;
 use super::targets::Resolver;
+use super::waypoints::Waypoint;
 use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use crate::topology::{Level, NamespaceId, Node, Path, Sources, Start, Topology};
+use crate::topology::{BackendId, Level, NamespaceId, Node, Path, Sources, Start, Topology};
 use apimachinery::Identity;
 
 /// A policy kind of the input.
@@ -51,6 +52,8 @@ pub struct Attachments<'a> {
     pub policies: Table<PolicyId, Policy<'a>>,
     /// The root namespace of a mesh for which some policy holds.
     pub(super) mesh: Option<NamespaceId>,
+    /// The Services that Istio's policies name, and that a waypoint serves.
+    pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
     policy_ids: HashMap<Identity, PolicyId>,
 }
 
@@ -121,6 +124,7 @@ impl<'a> Attachments<'a> {
             grants,
             selecting: Selecting::default(),
             workloads: Workloads::new(options.root_namespace),
+            waypoints: &mut self.waypoints,
             names: HashMap::new(),
             findings,
         };
@@ -152,8 +156,16 @@ impl<'a> Attachments<'a> {
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             let profile = Arc::clone(&kind.profile);
-            for placed in kind.nodes.values_mut() {
+            for (node, placed) in &mut kind.nodes {
                 settle(placed, &profile, policies);
+                if let (Node::Backend(backend), true) = (node, profile.of_workloads) {
+                    let is_served = self.waypoints.contains_key(backend);
+                    let accepted = placed.accepted.iter().cloned();
+                    let (named, selecting): (Vec<Entry>, Vec<Entry>) =
+                        accepted.partition(|entry| policies.get(entry.policy).has_targets());
+                    placed.at_waypoint = named.into_iter().filter(|_| is_served).collect();
+                    placed.at_workloads = selecting;
+                }
             }
         }
     }
@@ -241,6 +253,22 @@ impl<'a> Attachments<'a> {
         let placed = self.kinds.get(kind).nodes.get(&node);
         placed
             .map(|placed| placed.accepted.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// The policies of a kind that holds for workloads, at the waypoint of a Service.
+    pub(super) fn at_waypoint(&self, kind: KindId, service: BackendId) -> &[Entry] {
+        let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
+        placed
+            .map(|placed| placed.at_waypoint.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// The same at the pods behind a Service.
+    pub(super) fn at_workloads(&self, kind: KindId, service: BackendId) -> &[Entry] {
+        let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
+        placed
+            .map(|placed| placed.at_workloads.as_slice())
             .unwrap_or_default()
     }
 

@@ -26,6 +26,8 @@ pub struct Declared {
     pub pointer: String,
     /// What became of it.
     pub target: Target,
+    /// Whether the policy does not name it: it holds there by its namespace or by labels of workloads (Istio).
+    pub(super) is_held: bool,
     pub(super) selector: Option<Selects>,
 }
 
@@ -67,6 +69,7 @@ impl Declared {
             section: reference.section_name.map(str::to_owned),
             pointer: reference.pointer.clone(),
             target: Target::Unresolved,
+            is_held: false,
             selector: None,
         }
     }
@@ -82,6 +85,7 @@ impl Declared {
             section: selector.section_name.map(str::to_owned),
             pointer: selector.pointer.clone(),
             target: Target::Unresolved,
+            is_held: false,
             selector: Some(Selects {
                 labels: selector.selector.clone(),
                 namespaces: selector.namespaces.clone(),

@@ -61,8 +61,14 @@ impl Effective {
         if levels.is_eq() && is_local(winner) && !is_local(loser) {
             return Some(Rule::SpokeLocal);
         }
+        let may_prefer = attachments.profile(loser.policy).inheritance.is_some();
         let (winner, loser) = (attachments.authored(winner), attachments.authored(loser));
-        Some(Rule::between(levels, winner.standing(), loser.standing()))
+        Some(Rule::between(
+            levels,
+            winner.standing(),
+            loser.standing(),
+            may_prefer,
+        ))
     }
 }
 

@@ -17,6 +17,9 @@ use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, parents, route_of, whole};
 use crate::topology::{GatewayId, Node, Topology};
 
+/// Who writes these statuses, unless somebody gave it another name.
+const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
+
 /// What is accepted.
 pub(super) const ACCEPTED: &str = "Policy has been accepted.";
 
@@ -42,6 +45,37 @@ pub(super) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
     }
     let ancestors = said.ancestors;
     truncated(ancestors)
+}
+
+/// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by which a
+/// route that leads to a backend names it, with its section. None where another controller writes the status.
+pub(super) fn parents_of_backends(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    gateway: GatewayId,
+) -> Vec<AncestorRef> {
+    let topology = &attachments.topology;
+    if controller_name(attachments, gateway) != CONTROLLER {
+        return Vec::new();
+    }
+    let nodes = attachments.policy(id).nodes().into_iter();
+    let backends = nodes.filter_map(|node| match node {
+        Node::Backend(backend) | Node::Port(backend, _) => Some(backend),
+        _ => None,
+    });
+    let backends: BTreeSet<_> = backends.collect();
+    let routes = backends
+        .into_iter()
+        .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
+    let routes: BTreeSet<_> = routes.collect();
+    let mut found: Vec<AncestorRef> = Vec::new();
+    for parent in routes.into_iter().flat_map(|route| parents(topology, route)) {
+        let named = reference(topology, parent.node, parent.section.as_deref());
+        if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
+            found.push(named);
+        }
+    }
+    found
 }
 
 /// Rules first, Gateways last.
@@ -113,14 +147,13 @@ impl Said<'_, '_> {
                 .get(&with)
                 .and_then(|placed| placed.accepted.first());
             let Some(other) = other else { continue };
-            if has_more(self.attachments, other.policy, node) {
-                let message = "Only authorization is supported for TCP (routes/listeners).";
+            if let Some(refusal) = has_more(self.attachments, other.policy, node) {
                 self.say(
                     parent.gateway,
                     &ancestor,
-                    condition("Accepted", false, "Invalid", message.to_owned()),
+                    condition("Accepted", false, "Invalid", sentence(&refusal)),
                 );
-            } else if !has_more(self.attachments, self.id, node) {
+            } else if has_more(self.attachments, self.id, node).is_none() {
                 let message = format!(
                     "Merged with policy {}",
                     self.attachments.policy(other.policy).object.key()
@@ -327,23 +360,21 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 /// Why a policy does not fit the route that it targets, though the CRD takes it.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let kind = &attachments.policy(id).object.kind;
-    has_more(attachments, id, node).then(|| {
-        format!("Invalid {kind} for TCP route: only authorization is supported for TCP (routes/listeners).")
-    })
+    let refusal = has_more(attachments, id, node)?;
+    Some(format!("Invalid {kind} for TCP route: {refusal}."))
 }
 
-/// Whether a policy has settings that the route takes none of.
-fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> bool {
-    let Some(route) = route_of(Some(node)) else {
-        return false;
-    };
+/// Why a policy that has settings of which the route takes none is refused there.
+fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
+    let route = route_of(Some(node))?;
     let kind = &attachments.topology.routes.get(route).object.kind;
-    let filled = attachments.profile(id).filled(kind).filter(|filled| filled.only);
+    let filled = attachments
+        .profile(id)
+        .filled(kind)
+        .filter(|filled| filled.only)?;
     let layers = &attachments.policy(id).layers;
-    filled.is_some_and(|filled| {
-        let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
-        keys.any(|key| !filled.has(key))
-    })
+    let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
+    keys.any(|key| !filled.has(key)).then(|| filled.refusal(kind))
 }
 
 /// Why a policy is refused where another one of its kind holds.
@@ -364,6 +395,13 @@ pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node
         (_, None) => format!("{} {}", identity.group_kind.kind, identity.name),
     };
     format!("Unable to target {target}, another {kind} has already attached to it")
+}
+
+/// A clause as a sentence.
+fn sentence(clause: &str) -> String {
+    let mut characters = clause.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(characters).chain(['.']).collect()
 }
 
 /// `BackendTrafficPolicy` is `backendTrafficPolicies`.

@@ -32,6 +32,7 @@ mod kinds;
 mod local_wins;
 mod reading;
 mod selecting;
+mod waypoints;
 mod workloads;
 
 mod targets;

@@ -98,6 +98,12 @@ impl<'a> Policy<'a> {
         }
     }
 
+    /// Whether it names or selects targets, and is not just held by what its namespace or its labels say.
+    #[must_use]
+    pub(super) fn has_targets(&self) -> bool {
+        self.targets.iter().any(|declared| !declared.is_held)
+    }
+
     /// The nodes that it is attached to, each once.
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {

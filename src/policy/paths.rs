@@ -20,7 +20,7 @@ use super::meeting::meeting;
 use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
 use super::strategic_merge::Kept;
-use super::workloads::WAYPOINT_CLASS;
+use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
 };
@@ -126,6 +126,12 @@ impl<'l> Walk<'l, '_> {
         (level, node, self.attachments.on(self.kind, node))
     }
 
+    /// What holds at the waypoint of a Service, of kinds that hold for workloads.
+    fn waypoint(&self, level: Level, service: BackendId) -> Stop<'l> {
+        let entries = self.attachments.at_waypoint(self.kind, service);
+        (level, Node::Backend(service), entries)
+    }
+
     /// The stops of what holds for the mesh.
     fn mesh(&self) -> impl Iterator<Item = Stop<'l>> {
         self.attachments
@@ -145,7 +151,11 @@ impl<'l> Walk<'l, '_> {
         if !self.profile.in_mesh || !self.goes_on_to_routes() {
             return;
         }
-        let own = self.stop(Level::Service, Node::Backend(service));
+        let own = if self.profile.of_workloads {
+            self.waypoint(Level::Service, service)
+        } else {
+            self.stop(Level::Service, Node::Backend(service))
+        };
         let head: Vec<Stop<'l>> = self.mesh().chain([own]).collect();
         for route in &self.topology.backends.get(service).meshed {
             if self.budget.is_exceeded() {
@@ -307,6 +317,7 @@ impl<'l> Walk<'l, '_> {
         if !self.ends(Level::Backend) && !self.ends(Level::Port) {
             return;
         }
+        self.without_backend(path, node, &above);
         let split = self.every_level() || (self.profile.class == Class::Inherited && rules.iter().any(named));
         if split {
             for (rule, stop) in node.rules.iter().zip(&rules) {
@@ -343,9 +354,7 @@ impl<'l> Walk<'l, '_> {
         // What holds for the mesh passes a waypoint by, and not what stands behind it.
         let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
         let mesh = self.mesh().filter(|_| self.profile.of_workloads && !is_met);
-        let own = mesh
-            .chain(namespace)
-            .chain([self.stop(Level::Backend, Node::Backend(backend))]);
+        let own = mesh.chain(namespace).chain(self.at_backend(&path, backend));
         let above = join(above, &own.collect::<Vec<_>>());
         let ports = &known.ports;
         // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
@@ -360,6 +369,43 @@ impl<'l> Walk<'l, '_> {
                     ..path
                 };
                 self.emit(path, &join(&above, &[stop]));
+            }
+        }
+    }
+
+    /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint, which only
+    /// some of what Gateways send to it passes; a path that begins at a Service has passed its own.
+    fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
+        if !self.profile.of_workloads {
+            return vec![self.stop(Level::Backend, Node::Backend(backend))];
+        }
+        let waypoint = self.attachments.waypoints.get(&backend);
+        let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
+        let at_waypoint = is_passed.then(|| self.waypoint(Level::Backend, backend));
+        let at_workloads = self.attachments.at_workloads(self.kind, backend);
+        at_waypoint
+            .into_iter()
+            .chain([(Level::Backend, Node::Backend(backend), at_workloads)])
+            .collect()
+    }
+
+    /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint nevertheless.
+    fn without_backend(&mut self, path: Path, node: &RouteNode<'_>, above: &[Stop<'l>]) {
+        if !self.profile.of_workloads || path.gateway().is_some() {
+            return;
+        }
+        let stops: Vec<Stop<'l>> = above
+            .iter()
+            .filter(|(level, ..)| *level != Level::Mesh)
+            .copied()
+            .collect();
+        for rule in &node.rules {
+            if self.topology.rules.get(*rule).backends.is_empty() {
+                let path = Path {
+                    rule: Some(*rule),
+                    ..path
+                };
+                self.emit(path, &stops);
             }
         }
     }

@@ -10,6 +10,10 @@ use super::merge_patch::{lay_under, patch, starting_with};
 use super::profile::{ListKey, Profile};
 use super::strategic_merge::all_elements;
 
+/// Switches of which only the directive that turns them on is written: off says no more than nothing, so that one that is on
+/// above stays on (`nginx/nginx-gateway-fabric internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
+const ONLY_ON: [&str; 1] = ["/rateLimit/dryRun"];
+
 /// Whether two policies set one of the fields that only one of them may set.
 #[must_use]
 pub(crate) fn meet(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
@@ -52,7 +56,11 @@ fn has(content: &Content, field: &str) -> bool {
 pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     let mut result = Content::new();
     for level in levels {
-        let own = together(profile, level);
+        let mut own = together(profile, level);
+        own.retain(|key, leaf| {
+            let is_off = ONLY_ON.contains(&&**key) && *leaf.value == false;
+            !(is_off && result.contains_key(key))
+        });
         for list in profile.list_keys.iter().filter(|list| has(&own, &list.pointer)) {
             let below = format!("{}/", list.pointer);
             result.retain(|key, _| **key != *list.pointer && !key.starts_with(&below));

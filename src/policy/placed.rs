@@ -13,4 +13,9 @@ pub struct Placed {
     /// Those that a kind without merging refuses, in role order: the first accepted one is in their way, or the first that
     /// sets what they set.
     pub rejected: Vec<PolicyId>,
+    /// Of kinds that hold for workloads (Istio), those of the accepted ones that name a Service which a waypoint serves: they
+    /// hold there, and not at the pods.
+    pub(super) at_waypoint: Vec<Entry>,
+    /// Of the same kinds, those that select what is behind a Service: they hold at the pods.
+    pub(super) at_workloads: Vec<Entry>,
 }

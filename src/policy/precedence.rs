@@ -114,6 +114,8 @@ pub enum Rule {
     MoreSpecificDefaults,
     /// Between levels, the less specific one where an annotation prefers it (kgateway).
     ParentPreferred,
+    /// Between levels, the less specific one where the more specific one is refused (Envoy Gateway).
+    Refused,
     /// What goes before age, of kinds that have it: a weight or a priority.
     Priority,
     /// The older policy.
@@ -137,6 +139,7 @@ impl Rule {
             Self::LessSpecificOverrides => "less-specific-overrides",
             Self::MoreSpecificDefaults => "more-specific-defaults",
             Self::ParentPreferred => "parent-preferred",
+            Self::Refused => "refused",
             Self::Priority => "priority",
             Self::Older => "older",
             Self::FirstByName => "first-by-name",
@@ -153,9 +156,8 @@ impl Rule {
             Self::OverridesBeatDefaults => "overrides beat defaults",
             Self::LessSpecificOverrides => "the overrides of the less specific level win",
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
-            Self::ParentPreferred => {
-                "an annotation of the Gateway prefers its policies, or the one below is refused"
-            }
+            Self::ParentPreferred => "an annotation of the Gateway prefers its policies",
+            Self::Refused => "the more specific policy is refused there, so that it replaces nothing",
             Self::Priority => "its weight or priority puts it first",
             Self::Older => "it is older",
             Self::FirstByName => "it comes first by namespace/name, and no creation time decides",
@@ -169,13 +171,20 @@ impl Rule {
         }
     }
 
-    /// The rule by which `winner` beat `loser`; `levels` compares where they stand, the less specific being less.
+    /// The rule by which `winner` beat `loser`; `levels` compares where they stand, the less specific being less. `may_prefer`
+    /// says whether a Gateway of this kind may prefer its own policies.
     #[must_use]
-    pub(super) fn between(levels: Ordering, winner: Standing<'_>, loser: Standing<'_>) -> Self {
+    pub(super) fn between(
+        levels: Ordering,
+        winner: Standing<'_>,
+        loser: Standing<'_>,
+        may_prefer: bool,
+    ) -> Self {
         match levels {
             Ordering::Greater => Self::MoreSpecificDefaults,
             Ordering::Less if loser.side == Side::Overrides => Self::LessSpecificOverrides,
-            Ordering::Less if winner.side == Side::Defaults => Self::ParentPreferred,
+            Ordering::Less if winner.side == Side::Defaults && may_prefer => Self::ParentPreferred,
+            Ordering::Less if winner.side == Side::Defaults => Self::Refused,
             Ordering::Less => Self::OverridesBeatDefaults,
             Ordering::Equal => Self::on_one_level(winner, loser),
         }

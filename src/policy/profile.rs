@@ -152,6 +152,15 @@ pub struct Filled {
 }
 
 impl Filled {
+    /// Why a policy that has more is refused on a route of this kind, in Envoy Gateway's words: a clause.
+    pub(super) fn refusal(&self, route: &str) -> String {
+        format!(
+            "only {} is supported for {} (routes/listeners)",
+            self.fields.join(", "),
+            route.strip_suffix("Route").unwrap_or(route)
+        )
+    }
+
     /// Whether a setting, by its pointer, is in one of the fields.
     pub(super) fn has(&self, pointer: &str) -> bool {
         let mut fields = self.fields.iter();

@@ -15,7 +15,7 @@ use super::ids::PolicyId;
 use super::layer::{Content, Layer, Leaf, Side};
 use super::leaves::{flatten, unflatten};
 use super::merge_patch::patch;
-use super::profile::{MergeUnit, Profile, StatusShape, Strategy, Wrappers};
+use super::profile::{MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use crate::hub::RowId as _;
 
 /// Something about a spec that an API server, or its controller, would not take.
@@ -220,31 +220,34 @@ impl SettingsReading<'_> {
 
     fn settle(&mut self, side: Side, settings: &Value, base: &'static str) {
         let mut content = Content::new();
+        let policy = self.policy;
+        let leaf = |value: &Value, at: Arc<str>, essential: bool| Leaf {
+            value: Arc::new(value.clone()),
+            at,
+            base,
+            policy,
+            element: None,
+            essential,
+        };
         match &self.profile.unit {
             MergeUnit::Rules(rules) => {
                 for rule in rules {
                     let Some(value) = settings.pointer(&rule.pointer) else {
                         continue;
                     };
-                    let leaf = |value: &Value, at: String| Leaf {
-                        value: Arc::new(value.clone()),
-                        at: Arc::from(at),
-                        base,
-                        policy: self.policy,
-                        element: None,
-                        essential: rule.essential,
-                    };
                     match value {
                         Value::Null => {}
                         Value::Object(entries) if rule.each => {
                             for (key, value) in entries {
-                                let at = pointer::child(&rule.pointer, key);
-                                content.insert(Arc::from(format!("{}{key}", rule.id)), leaf(value, at));
+                                let at = Arc::from(pointer::child(&rule.pointer, key));
+                                let id = Arc::from(format!("{}{key}", rule.id));
+                                content.insert(id, leaf(value, at, rule.essential));
                             }
                         }
                         Value::Array(items) if items.is_empty() && !rule.each => {}
                         value if !rule.each => {
-                            content.insert(Arc::from(rule.id.as_str()), leaf(value, rule.pointer.clone()));
+                            let at = Arc::from(rule.pointer.as_str());
+                            content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
                         }
                         _ => {}
                     }
@@ -259,32 +262,15 @@ impl SettingsReading<'_> {
             MergeUnit::Fields(apart) => {
                 fields(settings, "", apart, &mut |at, value| {
                     let at: Arc<str> = Arc::from(at);
-                    let leaf = Leaf {
-                        value: Arc::new(value.clone()),
-                        at: Arc::clone(&at),
-                        base,
-                        policy: self.policy,
-                        element: None,
-                        essential: true,
-                    };
-                    content.insert(at, leaf);
+                    content.insert(Arc::clone(&at), leaf(value, at, true));
                 });
             }
             MergeUnit::Whole | MergeUnit::JsonMergePatch => {
                 flatten(settings, String::new(), &mut |at, value| {
-                    if self.profile.unset_modes && at.ends_with("/mode") && value == "UNSET" {
-                        return;
+                    if !self.says_nothing(&at, value) {
+                        let at: Arc<str> = Arc::from(at);
+                        content.insert(Arc::clone(&at), leaf(value, at, true));
                     }
-                    let at: Arc<str> = Arc::from(at);
-                    let leaf = Leaf {
-                        value: Arc::new(value.clone()),
-                        at: Arc::clone(&at),
-                        base,
-                        policy: self.policy,
-                        element: None,
-                        essential: true,
-                    };
-                    content.insert(at, leaf);
                 });
             }
         }
@@ -300,6 +286,15 @@ impl SettingsReading<'_> {
                 patch(all, &content, &self.profile.unit);
             }
         }
+    }
+
+    /// Whether the controller of the kind takes a field that is there for one that is not: Istio a mode that is UNSET; NGINX
+    /// Gateway Fabric an empty list, of which it writes no directive, so that the one above counts
+    /// (`nginx/nginx-gateway-fabric internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
+    fn says_nothing(&self, at: &str, value: &Value) -> bool {
+        let is_unset = self.profile.unset_modes && at.ends_with("/mode") && value == "UNSET";
+        let is_empty = value.as_array().is_some_and(Vec::is_empty);
+        is_unset || (is_empty && self.profile.same_target == SameTarget::PerField)
     }
 
     fn ignored(&mut self, pointer: String, why: &str) {

@@ -36,13 +36,26 @@ pub(crate) fn ancestors(
             return (ancestors, all);
         }
     }
-    let entries = gateways.iter().take(MAX_ANCESTORS).map(|gateway| {
+    let mut entries = Vec::new();
+    for gateway in gateways {
         let accepted = accepted(attachments, id, Some(*gateway));
         let effect = accepted.is_true().then(|| effect(*gateway)).flatten();
-        let conditions = std::iter::once(accepted).chain(effect).collect();
-        ancestor(attachments, *gateway, conditions)
-    });
-    (entries.collect(), gateways.len())
+        let conditions: Vec<Condition> = std::iter::once(accepted).chain(effect).collect();
+        let by_parent = envoy_gateway_status::parents_of_backends(attachments, id, *gateway);
+        if by_parent.is_empty() {
+            entries.push(ancestor(attachments, *gateway, conditions));
+            continue;
+        }
+        let controller_name = controller_name(attachments, *gateway);
+        entries.extend(by_parent.into_iter().map(|ancestor_ref| AncestorStatus {
+            ancestor_ref,
+            controller_name: controller_name.clone(),
+            conditions: conditions.clone(),
+        }));
+    }
+    let all = entries.len();
+    entries.truncate(MAX_ANCESTORS);
+    (entries, all)
 }
 
 fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<Condition>) -> AncestorStatus {

@@ -5,19 +5,20 @@
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use super::targeting::{Targeting, Verdict};
-use super::workloads::{Holds, WAYPOINT_CLASS, Workloads};
+use super::waypoints::{WAYPOINT_CLASS, Waypoint, waypoint_of};
+use super::workloads::{Holds, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
 use crate::hub::Grants;
-use crate::topology::{Located, Node, Sources, Topology};
+use crate::topology::{BackendId, Located, Node, Sources, Topology};
 use apimachinery::Identity;
 
 /// Resolves targets.
@@ -32,6 +33,8 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) selecting: Selecting<'a>,
     /// What policies without a target hold for, of kinds that hold for workloads.
     pub(super) workloads: Workloads<'a>,
+    /// The Services that policies name, of kinds that hold for workloads, and that a waypoint serves.
+    pub(super) waypoints: &'r mut BTreeMap<BackendId, Waypoint>,
     /// By group, kind and namespace, the names of what is there, where a target is not.
     pub(super) names: HashMap<(String, String, String), KnownNames<'a>>,
     /// Collector.
@@ -153,6 +156,7 @@ impl<'a> Resolver<'_, 'a> {
             section: None,
             pointer: "/spec".to_owned(),
             target: Target::Attached(node),
+            is_held: true,
             selector: None,
         }
     }
@@ -264,10 +268,57 @@ impl<'a> Resolver<'_, 'a> {
         }
         match profile.targeting.judge(&declared.group, &declared.kind) {
             Verdict::Taken { sections, is_listed } => {
-                self.taken(policy, profile, declared, (sections, is_listed))
+                let target = self.taken(policy, profile, declared, (sections, is_listed));
+                if let (Target::Attached(Node::Backend(backend)), true) = (&target, profile.of_workloads) {
+                    self.at_waypoint(policy, declared, *backend);
+                }
+                target
             }
             Verdict::Refused => self.refused(policy, profile, declared),
         }
+    }
+
+    /// A policy that names a Service holds at the waypoint of the Service, and nowhere else: what cannot be known of it is
+    /// said, and not assumed.
+    fn at_waypoint(&mut self, policy: &Policy<'a>, declared: &Declared, backend: BackendId) {
+        let name = policy.object.identity();
+        let service = self.topology.described(Node::Backend(backend));
+        let (message, help) = match waypoint_of(self.topology, backend) {
+            Ok(waypoint) => {
+                self.waypoints.insert(backend, waypoint);
+                let from_gateways = !self.topology.gateways_of(Node::Backend(backend)).is_empty();
+                if waypoint.takes_ingress || !from_gateways {
+                    return;
+                }
+                (
+                    format!(
+                        "{name} does not hold for what Gateways send to {service}: that passes its waypoint by"
+                    ),
+                    format!(
+                        "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
+                    ),
+                )
+            }
+            Err(unserved) if unserved.is_certain => {
+                (format!("{name} takes no effect: {}", unserved.why), unserved.help)
+            }
+            Err(unserved) => (
+                format!(
+                    "nobody can tell here whether {name} takes effect: {}",
+                    unserved.why
+                ),
+                unserved.help,
+            ),
+        };
+        self.findings.push(
+            Finding::new(
+                Code::POLICY_UNREACHABLE,
+                policy.object.place(&declared.pointer),
+                message,
+            )
+            .label("holds at a waypoint, and nowhere else")
+            .help(help),
+        );
     }
 
     /// A kind that no policy of its kind may target.

@@ -6,12 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::waypoints::WAYPOINT_CLASS;
 use crate::object::Object;
 use crate::topology::{GatewayNode, Node, Topology};
 use apimachinery::Field;
-
-/// The class of Gateways that Istio makes waypoints of: what has no target never holds there.
-pub(super) const WAYPOINT_CLASS: &str = "istio-waypoint";
 
 /// Where Istio is installed unless somebody says otherwise.
 const ROOT_NAMESPACE: &str = "istio-system";

@@ -237,8 +237,9 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
     }
     for loss in &paths.overridden {
         text.push(format_args!("    overridden: {} of {}", loss.setting, loss.key));
+        let win = if loss.by_keys.len() == 1 { "wins" } else { "win" };
         text.push(format_args!(
-            "      {} wins: {}",
+            "      {} {win}: {}",
             loss.by_keys.join(", "),
             loss.because
         ));

@@ -12,7 +12,7 @@ use crate::object::{Object, Origin};
 use crate::placing::Clusters;
 use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
 use crate::sync::{SyncedKinds, SyncedRoutes};
-use crate::topology::{Node, Path, Topology};
+use crate::topology::{Node, Path, Start, Topology};
 use apimachinery::{ApiVersion, Identity};
 
 /// So many paths, and settings that hold on one, are listed: more is nothing that anybody reads.
@@ -141,13 +141,16 @@ impl PolicyView<'_> {
         objects.collect()
     }
 
-    /// How many clusters the Gateway of a path has: none, where it begins at a Service of a mesh, which is on the hub as a
-    /// cluster of its own or on those where it was looked at.
+    /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a Service of a
+    /// mesh, as no Gateway says where that goes.
     pub(crate) fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
-        let gateway = path
-            .gateway()
-            .map(|gateway| topology.gateways.get(gateway).known_as());
-        gateway.map_or(0, |gateway| self.clusters_of(&gateway.key()).len())
+        match path.start {
+            Start::Gateway(gateway) => {
+                let gateway = topology.gateways.get(gateway).known_as();
+                self.clusters_of(&gateway.key()).len()
+            }
+            Start::Service(_) => self.spokes.iter().map(|spoke| spoke.clusters.len()).sum(),
+        }
     }
 
     /// The clusters of a Gateway by its `namespace/name` on the hub.

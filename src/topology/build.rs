@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::delegation::report_delegation;
 use super::hierarchy::{BackendNode, ClassNode, GatewayNode, NamespaceNode, RouteNode, RuleNode, Topology};
 use super::ids::{BackendId, ClassId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
@@ -62,6 +63,7 @@ impl<'a> Topology<'a> {
                     topology.add_route(&route, sources, grants);
                     if !local {
                         missing_parents(&topology, sources, &route, &mut names, findings);
+                        report_delegation(&route, findings);
                     }
                     routes.push(route);
                 }

@@ -29,6 +29,7 @@ mod taking;
 
 mod sources;
 
+mod delegation;
 mod listener_sets;
 mod parents;
 

@@ -140,6 +140,29 @@ fn a_policy_that_nobody_syncs_and_one_that_reaches_no_cluster() {
 }
 
 #[test]
+fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
+    for backend in [
+        "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: \"*\", namespace: shop}",
+        "{group: delegation.kgateway.dev, kind: label, name: team, namespace: shop}",
+    ] {
+        let route = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: parent, namespace: gateways}}\n\
+             spec:\n  parentRefs: [{{name: prod-web}}]\n  rules:\n  - backendRefs: [{{name: s, port: 80}}]\n  - backendRefs:\n    - \
+             {backend}\n"
+        );
+        found(
+            |scratch| {
+                scratch.write("hub/routes.yaml", &route);
+            },
+            "warning",
+            "route/delegated",
+            "hub/routes.yaml:9:",
+            "give those routes the Gateway as a parent",
+        );
+    }
+}
+
+#[test]
 fn routes_that_are_each_others_parents() {
     found(
         |scratch| {

@@ -1,17 +1,79 @@
 //! Istio's policies that have targets or select workloads (docs/systems/other-policies.md#istio).
 //!
-//! Owns: that they do one of it. Flows in: policies. Flows out: complaints. Must not know: which targets they may have.
+//! Owns: that they do one of it, what a selector may say, and what a part of a policy needs besides. Flows in: policies. Flows
+//! out: complaints. Must not know: which targets they may have.
 
-use super::choices::at_most_one;
+use super::choices::{at_most_one, exactly_one};
 use super::complaints::Complaints;
+use apimachinery::Field;
 
-/// A policy of Istio. PeerAuthentications and EnvoyFilters are not held to it by their CRDs.
+/// A policy of Istio.
 pub(super) fn policy(complaints: &mut Complaints<'_>) {
-    if matches!(
-        complaints.kind(),
-        "AuthorizationPolicy" | "RequestAuthentication" | "Telemetry" | "TrafficExtension" | "WasmPlugin"
-    ) {
-        let spec = complaints.spec();
-        at_most_one(complaints, &spec, &["targetRef", "targetRefs", "selector"]);
+    let spec = complaints.spec();
+    match complaints.kind() {
+        "AuthorizationPolicy" | "RequestAuthentication" | "Telemetry" | "WasmPlugin" => {
+            at_most_one(complaints, &spec, &["targetRef", "targetRefs", "selector"]);
+            selector(complaints, &spec);
+        }
+        "TrafficExtension" => {
+            at_most_one(complaints, &spec, &["targetRefs", "selector"]);
+            exactly_one(complaints, &spec, &["wasm", "lua"]);
+            selector(complaints, &spec);
+        }
+        "EnvoyFilter" => at_most_one(complaints, &spec, &["targetRefs", "workloadSelector"]),
+        "PeerAuthentication" => {
+            selector(complaints, &spec);
+            ports(complaints, &spec);
+        }
+        _ => return,
+    }
+    let targets = spec.get("targetRefs").items().chain([spec.get("targetRef")]);
+    for target in targets {
+        let namespace = target.get("namespace");
+        if namespace.str().is_some_and(|namespace| !namespace.is_empty()) {
+            complaints.key(
+                &namespace,
+                "Istio takes no target in another namespace",
+                "remove `namespace`, and put the policy into the namespace of its target",
+            );
+        }
+    }
+}
+
+/// Labels of workloads are no patterns.
+fn selector(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    for (key, value) in spec.get("selector").get("matchLabels").entries() {
+        if key.is_empty() {
+            complaints.key(&value, "a label has a name", "name the label");
+        }
+        if key.contains('*') || value.str().is_some_and(|value| value.contains('*')) {
+            complaints.value(
+                &value,
+                "Istio takes no wildcard in a selector",
+                "write the label and its value out",
+            );
+        }
+    }
+}
+
+/// Modes of ports are for selected workloads.
+fn ports(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
+    let ports = spec.get("portLevelMtls");
+    let is_selecting = spec.get("selector").get("matchLabels").entries().next().is_some();
+    if ports.is_present() && !is_selecting {
+        complaints.key(
+            &ports,
+            "`portLevelMtls` counts for selected workloads only",
+            "add `selector`, or remove `portLevelMtls`",
+        );
+    }
+    for (port, value) in ports.entries() {
+        if !port.parse::<u32>().is_ok_and(|port| (1..=65_535).contains(&port)) {
+            complaints.key(
+                &value,
+                format!("`{port}` is no port"),
+                "write a number from 1 to 65535 in quotes",
+            );
+        }
     }
 }

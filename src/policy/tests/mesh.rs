@@ -231,3 +231,166 @@ fn a_mode_that_is_unset_leaves_the_wider_one() {
         assert_eq!(spec, wanted);
     }
 }
+
+/// A route of Service `shop/cart` to `cart-v2`, with a rule that redirects; `labels` are the Service's, `more` is the rest of the
+/// hub.
+fn waypointed(labels: &str, more: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Service\nmetadata: {{name: cart, namespace: shop, labels: {{{labels}}}}}\nspec: {{selector: {{app: \
+         cart}}, ports: [{{port: 80}}]}}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: cart-v2, namespace: shop, labels: \
+         {{{labels}}}}}\nspec: {{selector: {{app: cart, version: v2}}, ports: [{{port: 80}}]}}\n---\n\
+         apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: cart, namespace: shop}}\nspec: \
+         {{parentRefs: [{{group: \"\", kind: Service, name: cart}}, {{name: web}}], rules: [{{name: old, filters: [{{type: \
+         RequestRedirect, requestRedirect: {{hostname: a.example}}}}]}}, {{name: to, backendRefs: [{{name: cart-v2, port: \
+         80}}]}}]}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: web, namespace: shop}}\nspec: \
+         {{gatewayClassName: istio, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n{more}"
+    )
+}
+
+/// A Gateway of this class in a namespace, whose listener of HBONE takes routes of these namespaces.
+fn waypoint(namespace: &str, class: &str, labels: &str, from: &str) -> String {
+    format!(
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: wp, namespace: {namespace}, labels: \
+         {{{labels}}}}}\nspec: {{gatewayClassName: {class}, listeners: [{{name: mesh, port: 15008, protocol: HBONE, allowedRoutes: \
+         {{namespaces: {{from: {from}}}}}}}]}}\n"
+    )
+}
+
+fn namespace_shop(labels: &str) -> String {
+    format!("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: shop, labels: {{{labels}}}}}\n")
+}
+
+fn to_service(name: &str, service: &str) -> String {
+    let deny = ("security.istio.io/v1", "AuthorizationPolicy");
+    let spec = format!("{{targetRefs: [{{group: \"\", kind: Service, name: {service}}}], action: DENY}}");
+    policy(deny, ("shop", name), &spec)
+}
+
+#[test]
+fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
+    const WP: &str = "istio.io/use-waypoint: wp";
+    const ELSEWHERE: &str = "istio.io/use-waypoint: wp, istio.io/use-waypoint-namespace: infra";
+    const CLASS: &str = "istio-waypoint";
+    let own = |labels: &str| waypoint("shop", CLASS, labels, "Same");
+    let of_class = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: ours}\nspec: \
+                    {controllerName: istio.io/mesh-controller}\n";
+    // What the Service says, what else there is, and why the policy does not hold; none: it does.
+    let cases: [(&str, String, Option<&str>); 14] = [
+        (WP, own(""), None),
+        ("", own("") + &namespace_shop(WP), None),
+        (WP, own("istio.io/waypoint-for: all"), None),
+        (ELSEWHERE, waypoint("infra", CLASS, "", "All"), None),
+        (WP, waypoint("shop", "ours", "", "Same") + of_class, None),
+        (
+            "",
+            own(""),
+            Some(
+                "nobody can tell here whether AuthorizationPolicy shop/p takes effect: Service shop/cart names no waypoint, and Namespace shop",
+            ),
+        ),
+        (
+            "",
+            own("") + &namespace_shop(""),
+            Some("takes no effect: neither Service shop/cart nor its Namespace has the label"),
+        ),
+        (
+            "istio.io/use-waypoint: none",
+            own("") + &namespace_shop(WP),
+            Some("takes no effect: the label `istio.io/use-waypoint: none` keeps"),
+        ),
+        (
+            WP,
+            String::new(),
+            Some(
+                "nobody can tell here whether AuthorizationPolicy shop/p takes effect: its waypoint, Gateway shop/wp, is not in the input",
+            ),
+        ),
+        (
+            WP,
+            own("istio.io/waypoint-for: workload"),
+            Some("is for `workload` and not for Services"),
+        ),
+        (
+            ELSEWHERE,
+            waypoint("infra", CLASS, "", "Same"),
+            Some("takes nothing of namespace shop"),
+        ),
+        (
+            WP,
+            waypoint("shop", "other", "", "Same"),
+            Some("is of class other"),
+        ),
+        (
+            "",
+            String::new(),
+            Some("Namespace shop, which may, is not in the input"),
+        ),
+        (
+            WP,
+            waypoint("infra", CLASS, "", "All"),
+            Some("Gateway shop/wp, is not in the input"),
+        ),
+    ];
+    for (labels, more, why) in cases {
+        let text = waypointed(labels, &(more + &to_service("p", "cart")));
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let said = seen.said();
+        assert_eq!(!holding(&seen).is_empty(), why.is_none(), "{text}\n{said:?}");
+        if let Some(why) = why {
+            assert!(
+                said.iter()
+                    .any(|said| said.starts_with("policy/unreachable") && said.contains(why)),
+                "{why}\n{said:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_waypoint_holds_its_own_service_and_what_gateways_send_passes_it_by_unless_a_label_says_otherwise() {
+    const WP: &str = "istio.io/use-waypoint: wp";
+    let paths = |labels: &str| -> (BTreeMap<String, BTreeSet<String>>, Vec<String>) {
+        let policies = to_service("to-cart", "cart") + &to_service("to-v2", "cart-v2");
+        let text = waypointed(
+            labels,
+            &(waypoint("shop", "istio-waypoint", "", "Same") + &policies),
+        );
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (_, path) in seen.effective.iter() {
+            let label = seen.attachments.topology.path_label(&path.path);
+            let names = path.effective.chain.iter();
+            let names = names.map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone());
+            found.entry(label).or_default().extend(names);
+        }
+        (found, seen.said())
+    };
+    let of = |name: &str| BTreeSet::from([name.to_owned()]);
+    let mesh = BTreeMap::from([
+        (
+            "Service shop/cart > HTTPRoute shop/cart > old".to_owned(),
+            of("to-cart"),
+        ),
+        (
+            "Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2".to_owned(),
+            of("to-cart"),
+        ),
+    ]);
+    let (found, said) = paths(WP);
+    assert_eq!(found, mesh);
+    let by = "AuthorizationPolicy shop/to-v2 does not hold for what Gateways send to Service shop/cart-v2";
+    assert!(said.iter().any(|said| said.contains(by)), "{said:?}");
+    let (found, said) = paths(&format!("{WP}, istio.io/ingress-use-waypoint: \"true\""));
+    let mut both = mesh;
+    both.insert(
+        "Gateway shop/web > HTTPRoute shop/cart > Service shop/cart-v2".to_owned(),
+        of("to-v2"),
+    );
+    assert_eq!(found, both);
+    assert!(
+        !said.iter().any(|said| said.contains("does not hold")),
+        "{said:?}"
+    );
+}

@@ -146,6 +146,37 @@ fn nginx_adds_up_the_limits_of_one_level_and_replaces_those_of_the_level_above()
 }
 
 #[test]
+fn nginx_inherits_what_a_route_has_no_directive_for_an_empty_list_or_a_switch_that_is_off() {
+    let limit = |name: &str, on: &str, settings: &str| {
+        let spec = format!("{{targetRefs: [{on}], rateLimit: {settings}}}");
+        policy(LIMIT, name, 1, "", &spec)
+    };
+    let text = SMALL.to_owned()
+        + &limit(
+            "gateway",
+            &target("Gateway", "gw"),
+            "{dryRun: true, rejectCode: 429, local: {rules: [{rate: 1r/s}]}}",
+        )
+        + &limit(
+            "switched-off",
+            &target("HTTPRoute", "r1"),
+            "{dryRun: false, local: {rules: []}}",
+        )
+        + &limit(
+            "own",
+            &target("HTTPRoute", "r2"),
+            "{rejectCode: 503, local: {rules: [{rate: 9r/s}]}}",
+        );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let spec = |path: &[&str]| seen.spec(path).expect("limits")["rateLimit"].clone();
+    let of_gateway = json!({"dryRun": true, "rejectCode": 429, "local": {"rules": [{"rate": "1r/s"}]}});
+    assert_eq!(spec(&["gw", "r1"]), of_gateway);
+    let own = json!({"dryRun": true, "rejectCode": 503, "local": {"rules": [{"rate": "9r/s"}]}});
+    assert_eq!(spec(&["gw", "r2"]), own);
+}
+
+#[test]
 fn nginx_refuses_the_newer_of_two_that_trace_and_no_second_firewall() {
     let (route, gateway) = (target("HTTPRoute", "r2"), target("Gateway", "gw"));
     let trace = |name: &str, age: u8, settings: &str| {

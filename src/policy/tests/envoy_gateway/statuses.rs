@@ -1,0 +1,431 @@
+//! What statuses say, ancestor by ancestor (docs/systems/envoy-gateway.md#status).
+
+use serde_json::json;
+
+use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, traffic, with};
+use crate::policy::testing::{Seen, hub};
+use crate::report::PolicyEntry;
+use crate::topology::Node;
+
+/// `kind namespace/name#section: Type Reason message` of every ancestor's conditions.
+fn ancestors(seen: &Seen<'_>, policy: &str) -> Vec<String> {
+    let entry = seen.view(|view| PolicyEntry::of_hub(view, seen.id(policy)));
+    let mut said = Vec::new();
+    for ancestor in entry.ancestors {
+        let known = ancestor.ancestor_ref;
+        let section = known
+            .section_name
+            .map(|section| format!("#{section}"))
+            .unwrap_or_default();
+        assert_eq!(
+            ancestor.controller_name,
+            "gateway.envoyproxy.io/gatewayclass-controller"
+        );
+        for condition in ancestor.conditions {
+            said.push(format!(
+                "{} {}/{}{section}: {}={} {}: {}",
+                known.kind,
+                known.namespace,
+                known.name,
+                condition.kind,
+                condition.status,
+                condition.reason,
+                condition.message
+            ));
+        }
+    }
+    said
+}
+
+#[test]
+fn statuses_say_what_is_merged_and_what_is_overridden_for_each_ancestor() {
+    let text = with(&[
+        traffic("g", GW, "retry: {numRetries: 1}"),
+        traffic("h", HTTP, "retry: {numRetries: 2}"),
+        traffic("s", SET, "retry: {numRetries: 3}"),
+        traffic("o", ONE, "retry: {numRetries: 4}"),
+        traffic("r", BOTH, "mergeType: StrategicMerge, useClientProtocol: true"),
+        traffic("p", PLAIN, "useClientProtocol: true"),
+        traffic("f", FIRST, "useClientProtocol: false"),
+        traffic("q", ON_SET, "mergeType: JSONMerge"),
+    ]);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let said = |name: &str| ancestors(&seen, &format!("BackendTrafficPolicy infra/{name}"));
+    let accepted = "Accepted=True Accepted: Policy has been accepted.";
+    assert_eq!(
+        said("g"),
+        [
+            format!("Gateway infra/gw: {accepted}"),
+            "Gateway infra/gw: Merged=True Merged: This policy is being merged by other backendTrafficPolicies for these routes: [infra/both]".to_owned(),
+            "Gateway infra/gw: Overridden=True Overridden: This policy is being overridden by other backendTrafficPolicies for \
+             these gateway listeners: [infra/gw/http] and these listenersets: [infra/set] and these listenerset listeners: \
+             [infra/set/one] and these routes: [infra/on-set infra/plain]".to_owned(),
+        ]
+    );
+    assert_eq!(
+        said("h"),
+        [
+            format!("Gateway infra/gw#http: {accepted}"),
+            "Gateway infra/gw#http: Merged=True Merged: This policy is being merged by other backendTrafficPolicies for these routes: [infra/both]".to_owned(),
+            "Gateway infra/gw#http: Overridden=True Overridden: This policy is being overridden by other backendTrafficPolicies for these routes: [infra/plain]".to_owned(),
+        ]
+    );
+    assert_eq!(
+        said("s"),
+        [
+            format!("ListenerSet infra/set: {accepted}"),
+            "ListenerSet infra/set: Merged=True Merged: This policy is being merged by other backendTrafficPolicies for these routes: [infra/on-set]".to_owned(),
+            "ListenerSet infra/set: Overridden=True Overridden: This policy is being overridden by other backendTrafficPolicies for these listenerset listeners: [infra/set/one]".to_owned(),
+        ]
+    );
+    assert_eq!(
+        said("r"),
+        [
+            "Gateway infra/gw#http: Merged=True Merged: Merged with policy infra/h".to_owned(),
+            "Gateway infra/gw#https: Merged=True Merged: Merged with policy infra/g".to_owned(),
+            format!("Gateway infra/gw: {accepted}"),
+        ]
+    );
+    assert_eq!(
+        said("p"),
+        [
+            format!("Gateway infra/gw#http: {accepted}"),
+            "Gateway infra/gw#http: Overridden=True Overridden: This policy is being overridden by other backendTrafficPolicy for these route rules: [first]".to_owned(),
+        ]
+    );
+    assert_eq!(said("f"), [format!("Gateway infra/gw#http: {accepted}")]);
+    assert_eq!(
+        said("q"),
+        [
+            "ListenerSet infra/set#one: Merged=True Merged: Merged with policy infra/o".to_owned(),
+            "ListenerSet infra/set#two: Merged=True Merged: Merged with policy infra/s".to_owned(),
+            format!("ListenerSet infra/set: {accepted}"),
+        ]
+    );
+}
+
+#[test]
+fn the_oldest_of_two_policies_holds_and_the_other_is_conflicted_at_each_ancestor() {
+    let aged = |kind: &str, name: &str, target: &str, day: u8| {
+        of_kind(kind, name, target, "").replace(
+            "namespace: infra}\nspec",
+            &format!("namespace: infra, creationTimestamp: \"2026-01-0{day}T00:00:00Z\"}}\nspec"),
+        )
+    };
+    for (kind, target, at, unable) in [
+        ("BackendTrafficPolicy", GW, "Gateway infra/gw", "Gateway gw"),
+        (
+            "BackendTrafficPolicy",
+            HTTP,
+            "Gateway infra/gw#http",
+            "Listener infra/gw/http",
+        ),
+        (
+            "SecurityPolicy",
+            HTTP,
+            "Gateway infra/gw#http",
+            "Listener gw/http",
+        ),
+        ("SecurityPolicy", SET, "ListenerSet infra/set", "ListenerSet set"),
+        (
+            "SecurityPolicy",
+            ONE,
+            "ListenerSet infra/set#one",
+            "Listener set/one",
+        ),
+        (
+            "EnvoyExtensionPolicy",
+            PLAIN,
+            "Gateway infra/gw#http",
+            "HTTPRoute plain",
+        ),
+        (
+            "EnvoyExtensionPolicy",
+            FIRST,
+            "Gateway infra/gw#http",
+            "RouteRule plain/first",
+        ),
+        (
+            "ClientTrafficPolicy",
+            HTTPS,
+            "Gateway infra/gw#https",
+            "section of gw",
+        ),
+        ("ClientTrafficPolicy", GW, "Gateway infra/gw", "Gateway gw"),
+    ] {
+        let text = with(&[aged(kind, "a", target, 2), aged(kind, "b", target, 1)]);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        assert_eq!(
+            ancestors(&seen, &format!("{kind} infra/b")),
+            [format!("{at}: Accepted=True Accepted: Policy has been accepted.")]
+        );
+        assert_eq!(
+            ancestors(&seen, &format!("{kind} infra/a")),
+            [format!(
+                "{at}: Accepted=False Conflicted: Unable to target {unable}, another {kind} has already attached to it"
+            )]
+        );
+    }
+}
+
+#[test]
+fn a_security_policy_with_http_settings_is_refused_on_a_tcp_route() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw}], rules: [{name: only}]}\n";
+    let policy =
+        |name: &str, settings: &str| of_kind("SecurityPolicy", name, "kind: TCPRoute, name: db", settings);
+    for (settings, expected) in [
+        (
+            "cors: {maxAge: 1s}",
+            "Accepted=False Invalid: Invalid SecurityPolicy for TCP route: only authorization is supported for TCP (routes/listeners).",
+        ),
+        (
+            "authorization: {defaultAction: Deny}",
+            "Accepted=True Accepted: Policy has been accepted.",
+        ),
+    ] {
+        let hub = hub(&(TOPOLOGY.to_owned() + tcp + &policy("s", settings)), &[]);
+        let seen = Seen::hub(&hub);
+        assert_eq!(
+            ancestors(&seen, "SecurityPolicy infra/s"),
+            [format!("Gateway infra/gw: {expected}")]
+        );
+    }
+}
+
+/// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go`: a TCP route has no requests, so nothing but `authorization`
+/// holds there; where a policy is refused, what stands above it is still filled in.
+#[test]
+fn on_a_tcp_route_authorization_holds_alone_and_a_refused_policy_lifts_nothing() {
+    let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
+               spec: {parentRefs: [{name: gw, sectionName: tcp}], rules: [{name: only, backendRefs: [{name: s, port: 80}]}]}\n";
+    let above = of_kind(
+        "SecurityPolicy",
+        "above",
+        "kind: Gateway, name: gw",
+        "authorization: {defaultAction: Deny}, cors: {maxAge: 1s}",
+    );
+    let deny = json!({"authorization": {"defaultAction": "Deny"}});
+    let allow = json!({"authorization": {"defaultAction": "Allow"}});
+    for (settings, expected, is_accepted) in [
+        (None, &deny, true),
+        (Some(""), &deny, true),
+        (Some("authorization: {defaultAction: Allow}"), &allow, true),
+        (
+            Some("authorization: {defaultAction: Allow}, cors: {maxAge: 2s}"),
+            &deny,
+            false,
+        ),
+        // What it would be merged with makes it more than a TCP route takes.
+        (
+            Some("mergeType: StrategicMerge, authorization: {defaultAction: Allow}"),
+            &deny,
+            false,
+        ),
+    ] {
+        let own =
+            settings.map(|settings| of_kind("SecurityPolicy", "own", "kind: TCPRoute, name: db", settings));
+        let topology = TOPOLOGY.replace(
+            "  - {name: https,",
+            "  - {name: tcp, port: 5432, protocol: TCP}\n  - {name: https,",
+        );
+        let hub = hub(&(topology + tcp + &above + &own.unwrap_or_default()), &[]);
+        let seen = Seen::hub(&hub);
+        let spec = seen.spec(&["gw", "db", "db#only"]);
+        assert_eq!(spec.as_ref(), Some(expected), "{settings:?}");
+        if settings.is_some() {
+            let said = ancestors(&seen, "SecurityPolicy infra/own");
+            assert_eq!(
+                said.iter().all(|said| !said.contains("Accepted=False")),
+                is_accepted,
+                "{said:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_missing_section_is_said_and_a_missing_target_is_passed_over() {
+    let text = with(&[
+        traffic("section", "kind: Gateway, name: gw, sectionName: nope", ""),
+        traffic("rule", "kind: HTTPRoute, name: plain, sectionName: nope", ""),
+        traffic("missing", "kind: HTTPRoute, name: nope", ""),
+    ]);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let said = |name: &str| ancestors(&seen, &format!("BackendTrafficPolicy infra/{name}"));
+    assert_eq!(
+        said("section"),
+        [
+            "Gateway infra/gw#nope: Accepted=False TargetNotFound: No section name nope found for Gateway infra/gw"
+        ]
+    );
+    assert_eq!(
+        said("rule"),
+        [
+            "Gateway infra/gw#http: Accepted=False TargetNotFound: No section name nope found for HTTPRoute infra/plain"
+        ]
+    );
+    assert!(said("missing").is_empty());
+}
+
+#[test]
+fn deprecated_fields_are_a_warning_and_sections_of_client_traffic_are_named() {
+    let old = traffic("old", PLAIN, "compression: [{type: Gzip}]")
+        .replace("targetRefs: [", "targetRef: ")
+        .replace("}], compression", "}, compression");
+    let client = |name: &str, target: &str| of_kind("ClientTrafficPolicy", name, target, "");
+    let text = with(&[
+        old,
+        client("g", GW),
+        client("h", HTTP),
+        client("s", SET),
+        client("o", ONE),
+    ]);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        ancestors(&seen, "BackendTrafficPolicy infra/old")[1],
+        "Gateway infra/gw#http: Warning=True DeprecatedField: spec.compression is deprecated, use spec.compressor instead; \
+         spec.targetRef is deprecated, use spec.targetRefs instead"
+    );
+    for (policy, section) in [("g", "http"), ("s", "one")] {
+        let said = ancestors(&seen, &format!("ClientTrafficPolicy infra/{policy}"));
+        assert!(
+            said[1].ends_with(&format!(
+                "Overridden=True Overridden: There are existing ClientTrafficPolicies that are overriding these sections [{section}]"
+            )),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn more_than_sixteen_ancestors_are_truncated_those_first_that_are_refused_or_overridden() {
+    let mut text = String::new();
+    let mut targets = Vec::new();
+    for number in 10..28 {
+        text += &format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: gw{number}, namespace: infra, labels: {{all: \"1\"}}}}\n\
+             spec: {{gatewayClassName: eg, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n"
+        );
+        targets.push(number);
+    }
+    text += "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: ClientTrafficPolicy\nmetadata: {name: all, namespace: infra}\n\
+             spec: {targetSelectors: [{kind: Gateway, matchLabels: {all: \"1\"}}]}\n";
+    text += &of_kind(
+        "ClientTrafficPolicy",
+        "z",
+        "kind: Gateway, name: gw27, sectionName: http",
+        "",
+    );
+    let text = TOPOLOGY.to_owned() + &text;
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let entry = seen.view(|view| PolicyEntry::of_hub(view, seen.id("ClientTrafficPolicy infra/all")));
+    assert_eq!(entry.ancestors.len(), 16);
+    assert_eq!(entry.ancestors[0].ancestor_ref.name, "gw27");
+    let last: Vec<&str> = entry.ancestors[15]
+        .conditions
+        .iter()
+        .map(|condition| condition.kind.as_str())
+        .collect();
+    assert_eq!(last, ["Accepted", "Aggregated"]);
+}
+
+#[test]
+fn selectors_reach_other_namespaces_that_have_agreed() {
+    let labelled = |namespace: &str, name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {namespace}, labels: {{team: {namespace}}}}}\n---\n\
+             apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: {namespace}, labels: {{limited: \"yes\"}}}}\n\
+             spec: {{parentRefs: [{{name: gw, namespace: infra}}], rules: [{{name: only}}]}}\n"
+        )
+    };
+    let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: shop}\n\
+                 spec:\n  from: [{group: gateway.envoyproxy.io, kind: BackendTrafficPolicy, namespace: infra}]\n  \
+                 to: [{group: gateway.networking.k8s.io, kind: HTTPRoute}]\n";
+    let policy = |namespaces: &str| {
+        format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {{name: p, namespace: infra}}\n\
+             spec: {{targetSelectors: [{{kind: HTTPRoute, matchExpressions: [{{key: limited, operator: Exists}}]{namespaces}}}], retry: {{numRetries: 1}}}}\n"
+        )
+    };
+    let routes = labelled("shop", "in-shop") + &labelled("bank", "in-bank");
+    let targets = |namespaces: &str, grant: &str| {
+        let hub = hub(
+            &(TOPOLOGY.to_owned() + &routes + grant + &policy(namespaces)),
+            &[],
+        );
+        let seen = Seen::hub(&hub);
+        let nodes = seen.attachments.policies.rows()[0].nodes();
+        let names: Vec<String> = nodes
+            .into_iter()
+            .map(|node: Node| seen.attachments.topology.object(node).unwrap().key())
+            .collect();
+        let help: Vec<String> = seen
+            .findings
+            .iter()
+            .filter_map(|finding| finding.help.clone())
+            .collect();
+        (names, help)
+    };
+    assert_eq!(
+        targets(", namespaces: {from: All}", grant),
+        (vec!["shop/in-shop".to_owned()], vec![])
+    );
+    assert_eq!(
+        targets(
+            ", namespaces: {from: Selector, selector: {matchLabels: {team: shop}}}",
+            grant
+        )
+        .0,
+        ["shop/in-shop"]
+    );
+    assert_eq!(
+        targets(", namespaces: {from: Selector, selector: {matchLabels: {team: bank}}}", grant),
+        (
+            vec![],
+            vec!["add a ReferenceGrant to namespace bank, from BackendTrafficPolicy.gateway.envoyproxy.io in infra to HTTPRoute".to_owned()]
+        )
+    );
+    for own in ["", ", namespaces: {from: Same}"] {
+        let (names, help) = targets(own, grant);
+        assert!(names.is_empty());
+        assert_eq!(help, ["correct the labels, or remove the selector"], "{own}");
+    }
+}
+
+#[test]
+fn a_backend_tls_policy_has_an_ancestor_for_each_parent_with_its_section() {
+    let hub_of = |controller: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: c}}\nspec: {{controllerName: \
+             {controller}}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: gw, namespace: \
+             infra}}\nspec: {{gatewayClassName: c, listeners: [{{name: one, port: 80, protocol: HTTP}}, {{name: two, port: 81, \
+             protocol: HTTP}}]}}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: s, namespace: infra}}\nspec: {{ports: \
+             [{{name: https, port: 443}}]}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: \
+             r, namespace: infra}}\nspec: {{parentRefs: [{{name: gw, sectionName: one}}, {{name: gw, sectionName: two}}], rules: \
+             [{{backendRefs: [{{name: s, port: 443}}]}}]}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: \
+             BackendTLSPolicy\nmetadata: {{name: p, namespace: infra}}\nspec: {{targetRefs: [{{group: \"\", kind: Service, name: \
+             s, sectionName: https}}], validation: {{hostname: a.example, wellKnownCACertificates: System}}}}\n"
+        )
+    };
+    let sections = |controller: &str| -> Vec<Option<String>> {
+        let hub = hub(&hub_of(controller), &[]);
+        let seen = Seen::hub(&hub);
+        let (id, _) = seen.attachments.policies.iter().next().expect("the policy");
+        let gateways = seen.attachments.topology.gateways.ids().collect();
+        let (ancestors, all) = crate::policy::ancestors(&seen.attachments, id, &gateways, |_| None);
+        assert_eq!(ancestors.len(), all);
+        ancestors
+            .into_iter()
+            .map(|ancestor| ancestor.ancestor_ref.section_name)
+            .collect()
+    };
+    let both = vec![Some("one".to_owned()), Some("two".to_owned())];
+    assert_eq!(sections("gateway.envoyproxy.io/gatewayclass-controller"), both);
+    assert_eq!(sections("example.com/another"), [None]);
+}
