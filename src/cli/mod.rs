@@ -8,6 +8,7 @@ mod argocd;
 mod check;
 mod completions;
 mod diff;
+mod finding;
 mod graph;
 mod init;
 mod man;
@@ -71,6 +72,7 @@ enum Command {
     Placement(placement::Placement),
     Policies(policies::Policies),
     Explain(policies::Explain),
+    Finding(finding::Finding),
     Diff(diff::Diff),
     Graph(graph::GraphCommand),
     Argocd(argocd::Argocd),
@@ -138,6 +140,7 @@ fn run(cli: Cli) -> Status {
         Command::Placement(command) => command.run(),
         Command::Policies(command) => command.run(),
         Command::Explain(command) => command.run(),
+        Command::Finding(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Graph(command) => command.run(),
         Command::Argocd(command) => command.run(),

@@ -5,12 +5,13 @@
 
 use clap::Args;
 use spokewright::Object;
-use spokewright::diagnostic::{Findings, nearest};
+use spokewright::diagnostic::{Code, Findings, nearest};
 use spokewright::pipeline::{Analysis, Loaded};
 use spokewright::report::PolicyReport;
 use spokewright::report::{Request, is_request};
 use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
 
+use super::finding::print_page;
 use super::named::named;
 use super::next;
 use super::options::ReadOptions;
@@ -51,7 +52,7 @@ pub(crate) struct Policies {
 #[command(after_help = EXPLAIN_AFTER_HELP)]
 pub(crate) struct Explain {
     /// The object: KIND/NAME or KIND/NAMESPACE/NAME; a kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. Or a
-    /// request: `GET https://shop.example.com/cart`
+    /// request: `GET https://shop.example.com/cart`. Or a finding code, as `finding` explains it
     #[arg(value_name = "KIND/[NS/]NAME|REQUEST")]
     object: String,
 
@@ -105,6 +106,9 @@ impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if is_request(&self.object) {
             return self.explain_request();
+        }
+        if let Some(code) = Code::from_name(&self.object) {
+            return print_page(code);
         }
         if let Some(header) = self.headers.first() {
             let message = format!("an object has no header `{header}`");

@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "render",
     "check",
     "argocd",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 12] = [
     "placement",
     "policies",
     "explain",
+    "finding",
     "prune-list",
     "schema",
     "completions",

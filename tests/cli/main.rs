@@ -17,6 +17,7 @@ mod diff_effective;
 mod diff_git;
 mod examples;
 mod exported;
+mod finding;
 mod first_steps;
 mod git_hostile;
 mod git_index;
