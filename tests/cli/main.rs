@@ -50,6 +50,7 @@ mod request;
 mod rights;
 mod routes;
 mod said_and_shipped;
+mod schemas;
 mod scratch;
 mod shadowed;
 mod status;
