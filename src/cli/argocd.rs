@@ -54,7 +54,7 @@ Examples:
   spokewright argocd plugin > plugin.yaml
   spokewright argocd plugin --discover   Applications that name no plugin, too";
 
-/// Be Argo CD's config management plugin
+/// Run as a config management plugin of Argo CD
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Argocd {
@@ -73,7 +73,7 @@ enum PluginCommand {
     /// Print plugin.yaml
     #[command(after_help = PLUGIN_HELP)]
     Plugin {
-        /// Also take Applications that name no plugin, where a spokewright.yaml stands
+        /// Also discover Applications that have a spokewright.yaml
         #[arg(long)]
         discover: bool,
     },

@@ -9,10 +9,10 @@ use std::mem::ManuallyDrop;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity, counted};
-use spokewright::pipeline::{self, Request};
+use spokewright::pipeline::{self, EmptyResult, Request};
 
 use super::next;
-use super::options::ReadOptions;
+use super::options::{ClustersOption, ReadOptions};
 use super::reporting::kept;
 use super::show;
 use super::status::Status;
@@ -20,30 +20,34 @@ use super::watch::watch;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright check --deny warnings                      warnings fail too
+  spokewright check --deny warnings                      fail on warnings too
   spokewright check --watch                              while you edit
   spokewright check --inputs git-index                   in a pre-commit hook
   spokewright check --message-format sarif > check.sarif
   spokewright check --message-format github              on a pull request
   spokewright check --message-format junit > junit.xml   for other CI systems";
 
-/// Report what is wrong or doubtful in the input; write nothing
+/// Report errors and warnings in the input; write nothing
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Check {
+    /// Check again on every change, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
     #[command(flatten)]
     options: ReadOptions,
-
-    /// Check again whenever the input changes, until Ctrl-C
-    #[arg(long, help_heading = "Input")]
-    watch: bool,
 }
 
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if self.watch {
             self.options.check_watchable()?;
-            let request = self.options.request()?;
+            let mut request = self.options.request()?;
+            request.clusters = self.clusters.names();
             return watch(&request, self.options.speech, "checking", &mut || self.once());
         }
         self.once()
@@ -52,9 +56,10 @@ impl Check {
     fn once(&self) -> anyhow::Result<Status> {
         let request = Request {
             search_outputs: true,
+            clusters: self.clusters.names(),
             ..self.options.request()?
         };
-        let loaded = kept(self.options.load(&request)?);
+        let loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);

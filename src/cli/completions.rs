@@ -24,12 +24,12 @@ To stay, for each shell:
   spokewright completions powershell >> $PROFILE
   spokewright completions elvish >> ~/.config/elvish/rc.elv";
 
-/// Print completions for a shell
+/// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to complete in
     shell: Shell,
 }
 

@@ -27,69 +27,79 @@ use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, judge_base};
 use stop::Stop;
 use without::remove;
 
-use super::options::{ReadOptions, WorkKindOption, empty_result};
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result};
 use super::show;
 use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
   spokewright diff                                 since the last commit
-  spokewright diff hub --base origin/main          what would merging do?
+  spokewright diff hub --base origin/main          what merging would do
   spokewright diff hub --base-tree rendered        against a rendered tree
   spokewright diff hub --base-dir ../other/hub     against another input
   spokewright diff --format markdown > comment.md  for a pull request
-  spokewright diff --format semantic               one line for each field
-  spokewright diff --without Gateway/gateways/web  what would be lost?
+  spokewright diff --format semantic               one line per field
+  spokewright diff --without Gateway/gateways/web  what removing it would do
 
---base refuses a name that is a path as well: NAME^{commit} is always the
+--base refuses a name that is also a path: write NAME^{commit} for the
 revision. Values of Secrets never appear.
-Exit status: 1 when something differs, 0 when nothing does.";
+Exit status: 1 if anything differs, 0 if not.";
 
-/// Show what a change of the input does to every cluster
+/// Show what a change to the input does to every cluster
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Diff {
-    #[command(flatten)]
-    options: ReadOptions,
-
     #[command(flatten)]
     base: BaseOptions,
 
-    /// Compare the input with itself without this object
+    /// Show what removing this object would do
     #[arg(
         long,
-        value_name = "KIND/[NS/]NAME",
-        conflicts_with = GROUP_OF_BASES,
-        help_heading = "Comparison"
+        value_name = "OBJECT",
+        conflicts_with = GROUP_OF_BASES
     )]
     without: Option<String>,
 
-    /// An empty result is what I mean: show everything as removed
-    #[arg(long, help_heading = "Comparison")]
+    /// Accept an empty result: show all as removed
+    #[arg(long)]
     allow_empty: bool,
 
     #[command(flatten)]
     work_kind: WorkKindOption,
 
-    /// Form of the differences on stdout
+    /// Format of the differences
     #[arg(
+        short = 'o',
         long,
+        alias = "output",
         value_enum,
         value_name = "FORMAT",
-        default_value = "human",
-        help_heading = "Output"
+        default_value = "text"
     )]
     format: Form,
 
-    /// Most bytes of `--format markdown`; GitHub takes comments of up to 65,536 characters
-    #[arg(long, value_name = "BYTES", default_value_t = diff::DEFAULT_BUDGET, help_heading = "Output")]
+    /// Size limit of `--format markdown`; GitHub allows comments of 65,536 characters
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = diff::DEFAULT_BUDGET,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     max_bytes: usize,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
     /// A table of clusters, then unified hunks
-    Human,
+    #[value(alias = "human")]
+    Text,
     /// One line for each field: `path: old -> new`
     Semantic,
     /// A comment for a pull request
@@ -105,7 +115,8 @@ enum Form {
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
-        request.work_kind = self.work_kind.work_kind(self.options.is_narrowed())?;
+        request.clusters = self.clusters.names();
+        request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)
         } else {
@@ -135,6 +146,7 @@ impl Diff {
             Some(new) => new?,
             None => self.evaluate(request)?,
         };
+        self.check_clusters(&[&new, &base])?;
         self.judge(&new)?;
         judge_base(input, &base, self.options.speech)?;
         let changes = EffectiveSettings::changes(&base.effective, &new.effective);
@@ -154,6 +166,7 @@ impl Diff {
 
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
         let new = self.evaluate(request)?;
+        self.check_clusters(&[&new])?;
         self.judge(&new)?;
         let side = Side::of_plan(&new.rendered.plan);
         let files = match output::read_tree(path, None, |path, bytes| side.expects(path, bytes)) {
@@ -207,8 +220,9 @@ impl Diff {
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
         let with = self.evaluate(request)?;
+        self.check_clusters(&[&with])?;
         self.judge(&with)?;
-        let mut loaded = self.options.load(request).map_err(Stop::Failed)?;
+        let mut loaded = self.options.read(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
         let changes = EffectiveSettings::changes(&with.effective, &without.effective);
@@ -238,8 +252,17 @@ impl Diff {
     }
 
     fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
-        let loaded = self.options.load(request).map_err(Stop::Failed)?;
+        let loaded = self.options.read(request).map_err(Stop::Failed)?;
         Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
+    }
+
+    /// A cluster that joins or leaves is known to one of both sides.
+    fn check_clusters(&self, sides: &[&Evaluated]) -> Result<(), Stop> {
+        if self.allow_empty {
+            return Ok(());
+        }
+        let inputs: Vec<&Loaded> = sides.iter().map(|side| &side.loaded).collect();
+        check_clusters(&inputs).map_err(|refusal| Stop::Failed(refusal.into()))
     }
 
     /// Says what is wrong with the work tree; errors end the run.
@@ -294,7 +317,7 @@ impl Diff {
         };
         let mut stdout = std::io::stdout().lock();
         let text = match self.format {
-            Form::Human => diff::human(report, locate, look),
+            Form::Text => diff::human(report, locate, look),
             Form::Semantic => diff::semantic(report, locate, look),
             Form::Markdown => diff::markdown(report, locate, self.max_bytes),
             Form::Json => diff::json(report, locate),

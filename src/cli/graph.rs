@@ -4,10 +4,11 @@
 
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::Findings;
+use spokewright::pipeline::EmptyResult;
 use spokewright::report::Graph;
 
 use super::next;
-use super::options::ReadOptions;
+use super::options::{ClustersOption, ReadOptions};
 use super::policies::analyse;
 use super::reporting::finish;
 use super::show;
@@ -17,33 +18,37 @@ const AFTER_HELP: &str = "\
 Examples:
   spokewright graph                           mermaid, for a block in Markdown
   spokewright graph --format dot | dot -Tsvg  the same, drawn by Graphviz
-  spokewright graph --cluster eu-1            what goes and lives there
-  spokewright graph --all                     everything, however much";
+  spokewright graph --cluster eu-1            only what is on this cluster
+  spokewright graph --all                     every node, however many";
 
-/// Draw Gateways, listeners, routes, policies and clusters
+/// Draw Gateways, listeners, routes, policies, and clusters
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(crate) struct GraphCommand {
-    #[command(flatten)]
-    options: ReadOptions,
-
-    /// Language of the picture
+    /// Language of the graph
     #[arg(
+        short = 'o',
         long,
+        alias = "output",
         value_enum,
         value_name = "FORMAT",
-        default_value = "mermaid",
-        help_heading = "Output"
+        default_value = "mermaid"
     )]
     format: Language,
 
-    /// As seen on one cluster: with what already lives there
-    #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
+    /// As seen on one cluster, with what lives there
+    #[arg(long, value_name = "CLUSTER")]
     cluster: Option<String>,
 
-    /// Draw everything, also where what is alike would be counted instead
-    #[arg(long, help_heading = "Output")]
+    /// Draw every node, even in a graph too large to read
+    #[arg(long)]
     all: bool,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,7 +61,9 @@ enum Language {
 
 impl GraphCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = self.options.load(&self.options.request()?)?;
+        let mut request = self.options.request()?;
+        request.clusters = self.clusters.names();
+        let loaded = self.options.load(&request, EmptyResult::Refused)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();

@@ -19,7 +19,7 @@ use super::status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright init                       a small hub in this directory
+  spokewright init                       a small hub in the current directory
   spokewright init fleet --with github,pre-commit
   spokewright init --from-live           how to export an existing hub
   spokewright init fleet --from exported.yaml";
@@ -38,19 +38,19 @@ kubectl get gatewayclasses -o jsonpath='{range .items[*]}{.spec.parametersRef.na
   done >> exported.yaml
 "#;
 
-/// Start a hub: write a small one that renders, or sort an exported one into files
+/// Create a small hub that renders, or sort an exported one
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Init {
-    /// The directory, which is made if there is none
+    /// Directory to write into
     #[arg(default_value = ".", value_name = "DIR")]
     directory: PathBuf,
 
-    /// Also write files for these tools
+    /// Also write files for these tools, comma-separated
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     with: Vec<ToolName>,
 
-    /// Sort the objects of this file into one file each, instead of writing an example; `-` reads stdin
+    /// Exported objects to sort into files, or `-` for stdin
     #[arg(long, value_name = "FILE", conflicts_with = "from_live")]
     from: Option<PathBuf>,
 

@@ -19,11 +19,11 @@ Examples:
   spokewright man | man -l -
   spokewright man /usr/local/share/man/man1      one page a command";
 
-/// Print the manual page, or write one for each command
+/// Print the manual page, or write one per command
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Man {
-    /// Directory to write the pages into
+    /// Directory to write pages into
     directory: Option<PathBuf>,
 }
 
@@ -75,7 +75,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    if let Some(text) = command.get_after_help() {
+    if let Some(text) = command.get_after_long_help().or_else(|| command.get_after_help()) {
         let text = text.to_string();
         match text.strip_prefix("Examples:\n") {
             Some(examples) => as_it_stands(&mut page, "EXAMPLES", examples)?,

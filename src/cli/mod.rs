@@ -39,26 +39,47 @@ use spokewright::diagnostic::whole_line;
 use status::Status;
 
 const AFTER_HELP: &str = "\
+Options:
+  -h, --help     Print help; `COMMAND --help` has all options and examples
+  -V, --version  Print the version
+
 Examples:
-  spokewright init fleet                a small hub to start with
+  spokewright init fleet                create a small hub
   spokewright render hub -o rendered    write one directory per cluster
-  spokewright render --check            is what is committed up to date?
-  spokewright check                     what is wrong or doubtful
-  spokewright explain gateway/prod-web  which policies hold, from which line
-  spokewright placement --why eu-1      which Placement takes it, and why
-  spokewright diff --base origin/main   what a pull request does
+  spokewright render --check            fail if the output is out of date
+  spokewright check                     report errors and warnings
+  spokewright explain gateway/prod-web  show its policies, with file and line
+  spokewright placement --why eu-1      show which Placements select it, and why
+  spokewright diff --base origin/main   show what a pull request does
   spokewright render hub -o - | kubectl diff -f -
-  spokewright prune-list --works FILE   what may be deleted on the hub
-  spokewright argocd plugin             the Argo CD plugin that this is
+  spokewright prune-list --works FILE   list works that the hub can delete
+  spokewright argocd plugin             print the plugin.yaml for Argo CD
 
-Exit status: 0 done; 1 --check or diff found a difference; 2 usage;
-3 the input has errors; 4 a conflict or a placement could not be resolved, or
-what status --require or --exit-code asks for does not hold; 5 reading or
-writing failed; 70 a bug.";
+Exit status:
+  0   done
+  1   `--check` or `diff` found a difference
+  2   the command line is wrong
+  3   the input has errors
+  4   a conflict or a placement could not be resolved, or what `status` was
+      asked to verify does not hold
+  5   reading or writing failed
+  70  a bug in spokewright";
 
-/// Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
+/// Where to go from the list of commands. It fits a screen of 24 lines with this, and without more.
+const NEXT: &str = "\
+To start, run `spokewright init fleet`, then `spokewright render fleet`.
+`COMMAND -h` prints the common options, `COMMAND --help` all, with examples.";
+
+/// Renders hub objects into OCM ManifestWorks per cluster, and explains them
 #[derive(Debug, Parser)]
-#[command(name = "spokewright", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(
+    name = "spokewright",
+    version,
+    after_help = NEXT,
+    after_long_help = AFTER_HELP,
+    help_template = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}{after-help}\n",
+    max_term_width = 100
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -128,7 +149,10 @@ fn parse() -> Result<Cli, clap::Error> {
     if program.is_some_and(|path| path.file_stem().is_some_and(|name| name == "kubectl-spokewright")) {
         command = command.bin_name("kubectl spokewright");
     }
-    let matches = command.try_get_matches()?;
+    // `help COMMAND` works, and needs no line of its own in the list.
+    command.build();
+    let mut command = command.mut_subcommand("help", |help| help.hide(true));
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     Cli::from_arg_matches(&matches)
 }
 

@@ -3,98 +3,142 @@
 //! Owns: these options and what the library calls them. Flows in: arguments, standard input. Flows out: a
 //! [`Request`]. Must not know: what a command does with it.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 #[cfg(feature = "git")]
 use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
+use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::render;
 #[cfg(feature = "git")]
 use spokewright::source::{IndexError, IndexTree};
 
+use apimachinery::names::check_cluster_name;
+
 use super::speech::Speech;
 use super::status::{Refusal, Status};
+
+/// At most so many clusters are listed where none is near.
+const MOST_NAMES: usize = 10;
 
 /// What to read, and how to speak.
 #[derive(Debug, Args)]
 pub(crate) struct ReadOptions {
-    /// Files, directories, or `-` for standard input
+    /// Files or directories, or `-` for standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Which state of the input to read
+    /// State of the input to read
     #[arg(
         long,
         value_enum,
         value_name = "STATE",
         default_value = "work-tree",
-        help_heading = "Input"
+        help_heading = "Input",
+        hide_short_help = true
     )]
     inputs: Inputs,
 
-    /// Configuration to use instead of `spokewright.yaml` at the root of the input
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    /// Configuration, instead of spokewright.yaml in the input
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Namespace of namespaced objects that name none
-    #[arg(long, value_name = "NS", help_heading = "Input")]
+    /// Namespace for namespaced objects that set none
+    #[arg(long, value_name = "NS", help_heading = "Input", hide_short_help = true)]
     namespace: Option<String>,
 
-    /// Directory with one directory per cluster of what already lives there
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    /// Objects that live on the clusters, one directory each
+    #[arg(long, value_name = "DIR")]
     spokes: Option<PathBuf>,
 
-    /// Only these clusters (a glob such as `eu-*`)
-    #[arg(long, value_name = "GLOB", help_heading = "Placement")]
-    clusters: Option<String>,
-
-    /// Where placements come from
-    #[arg(long, value_enum, value_name = "SOURCE", help_heading = "Placement")]
+    /// Where the clusters of a Placement come from [default: `placement.source` in the configuration, else auto]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SOURCE",
+        help_heading = "Placement",
+        hide_short_help = true
+    )]
     placement: Option<Source>,
 
-    /// How Placements see each other's results
-    #[arg(long, value_enum, value_name = "MODE", help_heading = "Placement")]
+    /// How Placements see each other's results [default: `placement.mode` in the configuration, else snapshot]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        help_heading = "Placement",
+        hide_short_help = true
+    )]
     mode: Option<Mode>,
 
-    /// Clusters without a cluster set label join the set `default`, as OCM's webhook makes them
-    #[arg(long, help_heading = "Placement")]
+    /// Put clusters without a cluster set label into the set `default`, as OCM's webhook does
+    #[arg(long, help_heading = "Placement", hide_short_help = true)]
     unlabelled_join_default: bool,
 
     /// Taint clusters that are not available, as OCM's controller does
-    #[arg(long, help_heading = "Placement")]
+    #[arg(long, help_heading = "Placement", hide_short_help = true)]
     derive_availability_taints: bool,
 
-    /// The time that tolerations and scores are compared with (RFC 3339)
-    #[arg(long, value_name = "TIME", value_parser = timestamp, help_heading = "Placement")]
+    /// Current time for tolerations and scores (RFC 3339)
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = timestamp,
+        help_heading = "Placement",
+        hide_short_help = true
+    )]
     now: Option<jiff::Timestamp>,
 
     #[command(flatten)]
     pub(crate) speech: Speech,
 }
 
-/// What carries the works.
+/// Which clusters a run is for. Reports about policies look at all of them, or at one: they do not have it.
+#[derive(Debug, Args)]
+pub(crate) struct ClustersOption {
+    /// Names or globs of clusters, as in `eu-1,us-*`
+    #[arg(long, value_name = "CLUSTER")]
+    clusters: Vec<String>,
+}
+
+impl ClustersOption {
+    /// What was typed.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.clusters.clone()
+    }
+
+    /// Whether it asks for some clusters only.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        !self.clusters.is_empty()
+    }
+}
+
+/// Which kind of object the rendering consists of.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct WorkKindOption {
-    /// What carries the works
+    /// Kind of object to render
     #[arg(
         long,
         value_enum,
         value_name = "KIND",
         default_value = "manifest-work",
-        help_heading = "Output"
+        help_heading = "Output",
+        hide_short_help = true
     )]
     work_kind: WorkKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum WorkKind {
-    /// One ManifestWork for each cluster
+    /// A ManifestWork for each Gateway and cluster
     ManifestWork,
-    /// One ManifestWorkReplicaSet for each Gateway, from which the hub makes the works
+    /// A ManifestWorkReplicaSet for each Gateway, from which the hub makes the works
     ReplicaSet,
 }
 
@@ -132,21 +176,21 @@ enum Inputs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
-    /// PlacementDecisions where there are any, else evaluate the Placement
+    /// PlacementDecisions if there are any, else an evaluation of the Placement
     Auto,
     /// PlacementDecisions only
     Decisions,
-    /// Evaluate Placements, whatever was decided
+    /// An evaluation of the Placement, whatever was decided before
     Evaluate,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mode {
-    /// Each sees only the given decisions
+    /// Each sees only the decisions in the input
     Snapshot,
-    /// In the order of namespace and name, each sees the results of those before it
+    /// Each sees the results of those before it, by namespace and name
     Sequential,
-    /// Rounds until nothing changes
+    /// Repeat until nothing changes
     Fixpoint,
 }
 
@@ -165,7 +209,6 @@ impl ReadOptions {
             config: self.config.clone(),
             namespace: self.namespace.clone(),
             spokes: self.spokes.clone(),
-            clusters: self.clusters.clone(),
             placement: self.placement.map(|source| match source {
                 Source::Auto => PlacementSource::Auto,
                 Source::Decisions => PlacementSource::Decisions,
@@ -211,13 +254,18 @@ impl ReadOptions {
         self.paths.iter().any(|path| path.as_os_str() == "-")
     }
 
-    /// Whether `--clusters` asks for some clusters only.
-    pub(crate) fn is_narrowed(&self) -> bool {
-        self.clusters.is_some()
+    /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. Whoever accepts an empty result
+    /// may ask for one that is gone.
+    pub(crate) fn load(&self, request: &Request, empty: EmptyResult) -> anyhow::Result<Loaded> {
+        let loaded = self.read(request)?;
+        if empty == EmptyResult::Refused {
+            check_clusters(&[&loaded])?;
+        }
+        Ok(loaded)
     }
 
     /// Reads the input in the state that `--inputs` says.
-    pub(crate) fn load(&self, request: &Request) -> anyhow::Result<Loaded> {
+    pub(crate) fn read(&self, request: &Request) -> anyhow::Result<Loaded> {
         match self.inputs {
             Inputs::WorkTree => Ok(pipeline::load(request)),
             Inputs::GitIndex => load_index(request),
@@ -239,6 +287,54 @@ impl ReadOptions {
             Inputs::GitIndex => "index",
         }
     }
+}
+
+/// Refuses what `--clusters` asks for and none of these inputs has. An input with errors may have it where nobody can read
+/// it: then the errors are what there is to say.
+pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
+    if inputs.iter().any(|loaded| loaded.findings.has_errors()) {
+        return Ok(());
+    }
+    let Some(wanted) = inputs
+        .iter()
+        .find_map(|loaded| loaded.selection.clusters.as_ref())
+    else {
+        return Ok(());
+    };
+    let known: BTreeSet<&str> = inputs.iter().flat_map(|loaded| loaded.known_clusters()).collect();
+    match wanted.unknown(known.iter().copied()) {
+        Some(unknown) => Err(unknown_cluster(unknown, &known)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses one cluster that nobody knows.
+pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> {
+    let known = loaded.known_clusters();
+    if known.contains(name) {
+        return Ok(());
+    }
+    Err(unknown_cluster(name, &known))
+}
+
+/// The same words and the same status, whichever option names a cluster that nobody knows.
+pub(crate) fn unknown_cluster(name: &str, known: &BTreeSet<&str>) -> Refusal {
+    let help = if known.is_empty() {
+        "the input has no cluster: add ManagedClusters, as in `kubectl get managedcluster -o yaml`".to_owned()
+    } else {
+        let all: Vec<&str> = known.iter().copied().collect();
+        // A glob is near to nothing.
+        let near = nearest(name, all.iter().copied()).filter(|_| check_cluster_name(name).is_ok());
+        near.map_or_else(
+            || format!("the clusters are: {}", first_items(&all, MOST_NAMES)),
+            |near| format!("did you mean `{near}`?"),
+        )
+    };
+    Refusal::new(
+        Status::Usage,
+        &format!("the input has no cluster `{name}`"),
+        &help,
+    )
 }
 
 /// What `--allow-empty` says.
@@ -295,6 +391,16 @@ fn load_index(_: &Request) -> anyhow::Result<Loaded> {
         "leave out `--inputs git-index`",
     )
     .into())
+}
+
+/// A directory, for options whose short form other commands have for a format: `-o json` is a slip here.
+pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.to_str() {
+        Some(word @ ("json" | "yaml" | "text" | "wide" | "name")) => Err(format!(
+            "this is a directory, and never a format: write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
+        )),
+        _ => Ok(path),
+    })
 }
 
 fn timestamp(text: &str) -> Result<jiff::Timestamp, String> {

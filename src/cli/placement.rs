@@ -7,50 +7,54 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
-use spokewright::diagnostic::{Code, Finding, Findings, Place, counted, nearest};
+use spokewright::diagnostic::{Code, Finding, Findings, counted};
 use spokewright::output::{OutputError, write_files};
-use spokewright::pipeline::{self, Loaded};
+use spokewright::pipeline::{self, EmptyResult, Loaded};
 use spokewright::progress::Stage;
 use spokewright::render::PLACEMENT_LABEL_POINTER;
 use spokewright::render::{decision_file, decision_files};
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
 use super::next;
-use super::options::ReadOptions;
+use super::options::{ClustersOption, ReadOptions, unknown_cluster};
 use super::reporting::{Reporting, finish};
 use super::show;
-use super::status::Status;
+use super::status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright placement                        what every Placement selects
-  spokewright placement --why eu-1             what speaks for and against it
+  spokewright placement                        what each Placement selects
+  spokewright placement --why eu-1             why they select it, or do not
   spokewright placement -o json                filters, scores, decisions
   spokewright placement --write hub/decisions  PlacementDecisions for Git";
 
 /// Evaluate Placements as OCM's scheduler does
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Placement {
-    #[command(flatten)]
-    options: ReadOptions,
-
     #[command(flatten)]
     reporting: Reporting,
 
-    /// Explain one cluster
-    #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
+    /// Explain why each Placement selects this cluster or not
+    #[arg(long, value_name = "CLUSTER")]
     why: Option<String>,
 
-    /// Also write PlacementDecision files, which the next run takes as given
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    /// Also write PlacementDecision files for the next run
+    #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
 impl Placement {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let request = self.options.request()?;
-        let loaded = self.options.load(&request)?;
+        let mut request = self.options.request()?;
+        request.clusters = self.clusters.names();
+        let loaded = self.options.load(&request, EmptyResult::Refused)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let inventory = pipeline::inventory(&loaded.hub, &mut findings);
@@ -60,9 +64,24 @@ impl Placement {
         drop(stage);
         findings.extend(pipeline::problems(&loaded.hub, &evaluation));
         let data = match &self.why {
-            Some(cluster) => self.explain(cluster, &inventory, &evaluation, &loaded, &mut findings),
+            Some(cluster) => match self.explain(cluster, &inventory, &evaluation, &loaded) {
+                Ok(data) => data,
+                Err(refusal) => {
+                    // It may be in a file that cannot be read: then this says so.
+                    loaded.finish(&mut findings);
+                    show::findings(&findings, &loaded.sources, self.options.speech);
+                    return Err(refusal.into());
+                }
+            },
             None => {
-                let report = PlacementReport::new(evaluation.report());
+                let mut report = evaluation.report();
+                if self.clusters.is_narrowed() {
+                    report.placements.retain(|placement| {
+                        let mut decisions = placement.decisions.iter();
+                        decisions.any(|decision| loaded.admits(&decision.cluster_name))
+                    });
+                }
+                let report = PlacementReport::new(report);
                 self.reporting
                     .write(&report, |report| placement_table(report, show::width()))
             }
@@ -106,29 +125,14 @@ impl Placement {
         inventory: &Inventory<'_>,
         evaluation: &Evaluation<'_>,
         loaded: &Loaded,
-        findings: &mut Findings,
-    ) -> String {
+    ) -> Result<String, Refusal> {
         let Some(explanations) = evaluation.explain(cluster) else {
-            let known: Vec<&str> = inventory.cluster_names().collect();
-            let finding = Finding::new(
-                Code::PLACEMENT_UNKNOWN_CLUSTER,
-                Place::Run,
-                format!("there is no ManagedCluster `{cluster}` in the input"),
-            );
-            let finding = finding.severity(spokewright::diagnostic::Severity::Error);
-            findings.push(match nearest(cluster, known.iter().copied()) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None if known.is_empty() => {
-                    finding.help("add the ManagedClusters to the input: `kubectl get managedcluster -o yaml`")
-                }
-                None => finding.help(format!("the clusters are: {}", known.join(", "))),
-            });
-            return String::new();
+            return Err(unknown_cluster(cluster, &inventory.cluster_names().collect()));
         };
         let report = PlacementExplanation::new(cluster, &explanations, &loaded.hub, &loaded.sources);
-        self.reporting.write(&report, |_| {
+        Ok(self.reporting.write(&report, |_| {
             why_text(cluster, &explanations, &loaded.hub, &loaded.sources)
-        })
+        }))
     }
 }
 

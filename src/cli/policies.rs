@@ -5,8 +5,8 @@
 
 use clap::Args;
 use spokewright::Object;
-use spokewright::diagnostic::{Code, Findings, nearest};
-use spokewright::pipeline::{Analysis, Loaded};
+use spokewright::diagnostic::{Code, Findings};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::PolicyReport;
 use spokewright::report::{Request, is_request};
 use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
@@ -14,15 +14,15 @@ use spokewright::report::{explain, explain_request, explanation_text, policies_t
 use super::finding::print_page;
 use super::named::named;
 use super::next;
-use super::options::ReadOptions;
+use super::options::{ReadOptions, check_cluster};
 use super::reporting::{Reporting, finish, kept};
 use super::show;
 use super::status::{Refusal, Status};
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
-  spokewright policies                 every status, every effective policy
-  spokewright policies --cluster eu-1  as seen there, local policies included
+  spokewright policies                 all statuses and effective policies
+  spokewright policies --cluster eu-1  as seen there, with local policies
   spokewright policies -o json         rules, sources, conditions, clusters";
 
 const EXPLAIN_AFTER_HELP: &str = "\
@@ -30,47 +30,49 @@ Examples:
   spokewright explain gateway/prod-web
   spokewright explain httproute/shop/cart --cluster eu-1
 
-  Its reach, and what would change without it:
+  What a policy reaches, and what would change without it:
   spokewright explain ratelimitpolicy/infra/global
 
-  Which listener, route and rule take a request, and what holds on its way:
+  Which listener, route, and rule take a request, and under which policies:
   spokewright explain 'POST https://shop.example.com/cart' --header x-user=alice";
 
-/// List effective policies, and every policy's predicted status
+/// List effective policies and the predicted status of every policy
 #[derive(Debug, Args)]
 #[command(after_help = POLICIES_AFTER_HELP)]
 pub(crate) struct Policies {
     #[command(flatten)]
-    options: ReadOptions,
+    report: ReportOptions,
 
     #[command(flatten)]
-    report: ReportOptions,
+    options: ReadOptions,
 }
 
-/// Say which policies affect an object or a request, from which file and line
+/// Explain which policies affect an object or a request, and why
 #[derive(Debug, Args)]
-#[command(after_help = EXPLAIN_AFTER_HELP)]
+#[command(after_long_help = EXPLAIN_AFTER_HELP)]
 pub(crate) struct Explain {
-    /// The object: KIND/NAME or KIND/NAMESPACE/NAME; a kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. Or a
-    /// request: `GET https://shop.example.com/cart`. Or a finding code, as `finding` explains it
-    #[arg(value_name = "KIND/[NS/]NAME|REQUEST")]
+    /// KIND/NAME, KIND/NAMESPACE/NAME, a request, or a finding code
+    ///
+    /// A kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
+    /// `GET https://shop.example.com/cart`.
+    #[arg(value_name = "OBJECT")]
     object: String,
 
-    /// A header of the request; may be repeated
-    #[arg(long = "header", value_name = "NAME=VALUE", help_heading = "Input")]
+    /// Header of the request; repeatable
+    #[arg(long = "header", value_name = "NAME=VALUE")]
     headers: Vec<String>,
 
     #[command(flatten)]
-    options: ReadOptions,
+    report: ReportOptions,
 
     #[command(flatten)]
-    report: ReportOptions,
+    options: ReadOptions,
 }
 
 #[derive(Debug, Args)]
 struct ReportOptions {
-    /// As seen on one cluster: with what already lives there
-    #[arg(long, value_name = "CLUSTER", help_heading = "Output")]
+    /// As seen on one cluster, with what lives there
+    #[arg(long, value_name = "CLUSTER")]
     cluster: Option<String>,
 
     #[command(flatten)]
@@ -79,7 +81,10 @@ struct ReportOptions {
 
 impl Policies {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = kept(self.options.load(&self.options.request()?)?);
+        let loaded = kept(
+            self.options
+                .load(&self.options.request()?, EmptyResult::Refused)?,
+        );
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
@@ -115,7 +120,10 @@ impl Explain {
             let help = "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
             return Err(Refusal::new(Status::Usage, &message, help).into());
         }
-        let loaded = kept(self.options.load(&self.options.request()?)?);
+        let loaded = kept(
+            self.options
+                .load(&self.options.request()?, EmptyResult::Refused)?,
+        );
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.report.cluster.as_deref();
@@ -170,7 +178,10 @@ impl Explain {
     fn explain_request(self) -> anyhow::Result<Status> {
         let request = Request::parse(&self.object, &self.headers)
             .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
-        let loaded = kept(self.options.load(&self.options.request()?)?);
+        let loaded = kept(
+            self.options
+                .load(&self.options.request()?, EmptyResult::Refused)?,
+        );
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
@@ -192,20 +203,8 @@ pub(super) fn analyse<'a>(
     cluster: Option<&'a str>,
     findings: &mut Findings,
 ) -> Result<Analysis<'a>, Refusal> {
-    let analysis = Analysis::of_policies(loaded, cluster, findings);
-    let known = analysis.known_clusters();
-    let Some(unknown) = cluster.filter(|cluster| !known.contains(cluster)) else {
-        drop(known);
-        return Ok(analysis);
-    };
-    let near = nearest(unknown, known.iter().copied());
-    let all: Vec<&str> = known.iter().copied().collect();
-    Err(Refusal::new(
-        Status::Usage,
-        &format!("nothing goes to a cluster `{unknown}`"),
-        &near.map_or_else(
-            || format!("the clusters are: {}", all.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        ),
-    ))
+    if let Some(cluster) = cluster {
+        check_cluster(cluster, loaded)?;
+    }
+    Ok(Analysis::of_policies(loaded, cluster, findings))
 }

@@ -12,7 +12,7 @@ use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{Analysis, PruneOptions};
 use spokewright::report::PruneList;
 
-use super::options::{ReadOptions, WorkKindOption, empty_result};
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::reporting::kept;
 use super::show;
 use super::status::Status;
@@ -24,45 +24,49 @@ Examples:
   spokewright prune-list hub --works works.yaml
   spokewright prune-list hub --works works.yaml | kubectl delete -f -
   spokewright prune-list hub --works works.yaml --sole
-  spokewright prune-list              what `render` would remove from rendered/";
+  spokewright prune-list                what `render` would remove";
 
 /// At most so many works of one sort are named on stderr.
 const MOST_NAMED: usize = 10;
 
-/// Print what on the hub is ours and no longer planned, for `kubectl delete -f -`
+/// List works on the hub that are no longer rendered
 #[derive(Debug, Args)]
-#[command(name = "prune-list", after_help = AFTER_HELP)]
+#[command(name = "prune-list", after_long_help = AFTER_HELP)]
 pub(crate) struct PruneListCommand {
-    #[command(flatten)]
-    options: ReadOptions,
-
     #[command(flatten)]
     works: WorksOption,
 
-    /// No other input renders into this hub: all that MGC or spokewright made there is ours
-    #[arg(long, requires = "works", help_heading = "Input")]
+    /// Claim all works of spokewright and MGC on this hub
+    #[arg(long, requires = "works")]
     sole: bool,
 
-    /// The rendered tree [default: `output` of the configuration, else rendered]
-    #[arg(short, long, value_name = "DIR", help_heading = "Input")]
+    /// Rendered tree to compare with [default: rendered]
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
     output: Option<PathBuf>,
 
-    /// An empty result is what I mean: everything goes
-    #[arg(long, help_heading = "Input")]
+    /// Accept an empty result and list everything
+    #[arg(long)]
     allow_empty: bool,
 
     #[command(flatten)]
     work_kind: WorkKindOption,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
 impl PruneListCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
+        request.clusters = self.clusters.names();
         request.output.clone_from(&self.output);
-        request.work_kind = self.work_kind.work_kind(self.options.is_narrowed())?;
+        request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
-        let mut loaded = kept(self.options.load(&request)?);
+        let mut loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
         let exported = self.works.read(&mut loaded, &mut findings)?;
         let options = PruneOptions {
             exported: exported.as_ref().map(|(_, exported)| &exported.objects),

@@ -17,7 +17,7 @@ use spokewright::render::{Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
 use super::next;
-use super::options::{ReadOptions, WorkKindOption, empty_result};
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -26,61 +26,65 @@ use super::watch::watch;
 const AFTER_HELP: &str = "\
 Examples:
   spokewright render hub -o rendered       write the tree
-  spokewright render --check               exit 1 when it is not up to date
+  spokewright render --check               exit 1 if it is out of date
   spokewright render hub -o - > all.yaml   one stream for kubectl or Argo CD
-  spokewright render --clusters 'eu-*'     only these; other files stay
+  spokewright render --clusters eu-1,us-*  only these; other files stay
   spokewright render --shard 1/4           the first of four parts
-  spokewright render --exit-code           in a hook: exit 1 when it wrote
-  spokewright render --watch               while you edit, at every change
+  spokewright render --exit-code           in a hook: exit 1 if it wrote
+  spokewright render --watch               on every change, while you edit
   spokewright render --inputs git-index    what is staged, for a commit
-  spokewright render --work-kind replica-set   one set for each Gateway
+  spokewright render --work-kind replica-set
+                                           one replica set per Gateway
   spokewright render --report report.json  where every object came from";
 
-/// Render the input into one directory per cluster of ManifestWorks
+/// Render the input into one directory of ManifestWorks per cluster
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Render {
-    #[command(flatten)]
-    options: ReadOptions,
-
-    /// Directory to write, or `-` for one stream on stdout [default: `output` of the configuration, else rendered]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    /// Directory, or `-` for stdout [default: rendered]
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
     output: Option<PathBuf>,
 
-    /// Only this part of the fleet, such as 1/4: a cluster's part follows from its name
-    #[arg(long, value_name = "I/N", help_heading = "Placement")]
+    /// Only shard I of N of the fleet, as in 1/4; the name of a cluster decides its shard
+    #[arg(long, value_name = "I/N", help_heading = "Placement", hide_short_help = true)]
     shard: Option<Shard>,
 
-    /// Exit 1 when something was written or deleted: a hook that changes files has to fail
-    #[arg(long, conflicts_with = "check", help_heading = "Output")]
+    /// Exit 1 if a file was written or deleted, for hooks
+    #[arg(long, conflicts_with = "check")]
     exit_code: bool,
 
-    /// Render again whenever the input changes, until Ctrl-C
-    #[arg(long, conflicts_with = "exit_code", help_heading = "Input")]
+    /// Render again on every change, until Ctrl-C
+    #[arg(long, conflicts_with = "exit_code")]
     watch: bool,
 
-    /// Write nothing; exit 1 when something would change
-    #[arg(long, help_heading = "Output")]
+    /// Write nothing; exit 1 if a file is out of date
+    #[arg(long)]
     check: bool,
 
-    /// Overwrite and delete files of the output that were edited by hand
-    #[arg(long, help_heading = "Output")]
+    /// Overwrite and delete output files edited by hand
+    #[arg(long)]
     force: bool,
 
-    /// Fail when another run is writing into the directory, instead of waiting for it
-    #[arg(long, help_heading = "Output")]
+    /// Fail if another run is writing to the directory, instead of waiting
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     no_wait: bool,
 
-    /// An empty result is what I mean: remove everything
-    #[arg(long, help_heading = "Output")]
+    /// Accept an empty result and remove everything
+    #[arg(long)]
     allow_empty: bool,
 
-    /// Also write a JSON report: works, origins, predicted status, what was withheld, findings
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Also write a JSON report of what was rendered and why
+    #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
     #[command(flatten)]
     work_kind: WorkKindOption,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
 impl Render {
@@ -103,11 +107,12 @@ impl Render {
 
     fn request(&self) -> anyhow::Result<Request> {
         let mut request = self.options.request()?;
+        request.clusters = self.clusters.names();
         request.output.clone_from(&self.output);
         request.shard = self.shard;
         request.work_kind = self
             .work_kind
-            .work_kind(self.options.is_narrowed() || self.shard.is_some())?;
+            .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
         Ok(request)
@@ -116,7 +121,7 @@ impl Render {
     fn once(&self) -> anyhow::Result<Status> {
         let start = Instant::now();
         let request = self.request()?;
-        let loaded = self.options.load(&request)?;
+        let loaded = self.options.load(&request, empty_result(self.allow_empty))?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);

@@ -24,7 +24,7 @@ pub(crate) const fn kept<T>(value: T) -> ManuallyDrop<T> {
 /// Form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// For people
+    /// Text for people
     Text,
     /// JSON
     Json,
@@ -35,22 +35,23 @@ pub(crate) enum ReportFormat {
 /// What the result looks like.
 #[derive(Debug, Args)]
 pub(crate) struct Reporting {
-    /// Form of the result
+    /// Format of the report
+    // `--output` is what kubectl calls it.
     #[arg(
-        short,
+        short = 'o',
         long,
+        alias = "output",
         value_enum,
         value_name = "FORMAT",
-        default_value = "text",
-        help_heading = "Output"
+        default_value = "text"
     )]
-    pub(crate) output: ReportFormat,
+    pub(crate) format: ReportFormat,
 }
 
 impl Reporting {
     /// A report in the chosen form; `text` makes the one for people.
     pub(crate) fn write<T: serde::Serialize>(&self, report: &T, text: impl FnOnce(&T) -> String) -> String {
-        match self.output {
+        match self.format {
             ReportFormat::Text => text(report),
             ReportFormat::Json => show::json(report),
             ReportFormat::Yaml => serde_json::to_value(report)

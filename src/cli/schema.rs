@@ -29,11 +29,11 @@ const CATALOG: &str = "catalog";
 /// The schemas of files that editors find by their names.
 const SCHEMA_STORE: &str = "schema-store";
 
-/// Print a JSON Schema, the kinds of the built-in catalog, or the names of all
+/// Print a JSON Schema, or the built-in catalog of kinds
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Schema {
-    /// Which schema
+    /// Name of the schema; without it, list the names
     name: Option<String>,
 }
 

@@ -9,42 +9,50 @@ use spokewright::diagnostic::Warnings;
 /// How findings are shown.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Speech {
-    /// Form of the findings
+    /// Format of findings
     #[arg(
         long,
         value_enum,
         value_name = "FORMAT",
         default_value = "human",
-        help_heading = "Messages"
+        help_heading = "Messages",
+        hide_short_help = true
     )]
     pub(crate) message_format: MessageFormat,
 
     /// Turn warnings into errors
-    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Messages")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        help_heading = "Messages",
+        hide_short_help = true
+    )]
     pub(crate) deny: Option<Deny>,
 
-    /// When to colour
+    /// When to print in color
     #[arg(
         long,
         value_enum,
         value_name = "WHEN",
         default_value = "auto",
-        help_heading = "Messages"
+        help_heading = "Messages",
+        hide_short_help = true
     )]
     pub(crate) color: Color,
 
-    /// Say nothing but errors
-    #[arg(short, long, help_heading = "Messages")]
+    /// Print only errors
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Say more: what was read and skipped
-    #[arg(short, long, conflicts_with = "quiet", help_heading = "Messages")]
+    /// Also print what was read and skipped
+    #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MessageFormat {
-    /// For people, as rustc shows errors
+    /// Text for people
     Human,
     /// One JSON document
     Json,
@@ -52,7 +60,7 @@ pub(crate) enum MessageFormat {
     Sarif,
     /// GitHub workflow commands
     Github,
-    /// JUnit XML: one test case for each code of a finding
+    /// JUnit XML, with a test case for each finding code
     Junit,
 }
 

@@ -8,14 +8,14 @@ use std::path::Path;
 
 use clap::Args;
 use spokewright::diagnostic::{Findings, Locate as _, nearest};
-use spokewright::pipeline::{Analysis, Loaded};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::render::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
 use spokewright::report::{ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
 use spokewright::{Hub, Object};
 
 use super::named::of_kind;
 use super::next;
-use super::options::ReadOptions;
+use super::options::{ClustersOption, ReadOptions};
 use super::reporting::{ReportFormat, Reporting, finish, kept};
 use super::show;
 use super::speech::MessageFormat;
@@ -24,40 +24,43 @@ use super::works_option::WorksOption;
 
 const AFTER_HELP: &str = "\
 Examples:
-  spokewright status            what every status would say once all is applied
+  spokewright status            the status of every object once all is applied
   spokewright status -o json    with effectivePolicy and Affected conditions
   spokewright status -o yaml    an EffectivePolicy document for each target
 
-  What the clusters report, as the status of the hub objects:
+  Collect what the clusters report:
   kubectl get manifestwork -A -o yaml | spokewright status hub --works -
 
-  As a gate, which exits with 4 until it holds:
+  Wait for a rollout; exits 4 until it is done:
   spokewright status hub --works works.yaml --exit-code
   spokewright status hub --works works.yaml --require gateway=Programmed";
 
 /// At most so many objects or works are named on stderr; the report has them all.
 const MOST_UNMET: usize = 10;
 
-/// Say what statuses will be, or are by what the clusters report
+/// Predict the status of objects, or collect it from clusters
 #[derive(Debug, Args)]
-#[command(name = "status", after_help = AFTER_HELP)]
+#[command(name = "status", after_long_help = AFTER_HELP)]
 pub(crate) struct StatusCommand {
-    #[command(flatten)]
-    options: ReadOptions,
-
     #[command(flatten)]
     reporting: Reporting,
 
     #[command(flatten)]
     works: WorksOption,
 
-    /// Exit with 4 unless every object of the kind has this condition, as in `gateway=Programmed`; may be repeated
-    #[arg(long, value_name = "KIND=CONDITION", value_parser = requirement, help_heading = "Output")]
+    /// Exit 4 unless all of the kind meet it; repeatable
+    #[arg(long, value_name = "KIND=COND", value_parser = requirement)]
     require: Vec<(String, String)>,
 
-    /// Exit with 4 unless every planned work is applied, and nothing is there that should be gone
-    #[arg(long, requires = "works", help_heading = "Output")]
+    /// Exit 4 unless the clusters have exactly what is planned
+    #[arg(long, requires = "works")]
     exit_code: bool,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
 /// What a run came to.
@@ -83,9 +86,10 @@ fn requirement(text: &str) -> Result<(String, String), String> {
 impl StatusCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.options.request()?;
+        request.clusters = self.clusters.names();
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
-        let mut loaded = kept(self.options.load(&request)?);
+        let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
         let outcome = match self.works.read(&mut loaded, &mut findings)? {
             Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
             None => self.predicted(loaded, &mut findings),
@@ -128,11 +132,11 @@ impl StatusCommand {
         let is_empty = statuses.is_empty();
         let too_much = view
             .too_much_to_list()
-            .filter(|_| self.reporting.output == ReportFormat::Yaml);
+            .filter(|_| self.reporting.format == ReportFormat::Yaml);
         let data = if let Some(too_much) = too_much {
             findings.push(too_much);
             String::new()
-        } else if self.reporting.output == ReportFormat::Yaml {
+        } else if self.reporting.format == ReportFormat::Yaml {
             let documents = view.effective_policy_documents();
             let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
             texts.join("---\n")

@@ -18,8 +18,8 @@ use super::status::{Refusal, Status};
 /// Which works somebody has exported.
 #[derive(Debug, Args)]
 pub(crate) struct WorksOption {
-    /// Exported works and sets of the hub: a file, a directory, or `-` for standard input
-    #[arg(long, value_name = "PATH", help_heading = "Input")]
+    /// Works exported from the hub: a file, directory, or `-`
+    #[arg(long, value_name = "PATH")]
     works: Option<PathBuf>,
 }
 

@@ -225,16 +225,4 @@ impl<'a> Analysis<'a> {
         report_not_synced(attachments, kinds, routes, &loaded.hub, ours, findings);
         report_other_versions(attachments, kinds, &loaded.hub, ours, findings);
     }
-
-    /// Every cluster that is placed, registered, or has a folder of its own.
-    #[must_use]
-    pub fn known_clusters(&self) -> BTreeSet<&str> {
-        let hub = &self.placed.loaded.hub;
-        let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
-        let managed = managed.iter().map(|object| object.name.as_str());
-        let placed = self.placed.clusters.rows().iter();
-        let placed = placed.flat_map(|clusters| clusters.iter()).map(String::as_str);
-        let inhabited = hub.spokes.keys().map(String::as_str);
-        managed.chain(placed).chain(inhabited).collect()
-    }
 }

@@ -22,7 +22,6 @@ pub use plugin::{Discovery, plugin_yaml};
 
 use std::path::{Path, PathBuf};
 
-use globset::Glob;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -30,7 +29,7 @@ use super::inputs::Request;
 use super::stages::EmptyResult;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
-use crate::render::WorkKind;
+use crate::render::{ClusterNames, WorkKind};
 
 /// What an Application says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +49,7 @@ pub struct Parameters {
     /// The only clock.
     pub now: Option<jiff::Timestamp>,
     /// Only these clusters.
-    pub clusters: Option<String>,
+    pub clusters: Vec<String>,
     /// Whether an empty result is meant.
     pub empty: EmptyResult,
     /// What carries the works.
@@ -107,7 +106,7 @@ impl Parameters {
                 Err(finding) => findings.push(*finding),
             }
         }
-        if parameters.work_kind == WorkKind::ReplicaSet && parameters.clusters.is_some() {
+        if parameters.work_kind == WorkKind::ReplicaSet && !parameters.clusters.is_empty() {
             findings.push(
                 invalid("clusters", "makes no sense beside `work-kind: replica-set`").help(
                     "a ManifestWorkReplicaSet is for all clusters of its Placement: remove one of the two",
@@ -120,7 +119,7 @@ impl Parameters {
     fn set(&mut self, given: &Given<'_>) -> Result<(), Box<Finding>> {
         match given.name {
             "allow-empty" => self.empty = given.empty_result()?,
-            "clusters" => self.clusters = Some(given.glob()?),
+            "clusters" => self.clusters = vec![given.cluster_names()?],
             "hub" => self.hub = Some(given.paths()?),
             "hubObjects" => self.hub_objects = Some(given.choice(&["None", "Annotated"])?),
             "now" => self.now = Some(given.time()?),
@@ -222,12 +221,12 @@ impl<'a> Given<'a> {
         Ok(self.values.iter().map(|value| (*value).to_owned()).collect())
     }
 
-    fn glob(&self) -> Result<String, Box<Finding>> {
+    fn cluster_names(&self) -> Result<String, Box<Finding>> {
         let text = self.text()?;
-        match Glob::new(text) {
+        match ClusterNames::parse([text]) {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(Box::new(
-                invalid(self.name, &format!("is a bad glob: {error}")).help("write a glob such as `eu-*`"),
+                invalid(self.name, &error.to_string()).help("write names or globs, such as `eu-1,us-*`"),
             )),
         }
     }

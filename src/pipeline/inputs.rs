@@ -3,10 +3,9 @@
 //! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out: [`Loaded`]
 //! input with all that is wrong so far. Must not know: what is made of it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobMatcher};
 use ocm_placement::{self as placement, Inventory, Mode};
 use serde_json::Value;
 
@@ -18,8 +17,9 @@ use crate::diagnostic::{
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
 use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
+use crate::placing::decided_clusters;
 use crate::progress::Progress;
-use crate::render::{Selection, Shard, WorkKind};
+use crate::render::{ClusterNames, Selection, Shard, WorkKind};
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::{GroupKind, Identity};
 
@@ -44,7 +44,7 @@ pub struct Request {
     /// `--spokes`.
     pub spokes: Option<PathBuf>,
     /// `--clusters`.
-    pub clusters: Option<String>,
+    pub clusters: Vec<String>,
     /// `--shard`.
     pub shard: Option<Shard>,
     /// `--placement`.
@@ -188,6 +188,19 @@ impl Loaded {
         }
     }
 
+    /// Every cluster that is registered, decided for, or has a folder of its own.
+    #[must_use]
+    pub fn known_clusters(&self) -> BTreeSet<&str> {
+        let objects = &self.hub.objects;
+        let managed = objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
+        let managed = managed.iter().map(|object| object.name.as_str());
+        let inhabited = self.hub.spokes.keys().map(String::as_str);
+        managed
+            .chain(decided_clusters(objects))
+            .chain(inhabited)
+            .collect()
+    }
+
     /// Whether `--clusters` and `--shard` admit this cluster.
     #[must_use]
     pub fn admits(&self, cluster: &str) -> bool {
@@ -298,10 +311,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             None => check_overlap(&output, &wanted, &configured_output, &mut findings),
         }
     }
-    let clusters = request
-        .clusters
-        .as_deref()
-        .and_then(|glob| cluster_glob(glob, &mut findings));
+    let clusters = cluster_names(&request.clusters, &mut findings);
     let before = sources.files().len();
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     findings.extend(empty_files(&sources, before, &documents, &findings));
@@ -634,17 +644,13 @@ fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
     )
 }
 
-fn cluster_glob(glob: &str, findings: &mut Findings) -> Option<GlobMatcher> {
-    match Glob::new(glob) {
-        Ok(glob) => Some(glob.compile_matcher()),
+fn cluster_names(texts: &[String], findings: &mut Findings) -> Option<ClusterNames> {
+    match ClusterNames::parse(texts.iter().map(String::as_str)) {
+        Ok(names) => names,
         Err(error) => {
             findings.push(
-                Finding::new(
-                    Code::CONFIG_INVALID,
-                    Place::Run,
-                    format!("`--clusters` has a bad glob: {error}"),
-                )
-                .help("write a glob such as `eu-*`"),
+                Finding::new(Code::CONFIG_INVALID, Place::Run, format!("`--clusters` {error}"))
+                    .help("write names or globs, such as `eu-1,us-*`"),
             );
             None
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::api::Reading;
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames};
-use crate::hub::Hub;
+use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::names::check_cluster_name;
@@ -67,6 +67,13 @@ impl<'a> GivenDecisions<'a> {
             .iter()
             .flat_map(|(namespace, placements)| placements.keys().map(|placement| (*namespace, *placement)))
     }
+}
+
+/// The names in the PlacementDecisions of a hub, as they are written.
+pub(crate) fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> {
+    let decisions = objects.of_kind(GROUP, "PlacementDecision").iter();
+    let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
+    decisions.filter_map(|decision| decision.get("clusterName").str())
 }
 
 /// The usable names in one object; a name that is no namespace would become a path, and is an error.

@@ -63,5 +63,5 @@ pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
 pub(crate) use rbac::is_agents_own;
-pub use selection::{Selection, Shard, ShardError};
+pub use selection::{ClusterNames, ClusterNamesError, Selection, Shard, ShardError};
 pub use work::WorkText;

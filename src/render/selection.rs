@@ -1,11 +1,12 @@
 //! Which clusters a run speaks for: `--clusters` and `--shard`.
 //!
-//! Owns: the rule that assigns a cluster to a shard. Flows in: a glob, `I/N`. Flows out: yes or no for a name.
+//! Owns: how clusters are named, and the rule that assigns a cluster to a shard. Flows in: names and globs, `I/N`.
+//! Flows out: yes or no for a name.
 //! Must not know: which clusters there are. That is what makes a shard stable.
 
 use std::str::FromStr;
 
-use globset::GlobMatcher;
+use globset::{Glob, GlobMatcher};
 use sha2::{Digest as _, Sha256};
 
 /// One of `total` parts of a fleet, from 1.
@@ -84,11 +85,74 @@ impl FromStr for Shard {
     }
 }
 
+/// Names and globs of clusters: `--clusters eu-1,us-*`.
+#[derive(Debug, Clone)]
+pub struct ClusterNames {
+    names: Vec<GlobMatcher>,
+}
+
+impl ClusterNames {
+    /// Reads texts, each of which holds one or several, with commas between them. A comma inside of braces belongs to the
+    /// glob: `{eu,us}-1`. `None` where there is no text: a text without a name is wrong, and never means all clusters.
+    ///
+    /// # Errors
+    /// When a name is empty, or no glob.
+    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Option<Self>, ClusterNamesError> {
+        let names = texts.into_iter().flat_map(between_commas).map(|name| {
+            if name.is_empty() {
+                return Err(ClusterNamesError::Empty);
+            }
+            Ok(Glob::new(name)?.compile_matcher())
+        });
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        Ok((!names.is_empty()).then_some(Self { names }))
+    }
+
+    /// Whether one of them is, or matches, this name.
+    #[must_use]
+    pub fn admit(&self, cluster: &str) -> bool {
+        self.names.iter().any(|name| name.is_match(cluster))
+    }
+
+    /// The first one that none of these clusters has: a slip, more often than not.
+    #[must_use]
+    pub fn unknown<'k>(&self, known: impl Iterator<Item = &'k str> + Clone) -> Option<&str> {
+        let unknown = |name: &&GlobMatcher| !known.clone().any(|cluster| name.is_match(cluster));
+        self.names.iter().find(unknown).map(|name| name.glob().glob())
+    }
+}
+
+/// Why texts name no clusters.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClusterNamesError {
+    /// A variable that came out empty, or a comma too many.
+    #[error("has an empty name")]
+    Empty,
+    /// A glob that cannot be read.
+    #[error("has a bad glob: {0}")]
+    Glob(#[from] globset::Error),
+}
+
+/// The parts of a text between commas that stand outside of braces, without spaces around them.
+fn between_commas(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let parts = text.split(move |character| {
+        match character {
+            '{' => depth = depth.saturating_add(1),
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    });
+    parts.map(str::trim)
+}
+
 /// The clusters that a run speaks for; all of them unless something narrows them.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// `--clusters`.
-    pub clusters: Option<GlobMatcher>,
+    pub clusters: Option<ClusterNames>,
     /// `--shard`.
     pub shard: Option<Shard>,
 }
@@ -109,7 +173,7 @@ impl Selection {
     /// Whether `--clusters` admits a name, whatever the shard.
     #[must_use]
     pub fn matches(&self, cluster: &str) -> bool {
-        self.clusters.as_ref().is_none_or(|glob| glob.is_match(cluster))
+        self.clusters.as_ref().is_none_or(|names| names.admit(cluster))
     }
 }
 
@@ -118,6 +182,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn clusters_are_named_between_commas_again_and_again_and_by_globs() {
+        let names = |texts: &[&str]| ClusterNames::parse(texts.iter().copied());
+        let named = names(&["eu-1, us-*", "{ap,sa}-1"]).unwrap().unwrap();
+        for there in ["eu-1", "us-1", "us-22", "ap-1", "sa-1"] {
+            assert!(named.admit(there), "{there}");
+        }
+        for other in ["eu-2", "ap-2", "eu-1, us-1", ""] {
+            assert!(!named.admit(other), "{other}");
+        }
+        assert!(names(&[]).unwrap().is_none());
+        for wrong in ["", " ", "eu-1,", ",", "eu-[1"] {
+            assert!(names(&[wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_name_has_to_be_that_of_a_cluster() {
+        let named = ClusterNames::parse(["eu-*,us-9,ap-*"]).unwrap().unwrap();
+        assert_eq!(named.unknown(["eu-1", "us-9", "ap-1"].into_iter()), None);
+        assert_eq!(named.unknown(["eu-1", "us-1", "ap-1"].into_iter()), Some("us-9"));
+        assert_eq!(named.unknown(std::iter::empty()), Some("eu-*"));
+    }
 
     #[test]
     fn the_assignment_never_changes() {

@@ -215,7 +215,7 @@ fn commands_without_their_arguments_say_what_there_is() {
     scratch
         .run(&[])
         .exits(2)
-        .says("spokewright render hub -o rendered");
+        .says("run `spokewright init fleet`, then `spokewright render fleet`");
     scratch
         .run(&["argocd"])
         .exits(2)

@@ -2,8 +2,10 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
+    "init",
     "render",
+    "status",
     "check",
     "argocd",
     "diff",
@@ -33,22 +35,132 @@ fn every_command_prints_help_with_an_example() {
     }
 }
 
-/// Text that a person laid out is broken where it was not meant to be when it is wider than the terminal.
-#[test]
-fn no_example_is_wider_than_80_columns() {
-    let scratch = Scratch::new();
+/// What the program prints as help where a terminal has 80 columns.
+fn help_at_80_columns(command: &[&str], option: &str) -> String {
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spokewright"));
+    let run = crate::scratch::Run::of(program.args(command).arg(option).env("COLUMNS", "80"));
+    run.exits(0);
+    run.stdout.clone()
+}
+
+fn all_commands() -> Vec<Vec<&'static str>> {
     let mut commands: Vec<Vec<&str>> = COMMANDS.iter().map(|command| vec![*command]).collect();
-    commands.extend([vec![], vec!["status"]]);
+    commands.push(vec![]);
     commands.extend(["generate", "parameters", "plugin"].map(|part| vec!["argocd", part]));
-    for command in commands {
-        for help in ["-h", "--help"] {
-            let run = scratch.run(&[&command[..], &[help]].concat());
-            run.exits(0);
-            let (_, examples) = run.stdout.split_once("Examples:").expect("examples");
-            for line in examples.lines() {
-                assert!(line.chars().count() <= 80, "{command:?}: {line}");
+    commands
+}
+
+#[test]
+fn no_line_of_help_is_wider_than_80_columns() {
+    for command in all_commands() {
+        for option in ["-h", "--help"] {
+            for line in help_at_80_columns(&command, option).lines() {
+                assert!(line.chars().count() <= 80, "{command:?} {option}: {line}");
             }
         }
+    }
+}
+
+#[test]
+fn short_help_fits_a_screen_of_24_lines() {
+    for command in all_commands() {
+        let help = help_at_80_columns(&command, "-h");
+        assert!(help.lines().count() <= 24, "{command:?}:\n{help}");
+    }
+}
+
+/// `-o` is a place for what writes, and a format for what reports; each has one long name.
+#[test]
+fn an_option_means_the_same_in_every_command() {
+    let scratch = Scratch::with_worked_example();
+    for command in ["placement", "policies", "status"] {
+        let texts = ["-o", "--format", "--output"].map(|option| {
+            scratch
+                .run(&[command, "hub", option, "json"])
+                .exits(0)
+                .stdout
+                .clone()
+        });
+        assert!(texts[0].starts_with('{'), "{command}: {}", texts[0]);
+        assert!(texts.iter().all(|text| *text == texts[0]), "{command}");
+    }
+    for option in ["-o", "--format", "--output"] {
+        let run = scratch.run(&["explain", "gateway/prod-web", "hub", option, "yaml"]);
+        assert!(run.exits(0).stdout.starts_with("apiVersion:"), "{}", run.stdout);
+        let run = scratch.run(&["graph", "hub", option, "dot"]);
+        assert!(run.exits(0).stdout.starts_with("digraph"), "{}", run.stdout);
+    }
+    for command in ["render", "prune-list"] {
+        for word in ["json", "yaml", "text", "wide", "name"] {
+            scratch.run(&[command, "hub", "-o", word]).exits(2).says(&format!(
+                "write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
+            ));
+            assert!(!scratch.exists(word));
+        }
+    }
+    scratch.run(&["render", "hub", "-o", "./json"]).exits(0);
+    assert!(scratch.exists("json/eu-1"));
+}
+
+#[test]
+fn a_cluster_that_the_input_does_not_have_is_a_usage_error_whichever_option_names_it() {
+    let scratch = Scratch::with_worked_example();
+    let runs: [&[&str]; 11] = [
+        &["render", "hub", "-o", "-", "--clusters", "eu-1,eu-9"],
+        &["render", "hub", "--clusters", "eu-1", "--clusters", "eu-9"],
+        &["check", "hub", "--clusters", "eu-9"],
+        &["diff", "hub", "--without", "gateway/prod-web", "--clusters", "eu-9"],
+        &["graph", "hub", "--clusters", "eu-9"],
+        &["graph", "hub", "--cluster", "eu-9"],
+        &["status", "hub", "--clusters", "eu-9"],
+        &["prune-list", "hub", "--clusters", "eu-9"],
+        &["placement", "hub", "--clusters", "eu-9"],
+        &["policies", "hub", "--cluster", "eu-9"],
+        &["explain", "gateway/prod-web", "hub", "--cluster", "eu-9"],
+    ];
+    for arguments in runs {
+        scratch
+            .run(arguments)
+            .exits(2)
+            .says("error: the input has no cluster `eu-9`\nhelp: did you mean `eu-1`?");
+    }
+    scratch
+        .run(&["placement", "hub", "--why", "eu-9"])
+        .exits(2)
+        .says("the input has no cluster `eu-9`");
+    // One that left is asked for by whoever removes what is left of it.
+    scratch
+        .run(&["render", "hub", "--clusters", "eu-9", "--allow-empty"])
+        .exits(0);
+    // What stands in a file that cannot be read is not missing.
+    scratch.write("hub/broken.yaml", "kind: [\n");
+    scratch
+        .run(&["check", "hub", "--clusters", "eu-9"])
+        .exits(3)
+        .does_not_say("no cluster `eu-9`");
+}
+
+#[test]
+fn clusters_are_named_with_commas_repeatedly_and_by_globs() {
+    let scratch = Scratch::with_worked_example();
+    let rendered = |arguments: &[&str]| {
+        let run = scratch.run(&[&["render", "hub", "-o", "-"], arguments].concat());
+        let text = run.exits(0).stdout.clone();
+        ["eu-1", "us-1"].map(|cluster| text.contains(&format!("namespace: {cluster}")))
+    };
+    assert_eq!(rendered(&["--clusters", "eu-1,us-1"]), [true, true]);
+    assert_eq!(
+        rendered(&["--clusters", "eu-1", "--clusters", "us-*"]),
+        [true, true]
+    );
+    assert_eq!(rendered(&["--clusters", "{eu,us}-1"]), [true, true]);
+    assert_eq!(rendered(&["--clusters", "us-1"]), [false, true]);
+    // A variable that came out empty never means all of them.
+    for empty in ["", ",", "eu-1,"] {
+        scratch
+            .run(&["render", "hub", "-o", "-", "--clusters", empty])
+            .exits(3)
+            .says("`--clusters` has an empty name");
     }
 }
 

@@ -58,7 +58,7 @@ fn why_answers_for_every_cluster_of_the_example_with_file_and_line() {
     );
     scratch
         .run(&["placement", "--why", "eu-7"])
-        .exits(4)
+        .exits(2)
         .says("did you mean `eu-1`?");
 }
 

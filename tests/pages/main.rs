@@ -115,8 +115,8 @@ fn every_option_and_every_value_of_it_stands_in_the_section_of_its_command() {
 fn every_exit_status_of_the_help_stands_in_the_reference() {
     let help = help(&[]);
     let offered: BTreeSet<String> = after(&help, "Exit status:")
-        .split([':', ';'])
-        .filter_map(|part| part.split_whitespace().next())
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
         .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
         .map(str::to_owned)
         .collect();

@@ -27,15 +27,15 @@ use crate::cli::status::Status;
 #[derive(Debug, Args)]
 pub(super) struct BaseOptions {
     /// Compare with this Git revision [default: HEAD]
-    #[arg(long, value_name = "GIT-REV", group = GROUP_OF_BASES, help_heading = "Comparison")]
+    #[arg(long, value_name = "GIT-REV", group = GROUP_OF_BASES)]
     base: Option<String>,
 
-    /// Compare with another input
-    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES, help_heading = "Comparison")]
+    /// Compare with another input directory
+    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES)]
     base_dir: Option<PathBuf>,
 
     /// Compare with a rendered tree
-    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES, help_heading = "Comparison")]
+    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES)]
     base_tree: Option<PathBuf>,
 }
 

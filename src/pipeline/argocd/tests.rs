@@ -56,7 +56,7 @@ fn every_parameter_is_taken_over() {
             placement_source: Some(PlacementSource::Evaluate),
             placement_mode: Some(PlacementMode::Fixpoint),
             now: Some("2026-06-01T12:00:00Z".parse().unwrap()),
-            clusters: Some("eu-*".to_owned()),
+            clusters: vec!["eu-*".to_owned()],
             empty: EmptyResult::Allowed,
             work_kind: WorkKind::ManifestWork,
         }
@@ -68,7 +68,7 @@ fn every_parameter_is_taken_over() {
         (
             parameters.hub,
             Some(PathBuf::from("../spokes")),
-            Some("eu-*".to_owned())
+            vec!["eu-*".to_owned()]
         )
     );
 }
