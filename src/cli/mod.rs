@@ -19,6 +19,8 @@ mod placement;
 mod policies;
 mod progress;
 mod prune_list;
+#[cfg(test)]
+mod reference;
 mod render;
 mod reporting;
 mod schema;

@@ -216,7 +216,7 @@ fn copy_all(from: &Path, to: &Path) {
 #[cfg(target_os = "linux")]
 fn run(directory: &Path, command: &str) -> String {
     let (output, _) = shell_with(directory, command, 0, COLUMNS);
-    let output = output.replace(&directory.display().to_string(), "/home/me/fleet");
+    let output = output.replace(&directory.display().to_string(), "fleet");
     super::without_times(&output)
 }
 
