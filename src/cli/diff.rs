@@ -12,6 +12,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{
     self, Code, Finding, Findings, Place, Severity, counted, shell_path, shell_word,
 };
@@ -27,6 +28,7 @@ use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, judge_base};
 use stop::Stop;
 use without::remove;
 
+use super::candidates;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result};
 use super::show;
 use super::status::Status;
@@ -56,6 +58,7 @@ pub(crate) struct Diff {
     #[arg(
         long,
         value_name = "OBJECT",
+        add = ArgValueCompleter::new(candidates::objects),
         conflicts_with = GROUP_OF_BASES
     )]
     without: Option<String>,

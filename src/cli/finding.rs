@@ -7,8 +7,10 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{CODES, Code, Severity, nearest};
 
+use super::candidates;
 use super::status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
@@ -22,6 +24,7 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Finding {
     /// The code, such as `policy/same-target`, or what stands before its slash; without it, all codes
+    #[arg(add = ArgValueCompleter::new(candidates::codes))]
     code: Option<String>,
 }
 

@@ -3,10 +3,12 @@
 //! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what hangs on what.
 
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::EmptyResult;
 use spokewright::report::Graph;
 
+use super::candidates;
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
 use super::policies::analyse;
@@ -37,7 +39,7 @@ pub(crate) struct GraphCommand {
     format: Language,
 
     /// As seen on one cluster, with what lives there
-    #[arg(long, value_name = "CLUSTER")]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 
     /// Draw every node, even in a graph too large to read

@@ -5,6 +5,7 @@
 //! Must not know: how anything is decided; that is the library's.
 
 mod argocd;
+mod candidates;
 mod check;
 mod completions;
 mod diff;
@@ -37,6 +38,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use clap_complete::CompleteEnv;
 use spokewright::diagnostic::whole_line;
 use status::Status;
 
@@ -108,6 +110,15 @@ enum Command {
 
 /// Runs the command line and says with which status to exit.
 pub(crate) fn main() -> ExitCode {
+    // A shell asks for candidates by a variable, kubectl by the name of the program.
+    CompleteEnv::with_factory(Cli::command)
+        .var(completions::VARIABLE)
+        .complete();
+    if program().as_deref() == Some(completions::KUBECTL) {
+        let words = std::env::args_os().skip(1).collect();
+        let status = guarded(|| ended(completions::for_kubectl(Cli::command(), words)));
+        return ExitCode::from(status.code());
+    }
     let status = guarded(|| match parse() {
         Ok(cli) => run(cli),
         Err(error) => {
@@ -147,8 +158,7 @@ fn guarded(run: impl FnOnce() -> Status + UnwindSafe) -> Status {
 /// typed is `kubectl spokewright`.
 fn parse() -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
-    let program = std::env::args_os().next().map(PathBuf::from);
-    if program.is_some_and(|path| path.file_stem().is_some_and(|name| name == "kubectl-spokewright")) {
+    if program().as_deref() == Some("kubectl-spokewright") {
         command = command.bin_name("kubectl spokewright");
     }
     // `help COMMAND` works, and needs no line of its own in the list.
@@ -158,8 +168,14 @@ fn parse() -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
+/// What the program was called, without directories and `.exe`.
+fn program() -> Option<String> {
+    let path = std::env::args_os().next().map(PathBuf::from)?;
+    Some(path.file_stem()?.to_string_lossy().into_owned())
+}
+
 fn run(cli: Cli) -> Status {
-    let result = match cli.command {
+    ended(match cli.command {
         Command::Init(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Check(command) => command.run(),
@@ -173,9 +189,12 @@ fn run(cli: Cli) -> Status {
         Command::Status(command) => command.run(),
         Command::PruneList(command) => command.run(),
         Command::Schema(command) => command.run(),
-        Command::Completions(command) => command.run(Cli::command()),
+        Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(Cli::command()),
-    };
+    })
+}
+
+fn ended(result: anyhow::Result<Status>) -> Status {
     match result {
         Ok(status) => status,
         Err(error) if status::is_broken_pipe(&error) => Status::Done,

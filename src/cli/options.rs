@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::pipeline::{PlacementMode, PlacementSource};
@@ -21,6 +22,7 @@ use spokewright::source::{IndexError, IndexTree};
 
 use apimachinery::names::check_cluster_name;
 
+use super::candidates;
 use super::speech::Speech;
 use super::status::{Refusal, Status};
 
@@ -67,7 +69,7 @@ pub(crate) struct ReadOptions {
     )]
     placement: Option<Source>,
 
-    /// How Placements see each other's results [default: `placement.mode` in the configuration, else snapshot]
+    /// How Placements see each other's results [default: `placement.mode` in the configuration, else fixpoint]
     #[arg(
         long,
         value_enum,
@@ -103,7 +105,7 @@ pub(crate) struct ReadOptions {
 #[derive(Debug, Args)]
 pub(crate) struct ClustersOption {
     /// Names or globs of clusters, as in `eu-1,us-*`
-    #[arg(long, value_name = "CLUSTER")]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::clusters))]
     clusters: Vec<String>,
 }
 

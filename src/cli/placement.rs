@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, counted};
 use spokewright::output::{OutputError, write_files};
@@ -15,6 +16,7 @@ use spokewright::render::PLACEMENT_LABEL_POINTER;
 use spokewright::render::{decision_file, decision_files};
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
+use super::candidates;
 use super::next;
 use super::options::{ClustersOption, ReadOptions, unknown_cluster};
 use super::reporting::{Reporting, finish};
@@ -36,7 +38,7 @@ pub(crate) struct Placement {
     reporting: Reporting,
 
     /// Explain why each Placement selects this cluster or not
-    #[arg(long, value_name = "CLUSTER")]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     why: Option<String>,
 
     /// Also write PlacementDecision files for the next run

@@ -4,6 +4,7 @@
 //! or JSON on stdout. Must not know: why a policy wins.
 
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::{Code, Findings};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
@@ -11,6 +12,7 @@ use spokewright::report::PolicyReport;
 use spokewright::report::{Request, is_request};
 use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
 
+use super::candidates;
 use super::finding::print_page;
 use super::named::named;
 use super::next;
@@ -55,7 +57,7 @@ pub(crate) struct Explain {
     ///
     /// A kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
     /// `GET https://shop.example.com/cart`.
-    #[arg(value_name = "OBJECT")]
+    #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
     object: String,
 
     /// Header of the request; repeatable
@@ -72,7 +74,7 @@ pub(crate) struct Explain {
 #[derive(Debug, Args)]
 struct ReportOptions {
     /// As seen on one cluster, with what lives there
-    #[arg(long, value_name = "CLUSTER")]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 
     #[command(flatten)]

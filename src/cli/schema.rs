@@ -8,9 +8,11 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::nearest;
 use spokewright::pipeline::{catalog_text, schema_documents, schema_store_catalog, schema_text};
 
+use super::candidates;
 use super::show;
 use super::status::Status;
 
@@ -34,6 +36,7 @@ const SCHEMA_STORE: &str = "schema-store";
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Schema {
     /// Name of the schema; without it, list the names
+    #[arg(add = ArgValueCompleter::new(candidates::schemas))]
     name: Option<String>,
 }
 

@@ -203,7 +203,7 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
     match speech.message_format {
         MessageFormat::Human => Human {
             width: width(),
-            wrap: terminal,
+            terminal,
             colour: colour(speech.color, terminal),
             ..Human::default()
         }

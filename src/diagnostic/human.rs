@@ -27,8 +27,9 @@ const MESSAGE_HANG: usize = 2;
 pub struct Human {
     /// Columns that a line of a file may take with its line number.
     pub width: usize,
-    /// Whether messages, notes and help lines are wrapped at `width` as well: on a terminal, and nowhere else.
-    pub wrap: bool,
+    /// Whether a terminal shows them: messages, notes, and help lines wrap at `width`, and errors come last, so that the
+    /// last screen has what to fix.
+    pub terminal: bool,
     /// Whether to write ANSI colors.
     pub colour: bool,
     /// How many errors, and how many warnings, to show; the rest is counted in one line. `None`: all.
@@ -40,7 +41,7 @@ impl Default for Human {
     fn default() -> Self {
         Self {
             width: 80,
-            wrap: false,
+            terminal: false,
             colour: false,
             limit: Some(50),
         }
@@ -55,7 +56,15 @@ impl Human {
         let mut text = String::new();
         let mut shown = FindingCounts::default();
         let mut hidden = FindingCounts::default();
-        for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
+        let mut reported: Vec<&Finding> = findings
+            .iter()
+            .filter(|finding| finding.suppressed.is_none())
+            .collect();
+        if self.terminal {
+            // By position below: a stable sort.
+            reported.sort_by_key(|finding| finding.severity == Severity::Error);
+        }
+        for finding in reported {
             let count = shown.of(finding.severity);
             if self.limit.is_some_and(|limit| *count >= limit) {
                 *hidden.of(finding.severity) += 1;
@@ -89,7 +98,7 @@ impl Human {
             palette,
             digits,
             width: self.width,
-            wrap: self.wrap,
+            wrap: self.terminal,
         };
 
         let head = format!("{}[{}]", finding.severity.as_str(), finding.code.name());

@@ -12,7 +12,7 @@ use super::Hub;
 use super::table::{Table, row_ids};
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
-use crate::diagnostic::{Code, Finding, Findings, nearest, shell_name};
+use crate::diagnostic::{Code, Finding, Findings, first_items, nearest};
 
 row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
@@ -90,6 +90,9 @@ impl<'a> Ours<'a> {
     }
 }
 
+/// At most so many classes in a row.
+const MOST_CLASSES: usize = 5;
+
 fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
     let name = gateway.class_name;
     let finding = Finding::new(
@@ -103,9 +106,12 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
     .label("no GatewayClass of this name");
     match nearest(name, known.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None if known.is_empty() => finding.help(format!(
+            "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints how to export a hub's classes"
+        )),
         None => finding.help(format!(
-            "add the GatewayClass to the input (`kubectl get gatewayclass {} -o yaml`): it says whose Gateway this is",
-            shell_name(name)
+            "name a class of the input, {}, or add the GatewayClass `{name}`",
+            first_items(known.iter().map(|class| format!("`{class}`")), MOST_CLASSES)
         )),
     }
 }

@@ -9,8 +9,8 @@ use crate::api::{catalog, config, params};
 use crate::policy::entry_schema;
 use crate::report;
 
-/// Where the schemas are published; its owner puts the name in.
-const PUBLISHED: &str = "https://raw.githubusercontent.com/OWNER/spokewright/main/schemas";
+/// Where the schemas are published.
+const PUBLISHED: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas");
 
 /// The JSON Schemas, by name, as `schemas/<name>.schema.json` holds them: of the configuration, of the parameters, and of
 /// each report.

@@ -224,7 +224,7 @@ fn commands_without_their_arguments_say_what_there_is() {
         .run(&["completions"])
         .exits(2)
         .says("[possible values: bash, elvish, fish, powershell, zsh]")
-        .says("~/.zfunc/_spokewright");
+        .says("source <(spokewright completions zsh)");
     let names = scratch.run(&["schema"]);
     assert!(
         names.stdout.starts_with("config\nparams\nreport/"),

@@ -10,6 +10,7 @@ mod bombs_cel;
 mod broken_rules;
 mod catalog;
 mod codes;
+mod completion;
 mod costs;
 mod deterministic;
 mod diff;

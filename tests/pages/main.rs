@@ -19,7 +19,7 @@ use spokewright::pipeline::schema_documents;
 const COMMON: &str = "## Options of all commands that read";
 const COMMANDS: &str = "docs/reference/commands.md";
 /// Where the repository is; its owner puts the name in.
-const REPOSITORY: &str = "https://github.com/OWNER/spokewright/";
+const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/");
 const FINDINGS: &str = "docs/reference/findings.md";
 const CODE_PAGES: &str = "docs/reference/findings/";
 
@@ -212,6 +212,29 @@ fn every_link_leads_somewhere() {
                 headings.any(|known| known == heading),
                 "{file}: no heading for {target}"
             );
+        }
+    }
+}
+
+/// `tools/set-repository` sets them all; one that was written later by hand must not fall behind.
+#[test]
+fn every_address_of_the_repository_is_that_of_cargo_toml() {
+    let others = [
+        "book.toml",
+        "examples/pre-commit/.pre-commit-config.yaml",
+        "SECURITY.md",
+    ];
+    for file in pages().into_iter().chain(others.map(str::to_owned)) {
+        let page = text(&file);
+        for (at, host) in page.match_indices("https://github.com/") {
+            let mut parts = page
+                .split_at(at + host.len())
+                .1
+                .split(['/', '"', ')', '`', '\n', ' ']);
+            let (owner, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            if name == "spokewright" {
+                assert_eq!(format!("{host}{owner}/{name}/"), REPOSITORY, "{file}");
+            }
         }
     }
 }

@@ -317,6 +317,27 @@ fn beyond_the_limit_findings_of_a_severity_are_counted() {
     assert_eq!(show(None), show(Some(100)));
 }
 
+/// Elsewhere they stand by position, so that one text can be compared with another.
+#[test]
+fn on_a_terminal_errors_come_last() {
+    let finding = |code, message: &str| Finding::new(code, Place::Run, message.to_owned());
+    let mut findings = Findings::new();
+    findings.push(finding(Code::OBJECT_UNKNOWN_FIELD, "the error"));
+    findings.push(finding(Code::GATEWAY_CLASS_NOT_FOUND, "the warning"));
+    let at = |terminal: bool, message: &str| {
+        let human = Human {
+            terminal,
+            ..Human::default()
+        };
+        human
+            .render(&findings, &Texts::default())
+            .find(message)
+            .expect("it is shown")
+    };
+    assert!(at(true, "the warning") < at(true, "the error"));
+    assert!(at(false, "the error") < at(false, "the warning"));
+}
+
 #[test]
 fn no_findings_print_nothing() {
     assert_eq!(Human::default().render(&Findings::new(), &Texts::default()), "");
@@ -327,7 +348,7 @@ fn sentences_and_labels_are_wrapped_where_that_is_wanted_and_source_never() {
     let (texts, findings) = sample();
     let narrow = Human {
         width: 50,
-        wrap: true,
+        terminal: true,
         ..Human::default()
     };
     let text = narrow.render(&findings, &texts);
@@ -336,7 +357,7 @@ fn sentences_and_labels_are_wrapped_where_that_is_wanted_and_source_never() {
         assert!(line.chars().count() <= 50 || is_place, "{line}\n{text}");
     }
     let plain = Human {
-        wrap: false,
+        terminal: false,
         ..narrow
     };
     // A label that moves below its marks brings a gutter with it.
@@ -345,7 +366,11 @@ fn sentences_and_labels_are_wrapped_where_that_is_wanted_and_source_never() {
         words.map(str::to_owned).collect::<Vec<_>>()
     };
     let unwrapped = plain.render(&findings, &texts);
-    assert_eq!(words(&unwrapped), words(&text));
+    let sorted = |mut words: Vec<String>| {
+        words.sort_unstable();
+        words
+    };
+    assert_eq!(sorted(words(&unwrapped)), sorted(words(&text)));
     assert!(unwrapped.lines().count() < text.lines().count(), "{text}");
 }
 

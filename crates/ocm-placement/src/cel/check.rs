@@ -35,14 +35,12 @@ fn type_of(expression: &IdedExpr, scope: &mut Scope) -> Result<Type, String> {
         Expr::Literal(literal) => Ok(literal_type(literal)),
         Expr::Ident(name) => ident(name, scope),
         Expr::Select(select) => {
-            let operand = type_of(&select.operand, scope)?;
-            let selected = match &operand {
-                Type::Optional(inner) => select_from(inner).map(|field| Type::Optional(Box::new(field))),
-                other => select_from(other),
-            };
-            let field = selected
-                .ok_or_else(|| format!("type '{}' does not support field selection", name(&operand)))?;
-            Ok(if select.test { Type::Bool } else { field })
+            let (field, is_optional) = select_from(type_of(&select.operand, scope)?)?;
+            Ok(match (select.test, is_optional) {
+                (true, _) => Type::Bool,
+                (false, true) => Type::Optional(Box::new(field)),
+                (false, false) => field,
+            })
         }
         Expr::List(list) => {
             let mut element = None;
@@ -104,12 +102,19 @@ fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
     Err(format!("undeclared reference to '{bare}' (in container '')"))
 }
 
-/// The type of a field; `None` when the type has no fields.
-fn select_from(operand: &Type) -> Option<Type> {
-    match operand {
-        Type::Dyn => Some(Type::Dyn),
-        Type::Map(_, value) => Some((**value).clone()),
-        _ => None,
+/// The type of a field, and whether the operand is optional: then what is in it has the field.
+fn select_from(operand: Type) -> Result<(Type, bool), String> {
+    let (inner, is_optional) = match operand {
+        Type::Optional(inner) => (*inner, true),
+        other => (other, false),
+    };
+    match inner {
+        Type::Dyn => Ok((Type::Dyn, is_optional)),
+        Type::Map(_, value) => Ok((*value, is_optional)),
+        other => Err(format!(
+            "type '{}' does not support field selection",
+            name(&other)
+        )),
     }
 }
 
@@ -117,13 +122,7 @@ fn call_type(call: &CallExpr, scope: &mut Scope) -> Result<Type, String> {
     let mut arguments = Vec::with_capacity(call.args.len());
     if call.func_name == operators::OPT_SELECT {
         let operand = call.args.first().ok_or("selection without operand")?;
-        let operand = type_of(operand, scope)?;
-        let inner = match operand {
-            Type::Optional(inner) => *inner,
-            other => other,
-        };
-        let field = select_from(&inner)
-            .ok_or_else(|| format!("type '{}' does not support field selection", name(&inner)))?;
+        let (field, _) = select_from(type_of(operand, scope)?)?;
         return Ok(Type::Optional(Box::new(field)));
     }
     for argument in &call.args {

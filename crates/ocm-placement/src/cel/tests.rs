@@ -258,6 +258,87 @@ fn what_is_wrong_for_certain_does_not_compile() {
     ]);
 }
 
+/// The words are cel-go's (docs/systems/ocm-placement.md#cel-selectors); each names the type that was inferred.
+#[test]
+fn a_complaint_names_the_types_that_were_found() {
+    let field = |name: &str| format!("type '{name}' does not support field selection");
+    let fits_not = |function: &str, applied: &str| {
+        format!("found no matching overload for '{function}' applied to '{applied}'")
+    };
+    for (expression, complaint) in [
+        ("[1].x", field("list(int)")),
+        ("b'a'.x", field("bytes")),
+        ("1u.x", field("uint")),
+        ("1.5.x", field("double")),
+        ("null.x", field("null")),
+        ("int.x", field("type")),
+        ("duration('1s').x", field("duration")),
+        ("{'a': 1}.a.x", field("int")),
+        ("{'a': 1}[?'b'].x", field("int")),
+        // An optional element counts as what is in it, and only where it is marked as one.
+        ("[?optional.of(1)][0].x", field("int")),
+        (
+            "[optional.of([1])][0].orValue(1)",
+            fits_not("orValue", "optional_type(list(int)).(int)"),
+        ),
+        ("{?'k': optional.of(1)}.k.x", field("int")),
+        ("[1, 2].map(y, y)[0].x", field("int")),
+        // What is the same in all overloads that fit is known, although the operands are not.
+        ("(managedCluster.metadata.a < 1).x", field("bool")),
+        // A parameter takes the first type that is not dynamic, and null agrees with what can be null.
+        ("(true ? managedCluster.metadata.a : 1).x", field("int")),
+        ("(true ? 1 : managedCluster.metadata.a).x", field("int")),
+        ("(true ? [1] : [managedCluster.metadata.a])[0].x", field("int")),
+        ("(true ? duration('1s') : null).x", field("duration")),
+        ("(true ? null : duration('1s')).x", field("duration")),
+        ("true ? null : 1", fits_not("_?_:_", "(bool, null, int)")),
+        ("1 in {'a': 1}", fits_not("@in", "(int, map(string, int))")),
+        (
+            "{'a': 1} == {1: 1}",
+            fits_not("_==_", "(map(string, int), map(int, int))"),
+        ),
+        (
+            "{'a': 1} == {'a': 'b'}",
+            fits_not("_==_", "(map(string, int), map(string, string))"),
+        ),
+        (
+            "[[1]] == [['a']]",
+            fits_not("_==_", "(list(list(int)), list(list(string)))"),
+        ),
+        ("'a'.startsWith(1)", fits_not("startsWith", "string.(int)")),
+        ("[1].all(y, y == 'a')", fits_not("_==_", "(int, string)")),
+        ("{'a': 1}.all(k, k == 1)", fits_not("_==_", "(string, int)")),
+        (
+            "1.all(y, true)",
+            "expression of type 'int' cannot be range of a comprehension".to_owned(),
+        ),
+    ] {
+        let said = run(expression).expect_err(expression);
+        assert!(said.contains(&complaint), "{expression}: {said}");
+    }
+}
+
+#[test]
+fn what_may_have_any_type_compiles() {
+    for expression in [
+        "[1, 'a'][0].x",
+        "{'a': 1, 'b': 'c'}.b.x",
+        "{1: 1, 'b': 1}[managedCluster.metadata.a] == 1",
+        "(managedCluster.metadata.a + managedCluster.metadata.b).x",
+        "[managedCluster].map(c, c.metadata)[0].name.x",
+        "[managedCluster.metadata.a] == ['a'] && [managedCluster.metadata.a] == [1]",
+    ] {
+        assert!(run(expression).is_ok(), "{expression}: {:?}", run(expression));
+    }
+}
+
+/// A variable of a loop hides a library of its name.
+#[test]
+fn a_library_is_hidden_by_a_variable_of_its_name() {
+    matching(&["['abc'].exists(optional, optional.contains('b'))"]);
+    misconfigured(&["optional.contains('b')"]);
+}
+
 #[test]
 fn a_loop_that_costs_too_much_matches_nothing() {
     let list = format!("[{}]", vec!["1"; 200].join(","));

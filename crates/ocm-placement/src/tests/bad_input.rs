@@ -280,3 +280,32 @@ fn value() -> impl proptest::strategy::Strategy<Value = Value> {
         ]
     })
 }
+
+#[test]
+fn an_inventory_lists_what_it_has_and_what_was_refused() {
+    let yaml = [
+        BOUND,
+        &clusters(&["b", "a"]),
+        &placement("q", "{}"),
+        &placement("p", "{}"),
+        &placement("broken", "{numberOfClusters: many}"),
+    ]
+    .concat();
+    let objects = objects(&yaml);
+    let (mut inventory, complaints) = read(&objects);
+    assert_eq!(complaints.len(), 1);
+    assert_eq!(
+        inventory.placements().collect::<Vec<_>>(),
+        [("n", "p"), ("n", "q")]
+    );
+    assert_eq!(inventory.cluster_names().collect::<Vec<_>>(), ["a", "b"]);
+    assert!(inventory.has_placement("n", "p"));
+    assert!(!inventory.has_placement("n", "broken") && !inventory.has_placement("other", "p"));
+    let refused = |inventory: &Inventory<'_>| -> Vec<String> {
+        inventory.rejected().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(refused(&inventory), ["Placement n/broken"]);
+    let earlier = apimachinery::Identity::new(GROUP, "ManagedCluster", None, "Z");
+    inventory.reject([earlier]);
+    assert_eq!(refused(&inventory), ["ManagedCluster Z", "Placement n/broken"]);
+}

@@ -1,0 +1,116 @@
+//! What a shell offers while somebody types: the objects and clusters of the hub that is here.
+//!
+//! Owns: which names, and in which input they are looked for. Flows in: the words typed so far. Flows out: candidates,
+//! or none where nothing can be read: nobody reads messages between two keys. Must not know: shells, commands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap_complete::engine::CompletionCandidate;
+use spokewright::diagnostic::CODES;
+use spokewright::pipeline::{self, Loaded, Request};
+
+/// Objects of the hub, and of the clusters: `KIND/`, then `KIND/NAMESPACE/NAME`.
+pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
+    let loaded = input();
+    let hub = &loaded.hub;
+    let mut groups: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let all = hub.objects.iter().chain(hub.spokes.values().flatten());
+    let mut keys: BTreeSet<(String, &str, String)> = BTreeSet::new();
+    for object in all {
+        let kind = object.kind.to_lowercase();
+        groups
+            .entry(kind.clone())
+            .or_default()
+            .insert(&object.api_version.group);
+        keys.insert((kind, &object.api_version.group, object.key()));
+    }
+    // A kind that two groups have is told apart by its group, as on the command line.
+    let called = |kind: &str, group: &str| match groups.get(kind) {
+        Some(several) if several.len() > 1 && !group.is_empty() => format!("{kind}.{group}"),
+        _ => kind.to_owned(),
+    };
+    let names: BTreeSet<String> = if current.to_string_lossy().contains('/') {
+        let names = keys
+            .iter()
+            .map(|(kind, group, key)| format!("{}/{key}", called(kind, group)));
+        names.collect()
+    } else {
+        keys.iter()
+            .map(|(kind, group, _)| format!("{}/", called(kind, group)))
+            .collect()
+    };
+    offered(names, current)
+}
+
+/// One cluster.
+pub(crate) fn cluster(current: &OsStr) -> Vec<CompletionCandidate> {
+    let loaded = input();
+    offered(loaded.known_clusters().into_iter().map(str::to_owned), current)
+}
+
+/// Clusters with commas between them: the last of them is being typed.
+pub(crate) fn clusters(current: &OsStr) -> Vec<CompletionCandidate> {
+    let text = current.to_string_lossy();
+    let before = text
+        .rfind(',')
+        .and_then(|comma| text.get(..=comma))
+        .unwrap_or_default();
+    let loaded = input();
+    let names = loaded.known_clusters().into_iter();
+    offered(names.map(|name| format!("{before}{name}")), current)
+}
+
+/// Names of schemas.
+pub(crate) fn schemas(current: &OsStr) -> Vec<CompletionCandidate> {
+    let documents = pipeline::schema_documents();
+    let names = documents.iter().map(|(name, _)| (*name).to_owned());
+    let others = ["catalog", "schema-store"].map(str::to_owned);
+    offered(names.chain(others), current)
+}
+
+/// Finding codes.
+pub(crate) fn codes(current: &OsStr) -> Vec<CompletionCandidate> {
+    offered(CODES.iter().map(|(code, ..)| code.name().to_owned()), current)
+}
+
+/// Those that begin as typed. A name of a hostile input that a shell would expand, split or obey is not offered: names of
+/// objects that an API server takes have none of those characters.
+fn offered(names: impl IntoIterator<Item = String>, current: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = current.to_string_lossy();
+    let is_plain = |name: &String| {
+        name.chars()
+            .all(|character| character.is_ascii_alphanumeric() || "-._:/,".contains(character))
+    };
+    let names = names.into_iter().filter(|name| name.starts_with(&*typed));
+    names.filter(is_plain).map(CompletionCandidate::new).collect()
+}
+
+/// The input that is named among the words, else that of the current directory.
+fn input() -> Loaded {
+    let words: Vec<OsString> = std::env::args_os()
+        .skip_while(|word| word != "--")
+        .skip(1)
+        .collect();
+    let value = |option: &str| {
+        let at = words.iter().position(|word| word == option)?;
+        words.get(at.checked_add(1)?).map(PathBuf::from)
+    };
+    let is_option =
+        |word: Option<&OsString>| word.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
+    let named = words.iter().enumerate().skip(2).filter(|(at, word)| {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        !is_option(Some(*word)) && !is_option(before) && Path::new(word).exists()
+    });
+    let mut paths: Vec<PathBuf> = named.map(|(_, word)| PathBuf::from(word)).collect();
+    if paths.is_empty() {
+        paths.push(PathBuf::from("."));
+    }
+    pipeline::load(&Request {
+        paths,
+        config: value("--config"),
+        spokes: value("--spokes"),
+        ..Request::default()
+    })
+}
