@@ -41,5 +41,5 @@ pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_checkout, load_from, load_staged, load_works,
     watched,
 };
-pub use schemas::{catalog_text, schema_documents, schema_text};
+pub use schemas::{catalog_text, schema_documents, schema_store_catalog, schema_text};
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check};

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap_complete::engine::CompletionCandidate;
+use spokewright::diagnostic::CODES;
 use spokewright::pipeline::{self, Loaded, Request};
 
 /// Objects of the hub, and of the clusters: `KIND/`, then `KIND/NAMESPACE/NAME`.
@@ -65,7 +66,13 @@ pub(crate) fn clusters(current: &OsStr) -> Vec<CompletionCandidate> {
 pub(crate) fn schemas(current: &OsStr) -> Vec<CompletionCandidate> {
     let documents = pipeline::schema_documents();
     let names = documents.iter().map(|(name, _)| (*name).to_owned());
-    offered(names.chain(["catalog".to_owned()]), current)
+    let others = ["catalog", "schema-store"].map(str::to_owned);
+    offered(names.chain(others), current)
+}
+
+/// Finding codes.
+pub(crate) fn codes(current: &OsStr) -> Vec<CompletionCandidate> {
+    offered(CODES.iter().map(|(code, ..)| code.name().to_owned()), current)
 }
 
 /// Those that begin as typed. A name of a hostile input that a shell would expand, split or obey is not offered: names of

@@ -304,7 +304,7 @@ impl Diff {
             }
         };
         let report = DiffReport::new(titles, comparison, effective_changes);
-        self.print(&report, locate).map_err(Stop::Failed)?;
+        self.print(loaded, &report, locate).map_err(Stop::Failed)?;
         Ok(if report.is_empty() {
             Status::Done
         } else {
@@ -312,7 +312,7 @@ impl Diff {
         })
     }
 
-    fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {
+    fn print(&self, loaded: &Loaded, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {
         let is_terminal = std::io::stdout().is_terminal();
         let look = Look {
             colour: show::colour(self.options.speech.color, is_terminal),
@@ -330,7 +330,8 @@ impl Diff {
                 } else {
                     (diagnostic::Format::Github, diff::MOST_ON_GITHUB)
                 };
-                let findings = diff::annotations(report, locate, most);
+                let mut findings = diff::annotations(report, locate, most);
+                loaded.configure(&mut findings);
                 return format
                     .write(&findings, locate, &mut stdout)
                     .context("cannot write to stdout");

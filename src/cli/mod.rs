@@ -9,6 +9,7 @@ mod candidates;
 mod check;
 mod completions;
 mod diff;
+mod finding;
 mod graph;
 mod init;
 mod man;
@@ -19,6 +20,8 @@ mod placement;
 mod policies;
 mod progress;
 mod prune_list;
+#[cfg(test)]
+mod reference;
 mod render;
 mod reporting;
 mod schema;
@@ -94,6 +97,7 @@ enum Command {
     Placement(placement::Placement),
     Policies(policies::Policies),
     Explain(policies::Explain),
+    Finding(finding::Finding),
     Diff(diff::Diff),
     Graph(graph::GraphCommand),
     Argocd(argocd::Argocd),
@@ -178,6 +182,7 @@ fn run(cli: Cli) -> Status {
         Command::Placement(command) => command.run(),
         Command::Policies(command) => command.run(),
         Command::Explain(command) => command.run(),
+        Command::Finding(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Graph(command) => command.run(),
         Command::Argocd(command) => command.run(),

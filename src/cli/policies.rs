@@ -6,13 +6,14 @@
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
-use spokewright::diagnostic::Findings;
+use spokewright::diagnostic::{Code, Findings};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::PolicyReport;
 use spokewright::report::{Request, is_request};
 use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
 
 use super::candidates;
+use super::finding::print_page;
 use super::named::named;
 use super::next;
 use super::options::{ReadOptions, check_cluster};
@@ -52,7 +53,7 @@ pub(crate) struct Policies {
 #[derive(Debug, Args)]
 #[command(after_long_help = EXPLAIN_AFTER_HELP)]
 pub(crate) struct Explain {
-    /// KIND/NAME, KIND/NAMESPACE/NAME, or a request
+    /// KIND/NAME, KIND/NAMESPACE/NAME, a request, or a finding code
     ///
     /// A kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
     /// `GET https://shop.example.com/cart`.
@@ -112,6 +113,9 @@ impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if is_request(&self.object) {
             return self.explain_request();
+        }
+        if let Some(code) = Code::from_name(&self.object) {
+            return print_page(code);
         }
         if let Some(header) = self.headers.first() {
             let message = format!("an object has no header `{header}`");

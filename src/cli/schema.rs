@@ -1,5 +1,5 @@
-//! `spokewright schema`: JSON Schemas of the configuration and of GatewayClass parameters, and of which kinds there are
-//! schemas.
+//! `spokewright schema`: JSON Schemas of the configuration, of GatewayClass parameters and of each report, and of which
+//! kinds there are schemas.
 //!
 //! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
 //! it.
@@ -9,7 +9,8 @@ use std::io::{IsTerminal as _, Write as _};
 use anyhow::Context as _;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use spokewright::pipeline::{catalog_text, schema_documents, schema_text};
+use spokewright::diagnostic::nearest;
+use spokewright::pipeline::{catalog_text, schema_documents, schema_store_catalog, schema_text};
 
 use super::candidates;
 use super::show;
@@ -20,12 +21,17 @@ Examples:
   spokewright schema                 the names
   spokewright schema config          for spokewright.yaml
   spokewright schema params > params.schema.json
+  spokewright schema report/placement
+                                     for what placement -o json prints
   spokewright schema catalog         kinds that are checked without their CRDs";
 
 /// The catalog of kinds.
 const CATALOG: &str = "catalog";
 
-/// Print a JSON Schema or the built-in catalog of kinds
+/// The schemas of files that editors find by their names.
+const SCHEMA_STORE: &str = "schema-store";
+
+/// Print a JSON Schema, or the built-in catalog of kinds
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Schema {
@@ -41,11 +47,16 @@ impl Schema {
         let text = match &self.name {
             None => names.iter().map(|name| format!("{name}\n")).collect(),
             Some(name) if name == CATALOG => catalog_text(),
+            Some(name) if name == SCHEMA_STORE => schema_text(&schema_store_catalog()),
             Some(wanted) => match documents.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => schema_text(schema),
                 None => {
                     show::line(&format!("error: there is no schema `{wanted}`"));
-                    show::line(&format!("help: the schemas are: {}", names.join(", ")));
+                    let near = nearest(wanted, names.iter().copied());
+                    show::line(&near.map_or_else(
+                        || format!("help: the schemas are: {}", names.join(", ")),
+                        |near| format!("help: did you mean `{near}`?"),
+                    ));
                     return Ok(Status::Usage);
                 }
             },

@@ -11,11 +11,21 @@ use super::Severity;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code(&'static str);
 
-/// Declares every code once: constant, name, default severity, one line for the README and SARIF.
+/// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page stands in
+/// `docs/reference/findings/<name>.md`, without which nothing compiles.
 macro_rules! codes {
     ($($constant:ident $name:literal $severity:ident $summary:literal)+) => {
         impl Code {
             $(#[doc = $summary] pub const $constant: Code = Code($name);)+
+
+            /// The page about the code, in Markdown: why it matters, an example, how to fix it, how to silence it.
+            #[must_use]
+            pub fn page(self) -> &'static str {
+                match self.0 {
+                    $($name => include_str!(concat!("../../docs/reference/findings/", $name, ".md")),)+
+                    _ => "",
+                }
+            }
         }
 
         /// Every code with its default severity and a one-line description, in the order of the names.

@@ -3,6 +3,7 @@
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
 //! Must not know: who finds what.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::position::{Location, resolve};
@@ -12,7 +13,7 @@ use super::{Finding, Findings, Locate, Place};
 pub(crate) const API_VERSION: &str = "spokewright.dev/v1alpha1";
 
 /// The document of `--message-format json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList<'a> {
     /// `API_VERSION`.
@@ -39,7 +40,7 @@ impl<'a> FindingList<'a> {
 }
 
 /// One finding in JSON. Absent: an empty label, a missing help, and whatever the place does not have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingEntry<'a> {
     /// The stable code.
@@ -67,7 +68,7 @@ pub struct FindingEntry<'a> {
 }
 
 /// Why a finding is not counted, in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SuppressedEntry<'a> {
     /// `inSource`, an annotation of the object, or `external`, the configuration.
     pub kind: &'static str,
@@ -104,7 +105,7 @@ impl<'a> FindingEntry<'a> {
 }
 
 /// A further place in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RelatedEntry<'a> {
     /// What stands there.
     pub text: &'a str,
@@ -114,7 +115,7 @@ pub struct RelatedEntry<'a> {
 }
 
 /// A place in JSON: path, JSON pointer, lines and columns from 1 (columns in characters, the end exclusive).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Position<'a> {
     /// The file; absent for the run as a whole.

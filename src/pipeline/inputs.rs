@@ -120,6 +120,11 @@ impl Loaded {
         super::variables::explain(&self.hub, &self.sources, findings);
     }
 
+    /// Gives findings that are no part of a run's, such as those of a comparison, the severities of the configuration.
+    pub fn configure(&self, findings: &mut Findings) {
+        findings.configure(&self.overrides);
+    }
+
     /// Whether an error among what was found so far, or in the input, stops a run: a plan may then lack something.
     pub(super) fn is_stopped_by(&self, findings: &Findings) -> bool {
         let mut all = findings.clone();

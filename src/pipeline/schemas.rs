@@ -1,21 +1,61 @@
-//! JSON Schemas of what users write for this tool.
+//! JSON Schemas of what users write for this tool, and of what it prints.
 //!
 //! Owns: putting them together, as what a profile may say is known to `policy` and the rest of the configuration to
-//! `api`. Flows out: documents and their text. Must not know: values.
+//! `api`; where they are published. Flows out: documents and their text. Must not know: values.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::{catalog, config, params};
 use crate::policy::entry_schema;
+use crate::report;
 
-/// The JSON Schemas, by name, as `schemas/<name>.schema.json` holds them.
+/// Where the schemas are published.
+const PUBLISHED: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas");
+
+/// The JSON Schemas, by name, as `schemas/<name>.schema.json` holds them: of the configuration, of the parameters, and of
+/// each report.
 #[must_use]
 pub fn schema_documents() -> Vec<(&'static str, Value)> {
     let mut configuration = config::json_schema();
     if let Some(items) = configuration.pointer_mut("/properties/profiles/items") {
         *items = entry_schema();
     }
-    vec![("config", configuration), ("params", params::json_schema())]
+    let mut documents = vec![("config", configuration), ("params", params::json_schema())];
+    documents.extend(report::schema_documents());
+    for (name, document) in &mut documents {
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("$id".to_owned(), address(name).into());
+        }
+    }
+    documents
+}
+
+fn address(name: &str) -> String {
+    format!("{PUBLISHED}/{name}.schema.json")
+}
+
+/// The entries of SchemaStore's catalog, by which editors find the schema of a file, as `schemas/catalog.json` holds them.
+#[must_use]
+pub fn schema_store_catalog() -> Value {
+    let entry = |name: &str, title: &str, description: &str, files: &[&str]| json!({"name": title, "description": description, "fileMatch": files, "url": address(name)});
+    json!({
+        "$schema": "https://json.schemastore.org/schema-catalog.json",
+        "version": 1,
+        "schemas": [
+            entry(
+                "config",
+                "spokewright configuration",
+                "What spokewright reads, and where it writes",
+                &["spokewright.yaml"],
+            ),
+            entry(
+                "params",
+                "spokewright GatewayClass parameters",
+                "What travels with the Gateways of a GatewayClass",
+                &["spokewright-params.yaml", "spokewright-params.json"],
+            ),
+        ],
+    })
 }
 
 /// What the built-in catalog knows: a line for each version of each kind, with the release that its schema is of.
@@ -45,15 +85,18 @@ mod tests {
 
     #[test]
     fn committed_schemas_are_in_step_with_the_types() {
-        for (name, document) in schema_documents() {
-            let path = format!("{}/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+        let named = |(name, document)| (format!("{name}.schema.json"), name, document);
+        let mut files: Vec<(String, &str, Value)> = schema_documents().into_iter().map(named).collect();
+        files.push(("catalog.json".to_owned(), "schema-store", schema_store_catalog()));
+        for (file, name, document) in files {
+            let path = format!("{}/schemas/{file}", env!("CARGO_MANIFEST_DIR"));
             let committed = std::fs::read_to_string(&path).unwrap_or_default();
             let expected = schema_text(&document);
             if committed != expected {
                 let diff = similar::TextDiff::from_lines(&committed, &expected);
                 panic!(
-                    "schemas/{name}.schema.json is out of step; update it with\n  \
-                     spokewright schema {name} > schemas/{name}.schema.json\n{}",
+                    "schemas/{file} is out of step; update it with\n  \
+                     spokewright schema {name} > schemas/{file}\n{}",
                     diff.unified_diff().header("committed", "generated")
                 );
             }
@@ -62,7 +105,8 @@ mod tests {
 
     #[test]
     fn our_own_schemas_compile_without_problems() {
-        for (name, document) in schema_documents() {
+        // Those that input is checked against; a report is never read.
+        for (name, document) in schema_documents().into_iter().take(2) {
             let (_, problems) = Schema::of_value(&document);
             assert_eq!(problems, vec![], "{name}");
         }

@@ -3,6 +3,7 @@
 //! Owns: its shape, and whose controller writes it. Flows in: attachments. Flows out: [`AncestorStatus`]es, still without
 //! conditions. Must not know: which conditions there are.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::attachment::Attachments;
@@ -13,7 +14,7 @@ use crate::topology::{GatewayId, Node};
 pub(super) const MAX_ANCESTORS: usize = 16;
 
 /// The status of a policy for one ancestor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorStatus {
     /// The Gateway, or the ListenerSet.
@@ -25,7 +26,7 @@ pub struct AncestorStatus {
 }
 
 /// A ParentReference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorRef {
     /// API group.

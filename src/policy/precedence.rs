@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layer::Side;
@@ -103,7 +104,7 @@ pub(super) struct Standing<'r> {
 }
 
 /// The rule that decided between two policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// The second line of the earlier text of GEP-713.

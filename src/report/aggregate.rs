@@ -14,6 +14,7 @@ use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
@@ -60,7 +61,7 @@ pub struct Aggregated {
 }
 
 /// How many works are as they should be, and which are not.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkSummary {
@@ -75,7 +76,7 @@ pub struct WorkSummary {
 }
 
 /// A work that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkProblem {

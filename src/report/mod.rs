@@ -36,6 +36,8 @@ mod status_text;
 // What a change does.
 pub mod diff;
 
+mod schemas;
+
 /// A request, for [`explain_request`].
 pub use crate::topology::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
@@ -55,6 +57,7 @@ pub(crate) use predicted::{Prediction, placements_not_found};
 pub(crate) use prune::Pruning;
 pub use prune::{Prunable, PruneList};
 pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
+pub(crate) use schemas::schema_documents;
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
     UnknownOnCluster, WorkOnCluster, WorkState,

@@ -4,6 +4,7 @@
 //! Flows out: text, serializable data. Must not know: how a cluster is chosen.
 
 use ocm_placement::{Bearing, Explanation, Location, Report, Stage};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, fitting_names, row};
@@ -116,7 +117,7 @@ fn line_of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Option<String> {
 }
 
 /// The document of `placement -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacementReport {
@@ -139,7 +140,7 @@ impl PlacementReport {
 }
 
 /// The document of `placement --why CLUSTER -o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacementExplanation<'a> {
@@ -149,7 +150,7 @@ pub struct PlacementExplanation<'a> {
     placements: Vec<ExplainedPlacement<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ExplainedPlacement<'a> {
     namespace: &'a str,
@@ -158,7 +159,7 @@ struct ExplainedPlacement<'a> {
     steps: Vec<ExplainedStep<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ExplainedStep<'a> {
     room: &'static str,
@@ -169,7 +170,7 @@ struct ExplainedStep<'a> {
     related: Vec<RelatedPlace<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RelatedPlace<'a> {
     text: &'a str,
@@ -178,7 +179,7 @@ struct RelatedPlace<'a> {
 }
 
 /// File and line, where there is a text.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct At {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::pointer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ use crate::policy::{
 use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyReport {
@@ -38,7 +39,7 @@ pub struct PolicyReport {
 }
 
 /// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WithoutPaths {
     /// The policy kind.
@@ -54,7 +55,7 @@ pub struct WithoutPaths {
 }
 
 /// What holds on one path.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveEntry {
@@ -76,7 +77,7 @@ pub struct EffectiveEntry {
 }
 
 /// What holds, wherever it does.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveResult {
@@ -166,7 +167,7 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
 }
 
 /// A policy and its predicted status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyEntry {
@@ -199,7 +200,7 @@ pub struct PolicyEntry {
 }
 
 /// Why another policy won.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DecisionEntry {
     /// Its locator.
@@ -211,7 +212,7 @@ pub struct DecisionEntry {
 }
 
 /// The status of a policy on one cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct OnCluster {
     /// The cluster.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::status::ObjectStatus;
@@ -17,7 +18,7 @@ use crate::render::{ManifestSummary, Plan, ReplicaSet};
 use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderReport<'a> {
     api_version: &'static str,
@@ -35,14 +36,14 @@ pub struct RenderReport<'a> {
     findings: Vec<FindingEntry<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ClusterReport {
     name: String,
     works: Vec<WorkReport>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WorkReport {
     name: String,
@@ -55,7 +56,7 @@ struct WorkReport {
     objects: Vec<ObjectReport>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SetReport<'a> {
     namespace: &'a str,
@@ -73,7 +74,7 @@ struct SetReport<'a> {
     objects: Vec<ObjectReport>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ObjectReport {
     group: String,
@@ -85,7 +86,7 @@ struct ObjectReport {
 }
 
 /// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SourceLine {
@@ -96,7 +97,7 @@ pub struct SourceLine {
 }
 
 /// A policy that is not shipped although its kind is synced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldPolicy {

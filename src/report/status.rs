@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use super::policies::OnCluster;
 use crate::policy::{AncestorStatus, Condition};
 
 /// What the status of one hub object, or of one section of it, would say.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ObjectStatus {
@@ -103,7 +104,7 @@ impl StatusGroup {
 }
 
 /// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Address {
     /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
@@ -113,7 +114,7 @@ pub struct Address {
 }
 
 /// A listener of a hub Gateway on one cluster (docs/systems/mgc.md#status-aggregation).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListenerOnCluster {
@@ -124,7 +125,7 @@ pub struct ListenerOnCluster {
 }
 
 /// The ManifestWork that carries an object to one cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkOnCluster {
@@ -140,7 +141,7 @@ pub struct WorkOnCluster {
 }
 
 /// A value that the parameters ask for, as one cluster reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FeedbackOnCluster {
@@ -156,7 +157,7 @@ pub struct FeedbackOnCluster {
 }
 
 /// A value that feedback asks for and that a cluster could not read: unknown, which is not absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownOnCluster {
@@ -170,7 +171,7 @@ pub struct UnknownOnCluster {
 }
 
 /// An object on a cluster that is not as its work says, in the agent's words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ManifestProblem {
@@ -188,7 +189,7 @@ pub struct ManifestProblem {
 }
 
 /// What became of a ManifestWork. The order is that of a report: what explains the others comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub enum WorkState {
     /// It is planned, and not among the works that were given.

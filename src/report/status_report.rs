@@ -3,6 +3,7 @@
 //! Owns: the shape of kind `StatusReport`. Flows in: statuses, predicted or aggregated. Flows out: serializable values.
 //! Must not know: how a status comes about, text for people.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkSummary};
@@ -10,7 +11,7 @@ use super::status::ObjectStatus;
 use crate::diagnostic::API_VERSION;
 
 /// The document, kind `StatusReport`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport<'r> {
     api_version: &'static str,
@@ -25,7 +26,7 @@ pub struct StatusReport<'r> {
 }
 
 /// Where statuses come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum StatusSource {

@@ -226,9 +226,11 @@ fn commands_without_their_arguments_say_what_there_is() {
         .says("[possible values: bash, elvish, fish, powershell, zsh]")
         .says("source <(spokewright completions zsh)");
     let names = scratch.run(&["schema"]);
-    assert_eq!(
-        (names.stdout.as_str(), names.stderr.as_str()),
-        ("config\nparams\n", "")
+    assert!(
+        names.stdout.starts_with("config\nparams\nreport/"),
+        "{}",
+        names.stdout
     );
+    assert_eq!(names.stderr, "");
     scratch.run(&["diff"]).exits(2).says("--base-dir DIR");
 }

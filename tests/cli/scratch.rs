@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::schemas::conforms;
+
 /// A directory that is removed at the end of the test.
 pub(crate) struct Scratch {
     directory: tempfile::TempDir,
@@ -174,11 +176,13 @@ impl Scratch {
 impl Run {
     pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the binary runs");
-        Self {
+        let run = Self {
             status: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).expect("UTF-8 on stdout"),
             stderr: String::from_utf8(output.stderr).expect("UTF-8 on stderr"),
-        }
+        };
+        conforms(&run.stdout);
+        run
     }
 
     #[track_caller]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ConditionStatus {
     /// It is so.
     True,
@@ -18,6 +19,7 @@ pub enum ConditionStatus {
 
 /// One of `status.conditions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
     /// `PlacementMisconfigured` or `PlacementSatisfied`.
     #[serde(rename = "type")]

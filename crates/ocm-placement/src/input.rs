@@ -43,6 +43,7 @@ pub enum Detail {
 /// What hub controllers other than the scheduler would change before it looks (docs/systems/ocm-placement.md#what-other-controllers-change). All off by
 /// default, because the input says what is there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Options {
     /// Clusters without a cluster set label get `default`, as the mutating webhook does.

@@ -17,6 +17,7 @@ use crate::weights::Prioritizer;
 
 /// How the scheduler's run over a Placement ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SchedulerStatus {
     /// As it should.
     Success,

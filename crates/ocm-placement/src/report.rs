@@ -25,6 +25,7 @@ use crate::weights::Kind;
 
 /// What became of all Placements of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Report {
@@ -48,6 +49,7 @@ pub struct Report {
 
 /// One Placement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacementReport {
@@ -95,6 +97,7 @@ pub struct PlacementReport {
 
 /// What passed a filter and those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FilterReport {
@@ -106,6 +109,7 @@ pub struct FilterReport {
 
 /// What a prioritizer gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PrioritizerReport {
     /// Name.
@@ -118,6 +122,7 @@ pub struct PrioritizerReport {
 
 /// A cluster and its total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Ranked {
@@ -129,6 +134,7 @@ pub struct Ranked {
 
 /// A selected cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Decision {
@@ -146,6 +152,7 @@ pub struct Decision {
 
 /// A PlacementDecision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DecisionObject {
     /// `metadata.name`.
@@ -158,6 +165,7 @@ pub struct DecisionObject {
 
 /// One of `status.decisionGroups`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DecisionGroupReport {

@@ -107,22 +107,23 @@ enum FindingSeverity {
 struct ConfigFile {
     api_version: ApiVersion,
     kind: Kind,
-    /// GatewayClasses of this controller are rendered.
+    /// GatewayClasses with this spec.controllerName are ours.
     #[schemars(length(min = 1), default = "controller_name")]
     controller_name: String,
-    /// Inputs, relative to this file.
+    /// Inputs: files and directories, relative to this file.
     #[schemars(length(min = 1), inner(length(min = 1)), default = "hub")]
     hub: Vec<String>,
     /// Directory of what already lives on each spoke, one directory per cluster; read, never rendered.
     #[schemars(length(min = 1), default = "spokes")]
     spokes: String,
-    /// Directories of CustomResourceDefinitions, relative to this file: they teach kinds, and are no part of the hub.
+    /// Files and directories of CustomResourceDefinitions, relative to this file. They teach kinds and validate objects, and
+    /// are no part of the hub.
     #[schemars(inner(length(min = 1)), default)]
     crds: Vec<String>,
-    /// Output directory, relative to this file.
+    /// Output directory, relative to this file and in its repository. Every command skips it when it reads.
     #[schemars(length(min = 1), default = "output")]
     output: String,
-    /// Globs of files that are not read.
+    /// Globs of what is not read, as in .gitignore.
     #[schemars(inner(length(min = 1)), default)]
     exclude: Vec<String>,
     #[schemars(default)]
@@ -140,7 +141,7 @@ struct ConfigFile {
     /// Profiles of policy kinds.
     #[schemars(default)]
     profiles: Vec<Value>,
-    /// Severity of findings by their code.
+    /// Severity of findings by their code: error, warning or off.
     #[schemars(default)]
     findings: BTreeMap<String, FindingSeverity>,
     /// Warnings that are accepted.
@@ -165,7 +166,7 @@ struct SuppressFile {
     /// Why they are accepted.
     #[schemars(length(min = 1))]
     reason: String,
-    /// Until when, as a date or a time of RFC 3339; counts with --now only.
+    /// Until when: a date, which is the last day, or a time of RFC 3339. It counts with --now only.
     #[schemars(length(min = 1))]
     until: Option<String>,
 }

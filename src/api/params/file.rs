@@ -63,10 +63,10 @@ struct ParamsFile {
     /// Class of the downstream Gateways.
     #[schemars(length(min = 1), default = "downstream_class")]
     downstream_class: String,
-    /// Policy resources to sync to the spokes.
+    /// Policy kinds to ship with a Gateway.
     #[schemars(default)]
     policies_to_sync: Option<Vec<ResourceFile>>,
-    /// Older name of policiesToSync; not both.
+    /// Older name of policiesToSync. Both together are an error.
     #[schemars(default)]
     experimental_policy_sync: Option<Vec<ResourceFile>>,
     /// What else to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes; of any other namespaced
@@ -76,7 +76,8 @@ struct ParamsFile {
     /// Resources that are synced no longer, and whose objects the spokes' work agents may still delete.
     #[schemars(default)]
     retained_resources: Option<Vec<RetainedFile>>,
-    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on.
+    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on: addresses are then reported whole, not
+    /// their first entry.
     #[schemars(default)]
     raw_feedback: bool,
     /// What one ManifestWork holds.

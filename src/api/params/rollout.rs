@@ -70,7 +70,7 @@ struct AllFile {
     /// As with the other types; OCM does not look at it here.
     #[schemars(default, regex(pattern = DURATION))]
     min_success_time: Option<String>,
-    /// After how long a cluster counts as failed: 30s, 10m, 2h; or None.
+    /// After how long a cluster that is not done counts as failed: 30s, 10m, 2h. Without it, never: None.
     #[schemars(default, regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
     /// As with the other types; OCM does not look at it here.
@@ -83,16 +83,16 @@ struct AllFile {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ProgressiveFile {
-    /// How long a cluster counts as done before the next one follows: 90s, 5m.
+    /// How long a cluster is done before the next one follows: 90s, 5m. Without it, 0.
     #[schemars(default, regex(pattern = DURATION))]
     min_success_time: Option<String>,
-    /// After how long a cluster counts as failed: 30s, 10m, 2h; or None.
+    /// After how long a cluster that is not done counts as failed: 30s, 10m, 2h. Without it, never: None.
     #[schemars(default, regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
-    /// How many clusters may fail before it stops: a number, or a percentage of all.
+    /// How many clusters may fail before it stops: a number, or a percentage of all. Without it, 0.
     #[schemars(default, schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
-    /// How many clusters at a time: a number, or a percentage of all.
+    /// How many clusters at a time: a number, or a percentage of all. Without it, all.
     #[schemars(default, schema_with = "some_or_percentage")]
     max_concurrency: Option<Value>,
     /// Decision groups that go first, one after another, and where none may fail.
@@ -105,13 +105,13 @@ struct ProgressiveFile {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct PerGroupFile {
-    /// How long a cluster counts as done before the next group follows: 90s, 5m.
+    /// How long a group is done before the next one follows: 90s, 5m. Without it, 0.
     #[schemars(default, regex(pattern = DURATION))]
     min_success_time: Option<String>,
-    /// After how long a cluster counts as failed: 30s, 10m, 2h; or None.
+    /// After how long a cluster that is not done counts as failed: 30s, 10m, 2h. Without it, never: None.
     #[schemars(default, regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
-    /// How many clusters of a group may fail before it stops: a number, or a percentage of the group.
+    /// How many clusters of a group may fail before it stops: a number, or a percentage of the group. Without it, 0.
     #[schemars(default, schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
     /// Decision groups that go first, one after another, and where none may fail.

@@ -2,10 +2,11 @@
 //!
 //! Owns: these words and counts. Flows in: nothing. Flows out: [`Change`], [`Counts`]. Must not know: what changed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What happened to an object, a work or a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Only the new side has it.
@@ -29,7 +30,7 @@ impl Change {
 }
 
 /// How much was added, changed and removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Counts {
     /// Only on the new side.

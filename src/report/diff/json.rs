@@ -3,6 +3,7 @@
 //! Owns: its shape. Flows in: a [`DiffReport`], the texts of both sides. Flows out: JSON text. Must not know: how
 //! sides are compared.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,9 +15,9 @@ use super::report::{DiffReport, EffectiveChange, Titles};
 use super::side::BothSides;
 use crate::diagnostic::{API_VERSION, Locate as _, Part, json_text};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Document<'a> {
+pub(in crate::report) struct Document<'a> {
     api_version: &'static str,
     kind: &'static str,
     #[serde(flatten)]
@@ -28,7 +29,7 @@ struct Document<'a> {
     changes: Vec<Entry<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     /// Real clusters of either side.
@@ -38,7 +39,7 @@ struct Summary {
     objects: Counts,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
     names: Vec<&'a str>,
@@ -48,7 +49,7 @@ struct Row<'a> {
     objects: Counts,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
     change: Change,
@@ -67,7 +68,7 @@ struct Entry<'a> {
     new: Option<&'a Value>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Origin {
     /// `old` or `new`: whose file it is.

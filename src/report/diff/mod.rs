@@ -54,6 +54,7 @@ pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, U
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub use human::human;
+pub(super) use json::Document as DiffDocument;
 pub use json::json;
 pub use look::Look;
 pub use markdown::{DEFAULT_BUDGET, markdown};

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use crate::diagnostic::counted;
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Titles {
     /// Such as `HEAD`.
     pub old: String,
@@ -26,7 +27,7 @@ pub struct Titles {
 
 /// A policy whose effective settings change on some path from a Gateway to a route, although perhaps no object
 /// of its own does.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveChange {
@@ -39,6 +40,7 @@ pub struct EffectiveChange {
     pub label: String,
     /// The clusters, sorted.
     #[serde(serialize_with = "names")]
+    #[schemars(with = "Vec<String>")]
     pub clusters: Arc<Vec<String>>,
     /// The effective settings before; none where no policy applied.
     pub old: Option<Value>,

@@ -2,6 +2,7 @@
 //!
 //! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::super::render_report::SourceLine;
 use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ObjectExplanation {
@@ -48,7 +49,7 @@ pub struct ObjectExplanation {
 }
 
 /// A policy that targets the object.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AttachedPolicy {
@@ -65,7 +66,7 @@ pub struct AttachedPolicy {
 }
 
 /// What is said of a policy.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyPart {
@@ -86,7 +87,7 @@ pub struct PolicyPart {
 }
 
 /// A policy that took the place of another.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Winner {
@@ -103,7 +104,7 @@ pub struct Winner {
 }
 
 /// The reach of a policy: locators.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReachPart {
@@ -120,7 +121,7 @@ pub struct ReachPart {
 }
 
 /// What becomes of a policy on one cluster.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ClusterPart {
@@ -131,7 +132,7 @@ pub struct ClusterPart {
 }
 
 /// Results that would change.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangePart {
@@ -151,7 +152,7 @@ pub struct ChangePart {
 }
 
 /// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SettingIfDeleted {
@@ -166,7 +167,7 @@ pub struct SettingIfDeleted {
 }
 
 /// Paths with one result.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedPaths {
@@ -192,7 +193,7 @@ pub struct ExplainedPaths {
 }
 
 /// A setting with its origin.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedSetting {
@@ -211,7 +212,7 @@ pub struct ExplainedSetting {
 }
 
 /// A setting that lost.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedLoss {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::policy_view::{PolicyView, Seen, joined};
@@ -15,7 +16,7 @@ use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, T
 use apimachinery::Work;
 
 /// What becomes of a request, kind `RequestExplanation`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RequestExplanation {
@@ -34,7 +35,7 @@ pub struct RequestExplanation {
 }
 
 /// What a Gateway makes of a request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answer {
@@ -65,7 +66,7 @@ pub struct Answer {
 }
 
 /// A rule of a route.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RuleLine {
@@ -80,7 +81,7 @@ pub struct RuleLine {
 }
 
 /// A rule of which it is not known whether it matches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownRule {

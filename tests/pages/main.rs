@@ -4,6 +4,8 @@
 //! `UPDATE_PAGES=1 cargo test --test pages -- --test-threads 1` writes the table of codes and the transcripts anew; read
 //! the difference before you commit it.
 
+mod findings;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,7 @@ const COMMANDS: &str = "docs/reference/commands.md";
 /// Where the repository is; its owner puts the name in.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/");
 const FINDINGS: &str = "docs/reference/findings.md";
+const CODE_PAGES: &str = "docs/reference/findings/";
 
 #[test]
 fn every_finding_code_stands_in_the_reference_with_its_severity_exit_status_and_meaning() {
@@ -28,14 +31,14 @@ fn every_finding_code_stands_in_the_reference_with_its_severity_exit_status_and_
             let severity = format!("{severity:?}").to_lowercase();
             let fixed = if code.is_configurable() { "" } else { ", fixed" };
             format!(
-                "| `{code}` | {severity}{fixed} | {} | {summary} |",
+                "| [`{code}`](findings/{code}.md) | {severity}{fixed} | {} | {summary} |",
                 code.exit_status()
             )
         })
         .collect();
     let page = text(FINDINGS);
     let found: Vec<String> = rows(section(&page, "# Findings"))
-        .filter(|row| row.starts_with("| `"))
+        .filter(|row| row.starts_with("| ") && row.contains('`'))
         .map(str::to_owned)
         .collect();
     if is_update() {
@@ -128,46 +131,30 @@ fn every_exit_status_of_the_help_stands_in_the_reference() {
 }
 
 #[test]
-fn every_field_of_configuration_and_parameters_stands_in_the_reference() {
-    for (name, file, heading) in [
-        ("config", "docs/reference/configuration.md", "# Configuration"),
-        (
-            "params",
-            "docs/reference/parameters.md",
-            "# GatewayClass parameters",
-        ),
+fn the_tables_of_configuration_and_parameters_are_those_of_their_schemas() {
+    const HEAD: &str = "| field | meaning | values | default |\n|---|---|---|---|\n";
+    for (name, file) in [
+        ("config", "docs/reference/configuration.md"),
+        ("params", "docs/reference/parameters.md"),
     ] {
         let page = text(file);
-        let schema = schema_documents()
-            .into_iter()
-            .find(|(schema, _)| *schema == name)
-            .map(|(_, schema)| schema)
-            .expect("the schema");
-        let mut fields = BTreeSet::new();
-        leaves(&schema, "", &mut fields);
-        // Two lists whose entries are those of policiesToSync, or add to them, and one that has a section of its own.
-        let fields: BTreeSet<String> = fields
-            .into_iter()
-            .map(|field| match field.split_once("[]") {
-                Some(("resourcesToSync", own)) if own.starts_with(".names") => {
-                    "resourcesToSync[].names".to_owned()
-                }
-                Some(("resourcesToSync", own)) if own.starts_with(".labelSelector") => {
-                    "resourcesToSync[].labelSelector".to_owned()
-                }
-                Some((list @ ("experimentalPolicySync" | "resourcesToSync" | "profiles"), _)) => {
-                    list.to_owned()
-                }
-                _ => field,
-            })
+        let documents = schema_documents();
+        let schema = documents.iter().find(|(schema, _)| *schema == name);
+        let mut expected = String::new();
+        fields(&schema.expect("the schema").1, "", &mut expected);
+        let found = after(&page, HEAD).trim_start_matches(HEAD);
+        let found: String = found
+            .split_inclusive('\n')
+            .take_while(|line| line.starts_with("| "))
             .collect();
-        let documented: BTreeSet<String> = rows(section(&page, heading))
-            .filter_map(|row| row.strip_prefix("| `"))
-            .filter_map(|row| row.split('`').next())
-            .map(str::to_owned)
-            .filter(|field| !field.starts_with("--"))
-            .collect();
-        assert_eq!(documented, fields, "{heading}");
+        if is_update() && found != expected {
+            write(
+                file,
+                &page.replacen(&format!("{HEAD}{found}"), &format!("{HEAD}{expected}"), 1),
+            );
+        } else {
+            assert_eq!(found, expected, "{file}: UPDATE_PAGES=1 writes the table");
+        }
     }
 }
 
@@ -279,7 +266,8 @@ fn the_readme_fits_a_first_look() {
 #[test]
 fn every_transcript_is_what_a_run_prints() {
     let mut blocks = 0;
-    for file in pages() {
+    // Those of finding codes start from another hub (findings.rs).
+    for file in pages().into_iter().filter(|file| !file.starts_with(CODE_PAGES)) {
         let page = text(&file);
         let mut updated = page.clone();
         for block in page.split("```console\n").skip(1) {
@@ -385,6 +373,12 @@ const BIN: &str = ".bin";
 /// What a shell prints for one line, and its status; `$?` of the line is `status`.
 #[cfg(target_os = "linux")]
 fn shell(directory: &Path, line: &str, status: i32) -> (String, i32) {
+    shell_with(directory, line, status, "80")
+}
+
+/// The same on a terminal of so many columns.
+#[cfg(target_os = "linux")]
+fn shell_with(directory: &Path, line: &str, status: i32, columns: &str) -> (String, i32) {
     let binary = Path::new(env!("CARGO_BIN_EXE_spokewright"));
     let path = format!(
         "{}:{}:/usr/local/bin:/usr/bin:/bin",
@@ -395,7 +389,7 @@ fn shell(directory: &Path, line: &str, status: i32) -> (String, i32) {
         .args(["-c", &format!("exec 2>&1\n(exit {status})\n{line}")])
         .current_dir(directory)
         .env_clear()
-        .envs([("PATH", path.as_str()), ("COLUMNS", "80"), ("LC_ALL", "C")])
+        .envs([("PATH", path.as_str()), ("COLUMNS", columns), ("LC_ALL", "C")])
         .stdin(Stdio::null())
         .output()
         .expect("a shell");
@@ -570,31 +564,68 @@ fn long_option(text: &str) -> Option<String> {
     (name.len() > 2).then_some(name)
 }
 
-/// The fields of a schema that hold no further fields, as `a.b` and `a[].b`.
-fn leaves(schema: &Value, path: &str, fields: &mut BTreeSet<String>) {
-    let alternatives = schema.get("anyOf").and_then(Value::as_array);
-    let inner = alternatives
-        .into_iter()
-        .flatten()
-        .chain(std::iter::once(schema))
-        .find_map(|schema| schema.get("properties").and_then(Value::as_object));
-    if let Some(properties) = inner {
-        for (name, schema) in properties {
-            let path = if path.is_empty() {
-                name.clone()
-            } else {
-                format!("{path}.{name}")
+/// A row for each field of a schema, and for those inside of it, as `a.b` and `a[].b`.
+fn fields(schema: &Value, path: &str, table: &mut String) {
+    for schema in alternatives(schema) {
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}{name}");
+            let default = match &field["default"] {
+                Value::Bool(_) | Value::Number(_) => format!("`{}`", field["default"]),
+                Value::String(text) if !text.is_empty() => format!("`{text}`"),
+                Value::Array(items) if !items.is_empty() => format!("`{}`", field["default"]),
+                _ if required.contains(&name.as_str().into()) => "required".to_owned(),
+                _ => "none".to_owned(),
             };
-            leaves(schema, &path, fields);
-        }
-        return;
-    }
-    match schema.get("items") {
-        Some(items) if items.get("properties").is_some() => leaves(items, &format!("{path}[]"), fields),
-        _ => {
-            fields.insert(path.to_owned());
+            let meaning = field["description"].as_str().unwrap_or_default();
+            let row = format!("| `{path}` | {meaning} | {} | {default} |", values(field));
+            table.push_str(&row.replace('\n', " "));
+            table.push('\n');
+            fields(field, &format!("{path}."), table);
+            fields(&field["items"], &format!("{path}[]."), table);
         }
     }
+}
+
+/// The schema itself, or those of which a value has to be of one.
+fn alternatives(schema: &Value) -> Vec<&Value> {
+    match schema["anyOf"].as_array() {
+        Some(several) => several.iter().collect(),
+        None => vec![schema],
+    }
+}
+
+/// What a field may say: its words, each with what it means, or its types.
+fn values(schema: &Value) -> String {
+    let mut all = Vec::new();
+    for schema in alternatives(schema) {
+        for word in schema["oneOf"].as_array().into_iter().flatten() {
+            let meaning = word["description"].as_str().unwrap_or_default();
+            let meaning = meaning.trim_end_matches('.');
+            match word["const"].as_str() {
+                Some(word) if meaning.is_empty() => all.push(format!("`{word}`")),
+                Some(word) => all.push(format!("`{word}`: {meaning}")),
+                None => all.push(values(word)),
+            }
+        }
+        let words = schema["enum"].as_array().into_iter().flatten();
+        all.extend(words.filter_map(|word| Some(format!("`{}`", word.as_str()?))));
+        if schema["enum"].is_array() || schema["oneOf"].is_array() {
+            continue;
+        }
+        let types = match &schema["type"] {
+            Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+            one => one.as_str().into_iter().collect::<Vec<_>>(),
+        };
+        for kind in types.into_iter().filter(|kind| *kind != "null") {
+            all.push(match kind {
+                "array" => format!("list of {}", values(&schema["items"])),
+                "object" => "mapping".to_owned(),
+                _ => kind.to_owned(),
+            });
+        }
+    }
+    all.join("; ")
 }
 
 /// The anchor that a heading gets where Markdown is shown.

@@ -1,0 +1,131 @@
+//! `spokewright finding`: what a finding code means, with an example, and all codes.
+//!
+//! Owns: how the page of a code (docs/reference/findings/) looks in a terminal. Flows in: a code. Flows out: text on
+//! stdout. Must not know: what the pages say.
+
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use clap::Args;
+use clap_complete::ArgValueCompleter;
+use spokewright::diagnostic::{CODES, Code, Severity, nearest};
+
+use super::candidates;
+use super::status::{Refusal, Status};
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright finding                      all codes
+  spokewright finding policy/same-target   what it means, and what to do
+  spokewright finding policy               the codes that begin so";
+
+/// Explain a finding code: why it matters, an example, how to fix it
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Finding {
+    /// The code, such as `policy/same-target`, or what stands before its slash; without it, all codes
+    #[arg(add = ArgValueCompleter::new(candidates::codes))]
+    code: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let wanted = self.code.as_deref().unwrap_or_default();
+        match Code::from_name(wanted) {
+            Some(code) => print_page(code),
+            None => write(&list(wanted).ok_or_else(|| unknown(wanted))?),
+        }
+    }
+}
+
+/// Prints the page of a code. `explain` does so, too.
+pub(super) fn print_page(code: Code) -> anyhow::Result<Status> {
+    write(&page(code))
+}
+
+fn write(text: &str) -> anyhow::Result<Status> {
+    std::io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .context("cannot write to stdout")?;
+    Ok(Status::Done)
+}
+
+/// The codes of a group, or all of them where none is named: a line each.
+fn list(group: &str) -> Option<String> {
+    let codes: Vec<_> = CODES
+        .iter()
+        .filter(|(code, ..)| group.is_empty() || code.group() == group)
+        .collect();
+    let width = codes.iter().map(|(code, ..)| code.name().len()).max()?;
+    let line = |(code, severity, summary): &&(Code, Severity, &str)| {
+        let severity = match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        format!("{:width$}  {severity:7}  {summary}\n", code.name())
+    };
+    Some(codes.iter().map(line).collect())
+}
+
+fn unknown(wanted: &str) -> Refusal {
+    let near = nearest(wanted, CODES.iter().map(|(code, ..)| code.name()));
+    let all = "`spokewright finding` lists all codes";
+    Refusal::new(
+        Status::Usage,
+        &format!("there is no finding code `{wanted}`"),
+        &near.map_or_else(|| all.to_owned(), |near| format!("did you mean `{near}`? {all}")),
+    )
+}
+
+/// The page of a code as plain text: headings without marks, blocks indented, links by their words.
+fn page(code: Code) -> String {
+    let mut text = String::new();
+    let mut is_block = false;
+    for line in code.page().lines() {
+        if line.starts_with("```") {
+            is_block = !is_block;
+        } else if is_block {
+            text.push_str(format!("    {line}").trim_end());
+            text.push('\n');
+        } else if let Some(heading) = line.strip_prefix("## ") {
+            text.push_str(&format!("{}\n", heading.to_uppercase()));
+        } else if let Some(title) = line.strip_prefix("# ") {
+            text.push_str(&format!("{}\n", title.replace('`', "")));
+        } else {
+            text.push_str(&format!("{}\n", without_links(line)));
+        }
+    }
+    text
+}
+
+/// `[words](where)` becomes `words`.
+fn without_links(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('[') {
+        let link = after.split_once("](").and_then(|(words, after)| {
+            let (_, after) = after.split_once(')')?;
+            Some((words, after))
+        });
+        let Some((words, after)) = link else { break };
+        text.push_str(before);
+        text.push_str(words);
+        rest = after;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_become_their_words_and_brackets_stay() {
+        assert_eq!(
+            without_links("[Suppress](../a.md#b) one, or [c](d.md)."),
+            "Suppress one, or c."
+        );
+        assert_eq!(without_links("a [b] c"), "a [b] c");
+    }
+}

@@ -1,0 +1,51 @@
+//! JSON Schemas of the reports, made from the types that are serialized.
+//!
+//! Owns: which reports have one, and under which name. Flows out: documents. Must not know: values, or where schemas
+//! are published.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+use super::diff::DiffDocument;
+use super::explain::{ObjectExplanation, RequestExplanation};
+use super::placement::{PlacementExplanation, PlacementReport};
+use super::policies::PolicyReport;
+use super::render_report::RenderReport;
+use super::status_report::StatusReport;
+use crate::diagnostic::{API_VERSION, FindingList};
+
+/// The schemas by name, in the order of the names.
+pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
+    vec![
+        ("report/diff", document::<DiffDocument<'_>>("DiffReport")),
+        ("report/explain", document::<ObjectExplanation>("Explanation")),
+        (
+            "report/explain-request",
+            document::<RequestExplanation>("RequestExplanation"),
+        ),
+        ("report/findings", document::<FindingList<'_>>("FindingList")),
+        ("report/placement", document::<PlacementReport>("PlacementReport")),
+        (
+            "report/placement-why",
+            document::<PlacementExplanation<'_>>("PlacementExplanation"),
+        ),
+        ("report/policies", document::<PolicyReport>("PolicyReport")),
+        ("report/render", document::<RenderReport<'_>>("RenderReport")),
+        ("report/status", document::<StatusReport>("StatusReport")),
+    ]
+}
+
+/// The schema of what is written, not of what could be read: a field that is left out where it says nothing is optional.
+/// `apiVersion` and `kind` say which report it is, so only their values are allowed.
+fn document<T: JsonSchema>(kind: &str) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), json!(kind));
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.insert("apiVersion".to_owned(), json!({"const": API_VERSION}));
+        properties.insert("kind".to_owned(), json!({"const": kind}));
+    }
+    schema.to_value()
+}
