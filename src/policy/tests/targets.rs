@@ -16,7 +16,7 @@ fn policy(api_version: &str, kind: &str, spec: &str) -> String {
 /// What is said of a hub, with its definitions.
 fn said(hub: &Hub) -> Vec<String> {
     let mut profiles = Profiles::built_in();
-    learn_targets(&mut profiles, hub);
+    learn_targets(&mut profiles, hub, &mut crate::diagnostic::Findings::new());
     let options = Options {
         profiles: Some(&profiles),
         ..Options::default()
