@@ -293,7 +293,8 @@ impl Asking<'_> {
 
     fn violations(&mut self, spec: &Value) -> Vec<Violation> {
         let fields: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
-        self.schema.validate_part("spec", &fields, spec, &mut self.allowance)
+        self.schema
+            .validate_part("spec", &fields, spec, &mut self.allowance)
     }
 
     fn has_of(&self, field: TargetField, part: &str) -> bool {

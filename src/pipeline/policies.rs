@@ -17,8 +17,8 @@ use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
 use crate::placing::Clusters;
 use crate::policy::{
-    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, MOST_SETTINGS, Options, PathBudget,
-    PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
+    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, MOST_SETTINGS, Options,
+    PathBudget, PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};

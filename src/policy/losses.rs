@@ -63,7 +63,9 @@ impl<'r> Losses<'r> {
         let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
         for key in keys {
             let by = match self.content.get(key) {
-                Some(leaf) => Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id)),
+                Some(leaf) => {
+                    Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
+                }
                 None => self.instead_of(id, key, layers),
             };
             let Some(mut by) = by else { continue };
@@ -89,7 +91,12 @@ impl<'r> Losses<'r> {
     }
 
     /// Whose stands in the place of what holds nowhere under its name; `None`: nothing is lost.
-    fn instead_of(&mut self, id: AuthoredId, key: &Arc<str>, layers: &[Layer]) -> Option<BTreeSet<AuthoredId>> {
+    fn instead_of(
+        &mut self,
+        id: AuthoredId,
+        key: &Arc<str>,
+        layers: &[Layer],
+    ) -> Option<BTreeSet<AuthoredId>> {
         let is_by_fields = matches!(self.profile.unit, MergeUnit::Fields(_));
         // Rules have no fields that could live on below another name.
         if self.profile.unit.is_by_name() && !is_by_fields {
@@ -109,7 +116,9 @@ impl<'r> Losses<'r> {
             return Some(BTreeSet::new());
         }
         let own = || layers.iter().filter_map(|layer| layer.content.get(key));
-        let displaced = own().next().and_then(|list| self.kept.is_displaced(id, (key, list)));
+        let displaced = own()
+            .next()
+            .and_then(|list| self.kept.is_displaced(id, (key, list)));
         if displaced == Some(false) {
             return None;
         }

@@ -30,7 +30,10 @@ pub(crate) const MOST_PATHS: usize = 2_000_000;
 
 /// So many settings may hold in all, where paths with the same policies on them count once: a list of ten thousand elements
 /// that each of a thousand routes adds one to is ten million.
-pub(crate) const MOST_SETTINGS: usize = 2_000_000;
+pub(crate) const MOST_SETTINGS: usize = 3_000_000;
+
+/// As many settings an element of a list counts that was put together: it is made anew, and what nobody merged is shared.
+const SETTINGS_OF_ELEMENT: usize = 4;
 
 /// How many more paths, and settings on them, may be found, by whichever thread finds them.
 #[derive(Debug)]
@@ -71,8 +74,11 @@ impl PathBudget {
 
     /// Pays for what holds on paths with the same policies.
     fn take_settings(&self, effective: &Effective) {
-        let lost = effective.losses.len();
-        self.take_of(&self.settings, effective.content.len().saturating_add(lost));
+        let leaves = effective.content.values();
+        let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
+        let more = elements.saturating_mul(SETTINGS_OF_ELEMENT);
+        let all = effective.content.len().saturating_add(effective.losses.len());
+        self.take_of(&self.settings, all.saturating_add(more));
     }
 
     fn take_of(&self, stock: &AtomicUsize, wanted: usize) -> bool {

@@ -18,9 +18,7 @@ use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::Attachments;
-use crate::topology::{
-    GatewayId, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology,
-};
+use crate::topology::{GatewayId, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology};
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
@@ -182,7 +180,10 @@ impl<'a> SyncedRoutes<'a> {
                 listeners,
             });
         }
-        match (meant.is_empty(), !named.is_empty() || parent.section_name.is_none()) {
+        match (
+            meant.is_empty(),
+            !named.is_empty() || parent.section_name.is_none(),
+        ) {
             (false, _) if gives_way => loose(Why::GivesWay),
             (false, _) => loose(Why::Hostname),
             // That the section does not exist is said of every route.

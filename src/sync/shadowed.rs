@@ -21,11 +21,7 @@ use apimachinery::Field;
 const MOST_LISTENERS: usize = 3;
 
 /// Reports every rule of a route whose match another rule wins on a whole listener of ours.
-pub(crate) fn report_shadowed(
-    attachments: &Attachments<'_>,
-    ours: &Ours<'_>,
-    findings: &mut Findings,
-) {
+pub(crate) fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
     let mut asking: BTreeMap<RouteId, Asking<'_>> = BTreeMap::new();
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();

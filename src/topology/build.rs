@@ -21,9 +21,9 @@ use crate::hub::{Grants, Table};
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 
-/// So many listeners the parents of all routes may have together: ten Gateways of 64 listeners with three thousand routes
-/// have two million, which a file of half a megabyte holds.
-pub(super) const MOST_ATTACHED: usize = 2_000_000;
+/// So many listeners the parents of all routes may have together: ten Gateways of 64 listeners with 1,500 routes have a
+/// million, which a file of half a megabyte holds.
+pub(super) const MOST_ATTACHED: usize = 1_000_000;
 
 impl<'a> Topology<'a> {
     /// Links everything. Linear in what is linked. `more_routes` are kinds of routes beside those of Gateway API.
@@ -164,9 +164,17 @@ impl<'a> Topology<'a> {
     pub(super) fn own(&mut self, owner: Owner, listeners: Vec<ListenerId>) {
         let mut named = HashMap::new();
         for listener in &listeners {
-            named.entry(self.listeners.get(*listener).name).or_insert(*listener);
+            named
+                .entry(self.listeners.get(*listener).name)
+                .or_insert(*listener);
         }
-        self.owned.insert(owner, Owned { all: listeners, named });
+        self.owned.insert(
+            owner,
+            Owned {
+                all: listeners,
+                named,
+            },
+        );
     }
 
     /// Gives up on all parents where they are too many: what hangs on what is a product.

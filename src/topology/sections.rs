@@ -23,7 +23,8 @@ impl Topology<'_> {
             Node::Gateway(_) | Node::ListenerSet(_) => {
                 let owner = self.owner(node);
                 let listeners = owner.into_iter().flat_map(|owner| self.listeners_of(owner, None));
-                let node = |listener: &ListenerId| owner.map(|(gateway, _)| Node::Listener(gateway, *listener));
+                let node =
+                    |listener: &ListenerId| owner.map(|(gateway, _)| Node::Listener(gateway, *listener));
                 listeners.filter_map(node).collect()
             }
             Node::Route(route) => {

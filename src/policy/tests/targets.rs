@@ -368,7 +368,7 @@ mod by_the_projects {
             "spec",
             &TargetField::ALL.map(TargetField::name),
             spec,
-            &Work::unlimited(),
+            &mut Work::unlimited().allowance_of(0),
         );
         // The whole object lacks whatever else its kind needs: no rule runs then. So the structure is asked of it, and the
         // rules of the part.
