@@ -24,7 +24,8 @@ use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
-    report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
+    report_broken_rules, report_local_conflicts, report_outdone_listeners, report_same_target,
+    report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity};
@@ -255,6 +256,10 @@ pub(super) fn evaluate<'a>(
             })
         })
         .collect();
+    let topologies = spokes
+        .iter()
+        .map(|spoke| (spoke.clusters, &spoke.attachments.topology));
+    report_outdone_listeners(topologies, findings);
     if budget.is_exceeded() {
         findings.push(too_many_paths());
         hub.clear();

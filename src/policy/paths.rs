@@ -206,6 +206,8 @@ impl<'l> Walk<'l, '_> {
         let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
             .listeners
             .iter()
+            // No traffic comes to one that gives way.
+            .filter(|listener| self.topology.listeners.get(**listener).gives_way_to.is_none())
             .map(|listener| {
                 let set = self.topology.listeners.get(*listener).set;
                 let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));

@@ -15,7 +15,7 @@ use super::targeting::{Targeting, Verdict};
 use super::workloads::{Holds, WAYPOINT_CLASS, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest, with_article};
 use crate::hub::Grants;
 use crate::topology::{Located, Node, Sources, Topology};
 use apimachinery::Identity;
@@ -273,7 +273,11 @@ impl<'a> Resolver<'_, 'a> {
     /// A kind that no policy of its kind may target.
     fn refused(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         let targeting = &profile.targeting;
-        let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
+        let what = format!(
+            "{} cannot target {}",
+            with_article(&profile.kind),
+            with_article(&shown_kind(declared))
+        );
         let names = targeting.kind_names();
         let finding = Finding::new(
             Code::POLICY_INVALID,
@@ -300,7 +304,11 @@ impl<'a> Resolver<'_, 'a> {
         (sections, is_listed): (bool, bool),
     ) -> Target {
         if declared.section.is_some() && !sections {
-            let what = format!("a {} targets a {} only as a whole", profile.kind, declared.kind);
+            let what = format!(
+                "{} targets {} only as a whole",
+                with_article(&profile.kind),
+                with_article(&declared.kind)
+            );
             self.findings.push(
                 Finding::new(
                     Code::POLICY_INVALID,

@@ -167,7 +167,7 @@ impl<'a> SyncedRoutes<'a> {
         let serving = meant.iter().filter(|(_, listener)| listener.serves(route));
         let listeners: Vec<ListenerId> = serving
             .clone()
-            .filter(|(_, listener)| listener.gives_way_to.is_none())
+            .filter(|(_, listener)| !surely_gives_way(topology, listener))
             .map(|(id, _)| *id)
             .collect();
         let gives_way = serving.count() > 0;
@@ -290,6 +290,13 @@ impl<'a> SyncedRoutes<'a> {
             }
         }
     }
+}
+
+/// Whether a listener gives way on every cluster. Between two ListenerSets a cluster goes by when each of them came there,
+/// which nobody here knows: what hangs on either goes there.
+fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
+    let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
+    winner.is_some_and(|winner| winner.set.is_none())
 }
 
 /// What becomes of one parentRef.

@@ -18,6 +18,10 @@ use crate::diagnostic::{Code, Finding, Findings, KnownNames};
 use crate::object::Rank;
 use apimachinery::Identity;
 
+/// Who comes first of two ListenerSets.
+const OLDER_FIRST: &str = "of two ListenerSets the older one comes first, then the one whose `namespace/name` does; on a cluster, \
+                           the one that was created there first";
+
 /// A set that is still to be attached, and what orders it.
 struct Waiting<'a> {
     set: ListenerSet<'a>,
@@ -162,9 +166,7 @@ impl<'a> Topology<'a> {
             None => self.gateways.get(gateway).object,
         };
         let first = match winner_node.set {
-            Some(_) => {
-                "of two ListenerSets the older one comes first, then the one whose `namespace/name` does"
-            }
+            Some(_) => OLDER_FIRST,
             None => "the listeners of the Gateway come before those of ListenerSets",
         };
         Finding::new(
@@ -182,6 +184,47 @@ impl<'a> Topology<'a> {
         .related(owner.place(&winner_node.pointer), "to this one")
         .note(first)
         .help(clash.way_out())
+    }
+
+    /// The listeners of ListenerSets that were synced to a cluster and give way there to what lives there, each with the one
+    /// that it gives way to.
+    pub(crate) fn outdone_there(&self) -> impl Iterator<Item = (ListenerId, ListenerId)> {
+        let of = |listener: ListenerId| {
+            let set = self.listeners.get(listener).set?;
+            Some(self.listener_sets.get(set))
+        };
+        self.listeners.iter().filter_map(move |(id, listener)| {
+            let winner = listener.gives_way_to?;
+            let is_synced = of(id).is_some_and(|set| !set.local && !set.assumed);
+            (is_synced && of(winner).is_some_and(|set| set.local)).then_some((id, winner))
+        })
+    }
+
+    /// That a listener gives way to one that lives on these clusters.
+    pub(crate) fn outdone(
+        &self,
+        (listener, winner): (ListenerId, ListenerId),
+        clusters: &str,
+    ) -> Option<Finding> {
+        let (node, winner_node) = (self.listeners.get(listener), self.listeners.get(winner));
+        let set = self.listener_sets.get(node.set?).object;
+        let owner = self.listener_sets.get(winner_node.set?).object;
+        let mut ports = Ports::default();
+        ports.add(winner, winner_node);
+        let (_, clash) = ports.in_the_way_of(node)?;
+        let message = format!(
+            "a listener of {} takes nothing on {clusters}: it has {} listener `{}` of {}, which lives there",
+            set.identity(),
+            clash.said(),
+            winner_node.name,
+            owner.identity()
+        );
+        let finding = Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(&node.pointer), message)
+            .label("this listener gives way there")
+            .related(owner.place(&winner_node.pointer), "to this one")
+            .note(OLDER_FIRST)
+            .help(clash.way_out());
+        Some(finding)
     }
 
     /// Why a ListenerSet hangs on no Gateway, in words; `None` where it does, or is not there.
