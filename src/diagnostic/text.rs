@@ -318,6 +318,32 @@ mod tests {
     }
 
     #[test]
+    fn an_article_follows_the_sound_of_a_kind() {
+        for kind in [
+            "HTTPRoute",
+            "AuthPolicy",
+            "EnvoyPatchPolicy",
+            "XBackend",
+            "UpstreamSettingsPolicy",
+            "OIDCPolicy",
+        ] {
+            assert_eq!(with_article(kind), format!("an {kind}"));
+        }
+        for kind in [
+            "Gateway",
+            "GRPCRoute",
+            "UDPRoute",
+            "TLSRoute",
+            "DNSPolicy",
+            "Service",
+            "User",
+            "",
+        ] {
+            assert_eq!(with_article(kind), format!("a {kind}"));
+        }
+    }
+
+    #[test]
     fn a_word_that_a_shell_would_read_otherwise_is_quoted() {
         for plain in [
             "rendered/eu-1/a.yaml",

@@ -351,7 +351,10 @@ fn one_file_under_many_names_has_a_limit_too() {
 /// A hub of these objects beside the worked example.
 fn hub_with(objects: impl IntoIterator<Item = String>) -> Scratch {
     let scratch = Scratch::with_worked_example();
-    scratch.write("hub/x.yaml", &objects.into_iter().collect::<Vec<_>>().join("---\n"));
+    scratch.write(
+        "hub/x.yaml",
+        &objects.into_iter().collect::<Vec<_>>().join("---\n"),
+    );
     scratch
 }
 
@@ -372,7 +375,7 @@ fn routes_that_hang_on_too_many_listeners_are_refused() {
     let scratch = hub_with(gateways.chain(routes));
     let run = run_with_at_most(&scratch, 1024, &["check", "hub"]);
     for said in [
-        "error[policy/too-many-paths]: with those of HTTPRoute gateways/r908, the parents of all routes have more than \
+        "error[policy/too-many-paths]: with those of HTTPRoute gateways/r917, the parents of all routes have more than \
          1000000 listeners in all: no route is attached",
         "= help: name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones",
     ] {
@@ -384,7 +387,9 @@ fn routes_that_hang_on_too_many_listeners_are_refused() {
 #[test]
 fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_long() {
     const ENVOY: &str = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\n";
-    let to = |kind: &str, name: &str| format!("targetRefs: [{{group: {GATEWAY_API}, kind: {kind}, name: {name}}}]");
+    let to = |kind: &str, name: &str| {
+        format!("targetRefs: [{{group: {GATEWAY_API}, kind: {kind}, name: {name}}}]")
+    };
     let mut objects = vec![
         format!(
             "apiVersion: {GATEWAY_API}/v1\nkind: GatewayClass\nmetadata: {{name: eg}}\nspec: {{controllerName: \
@@ -397,7 +402,10 @@ fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_lon
         format!(
             "{ENVOY}metadata: {{name: of-gateway, namespace: gateways}}\nspec: {{{}, httpUpgrade: [{}]}}\n",
             to("Gateway", "eg"),
-            (0..6000).map(|number| format!("{{type: t{number}}}")).collect::<Vec<_>>().join(", ")
+            (0..6000)
+                .map(|number| format!("{{type: t{number}}}"))
+                .collect::<Vec<_>>()
+                .join(", ")
         ),
     ];
     for number in 0..150 {
@@ -416,7 +424,9 @@ fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_lon
 #[test]
 fn a_definition_that_is_asked_about_too_many_targets_says_nothing() {
     let rules: Vec<String> = (0..20)
-        .map(|number| format!("{{rule: \"self.all(r, r.kind.startsWith('K') && r.kind != 'x{number}')\", message: m}}"))
+        .map(|number| {
+            format!("{{rule: \"self.all(r, r.kind.startsWith('K') && r.kind != 'x{number}')\", message: m}}")
+        })
         .collect();
     let version = |number: usize| {
         format!(
@@ -445,5 +455,10 @@ fn a_definition_that_is_asked_about_too_many_targets_says_nothing() {
         )
     });
     let run = hub_with(std::iter::once(definition).chain(policies)).run(&["check", "hub"]);
-    assert_eq!(run.stdout.matches("error[object/unchecked]").count(), 1, "{}", run.stdout);
+    assert_eq!(
+        run.stdout.matches("error[object/unchecked]").count(),
+        1,
+        "{}",
+        run.stdout
+    );
 }
