@@ -5,7 +5,6 @@
 //! Must not know: where a listener comes from.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use super::ids::ListenerId;
 use super::listener::ListenerNode;
@@ -59,59 +58,41 @@ impl Family {
     }
 }
 
-/// What nobody else can have of a port.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Slot {
-    port: i64,
-    family: Family,
-    /// In lower case; `None`: the first of its family there, whatever its hostname.
-    hostname: Option<Option<String>>,
-}
-
 /// The listeners that serve the ports of one Gateway. Thousands may share a port, so they are not compared with each other.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
-    first: HashMap<Slot, ListenerId>,
+    /// The first of each family on a port, whatever its hostname.
+    of_family: HashMap<(i64, Family), ListenerId>,
+    /// The first with each hostname, in lower case.
+    of_hostname: HashMap<(i64, Family, Option<String>), ListenerId>,
 }
 
 impl Ports {
     /// Notes a listener that gives way to none. They come in their order.
     pub(super) fn add(&mut self, id: ListenerId, listener: &ListenerNode<'_>) {
-        let (Some(port), Some(family)) = (listener.port(), Family::of(listener.protocol())) else {
-            return;
-        };
-        for hostname in [None, Some(lower(listener))] {
-            let slot = Slot {
-                port,
-                family,
-                hostname,
-            };
-            if let Entry::Vacant(free) = self.first.entry(slot) {
-                free.insert(id);
-            }
+        if let (Some(port), Some(family)) = (listener.port(), Family::of(listener.protocol())) {
+            self.of_family.entry((port, family)).or_insert(id);
+            let hostname = (port, family, lower(listener));
+            self.of_hostname.entry(hostname).or_insert(id);
         }
     }
 
     /// The first listener that another one cannot stand beside.
     pub(super) fn in_the_way_of(&self, listener: &ListenerNode<'_>) -> Option<(ListenerId, Clash)> {
         let (port, family) = (listener.port()?, Family::of(listener.protocol())?);
-        let taken = |family: Family, hostname, clash| {
-            let slot = Slot {
-                port,
-                family,
-                hostname,
-            };
-            self.first.get(&slot).map(|id| (*id, clash))
-        };
+        let of_family = |family| self.of_family.get(&(port, family)).copied();
         let same = match family {
-            Family::Tcp | Family::Udp => taken(family, None, Clash::Port),
-            Family::Plain | Family::Encrypted => taken(family, Some(lower(listener)), Clash::Hostname),
+            Family::Tcp | Family::Udp => of_family(family).map(|id| (id, Clash::Port)),
+            Family::Plain | Family::Encrypted => {
+                let found = self.of_hostname.get(&(port, family, lower(listener)));
+                found.map(|id| (*id, Clash::Hostname))
+            }
         };
         // UDP has ports of its own.
         let others = [Family::Plain, Family::Encrypted, Family::Tcp]
             .into_iter()
             .filter(|other| family != Family::Udp && *other != family)
-            .filter_map(|other| taken(other, None, Clash::Protocol));
+            .filter_map(|other| Some((of_family(other)?, Clash::Protocol)));
         same.into_iter().chain(others).min_by_key(|(id, _)| *id)
     }
 }

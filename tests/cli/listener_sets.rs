@@ -537,6 +537,7 @@ fn no_policy_holds_on_a_listener_that_gives_way() {
     let clash = "{name: clash, port: 443, protocol: HTTP}";
     let policies = |objects: &str| {
         let scratch = hub("from: All", SYNC_SETS, objects);
+        scratch.edit("hub/limits.yaml", ", sectionName: api", "");
         scratch.run(&["policies", "hub", "-q"]).stdout
     };
     assert!(policies(&set("extra", PLAIN)).contains("shop/extra#plain"));
