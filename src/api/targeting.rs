@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use apimachinery::{Work, core_group};
+use apimachinery::{Allowance, Work, core_group};
 use crd_schema::{Schema, Violation, ViolationKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,9 +159,9 @@ impl Targeting {
         let asking = |is_asked: fn(TargetField) -> bool| Asking {
             schema,
             fields: fields.iter().copied().filter(|field| is_asked(*field)).collect(),
-            work,
+            allowance: work.allowance_of(0),
         };
-        let all = asking(|_| true);
+        let mut all = asking(|_| true);
         Some(Self {
             named: asking(|field| field != TargetField::TargetSelectors).taken(&asked),
             selected: asking(|field| field == TargetField::TargetSelectors).taken(&asked),
@@ -208,15 +208,18 @@ impl Taken {
 struct Asking<'s> {
     schema: &'s Schema,
     fields: Vec<TargetField>,
-    work: &'s Work,
+    allowance: Allowance<'s>,
 }
 
 impl Asking<'_> {
     /// Which kinds are taken by any of the fields.
-    fn taken(&self, asked: &[(&str, &str)]) -> Taken {
+    fn taken(&mut self, asked: &[(&str, &str)]) -> Taken {
         let is_restricted = !self.fields.is_empty() && self.takes(UNHEARD_OF.0, UNHEARD_OF.1).is_none();
         let mut kinds: Vec<AllowedTarget> = Vec::new();
         for (group, kind) in asked.iter().filter(|_| is_restricted) {
+            if self.allowance.work().is_spent() {
+                break;
+            }
             if kinds.iter().any(|known| known.is(group, kind)) {
                 continue;
             }
@@ -239,16 +242,16 @@ impl Asking<'_> {
     }
 
     /// Whether a target of this kind is taken by any field; whether it may then have a section.
-    fn takes(&self, group: &str, kind: &str) -> Option<bool> {
+    fn takes(&mut self, group: &str, kind: &str) -> Option<bool> {
         let mut taken = None;
-        for field in &self.fields {
-            for mut target in self.targets(*field, group, kind) {
-                if !self.is_taken(*field, &target) {
+        for field in self.fields.clone() {
+            for mut target in self.targets(field, group, kind) {
+                if !self.is_taken(field, &target) {
                     continue;
                 }
-                let has_sections = self.has_of(*field, "sectionName");
+                let has_sections = self.has_of(field, "sectionName");
                 target.insert("sectionName".to_owned(), json!("x"));
-                let with_section = has_sections && self.is_taken(*field, &target);
+                let with_section = has_sections && self.is_taken(field, &target);
                 taken = Some(taken.unwrap_or_default() || with_section);
             }
         }
@@ -277,7 +280,7 @@ impl Asking<'_> {
 
     /// Whether nothing is said of its group, kind or section. What else its kind of reference must have is not known here,
     /// and no rule runs without.
-    fn is_taken(&self, field: TargetField, target: &Map<String, Value>) -> bool {
+    fn is_taken(&mut self, field: TargetField, target: &Map<String, Value>) -> bool {
         let target = Value::Object(target.clone());
         let violations = self.violations(&field.spec(&target));
         violations.iter().all(|violation| {
@@ -288,9 +291,10 @@ impl Asking<'_> {
         })
     }
 
-    fn violations(&self, spec: &Value) -> Vec<Violation> {
+    fn violations(&mut self, spec: &Value) -> Vec<Violation> {
         let fields: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
-        self.schema.validate_part("spec", &fields, spec, self.work)
+        self.schema
+            .validate_part("spec", &fields, spec, &mut self.allowance)
     }
 
     fn has_of(&self, field: TargetField, part: &str) -> bool {

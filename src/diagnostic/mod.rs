@@ -66,6 +66,7 @@ pub use severity::Severity;
 pub use summary::FindingCounts;
 pub use suppressed::{Suppressed, SuppressedBy};
 pub(crate) use text::shell_name;
+pub(crate) use text::with_article;
 pub(crate) use text::{GAP, and_more, first_names, fitting_names, plural, row};
 pub use text::{counted, first_items, shell_path, shell_word, wrapped, wrapped_hanging};
 pub use visible::whole_line;

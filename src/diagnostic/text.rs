@@ -59,6 +59,26 @@ pub(crate) fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, mos
     }
 }
 
+/// A kind with its article, as it is spoken: `an HTTPRoute`, `a Gateway`, `a UDPRoute`.
+#[must_use]
+pub(crate) fn with_article(kind: &str) -> String {
+    let mut letters = kind.chars();
+    let (first, second) = (
+        letters.next().unwrap_or_default(),
+        letters.next().unwrap_or_default(),
+    );
+    // Of capitals the first is spoken by its name: aitch, ex, you.
+    let sounds = if second.is_ascii_uppercase() {
+        "AEFHILMNORSX"
+    } else if ["Us", "Uni", "Uti"].iter().any(|start| kind.starts_with(start)) {
+        ""
+    } else {
+        "AEIOU"
+    };
+    let article = if sounds.contains(first) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
 /// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
 #[must_use]
 pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
@@ -295,6 +315,32 @@ mod tests {
         assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
         assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
         assert_eq!(fitting_names(["eu-1", "eu-2"], 1), "eu-1, +1 more");
+    }
+
+    #[test]
+    fn an_article_follows_the_sound_of_a_kind() {
+        for kind in [
+            "HTTPRoute",
+            "AuthPolicy",
+            "EnvoyPatchPolicy",
+            "XBackend",
+            "UpstreamSettingsPolicy",
+            "OIDCPolicy",
+        ] {
+            assert_eq!(with_article(kind), format!("an {kind}"));
+        }
+        for kind in [
+            "Gateway",
+            "GRPCRoute",
+            "UDPRoute",
+            "TLSRoute",
+            "DNSPolicy",
+            "Service",
+            "User",
+            "",
+        ] {
+            assert_eq!(with_article(kind), format!("a {kind}"));
+        }
     }
 
     #[test]

@@ -5,9 +5,11 @@
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; that is `api`.
 
+mod rank;
 mod variable;
 pub(crate) mod well_known;
 
+pub(crate) use rank::{Ages, Rank, rank_of};
 pub(crate) use variable::{SUBSTITUTE_FIRST, first_variable};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};

@@ -14,17 +14,18 @@ use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
-use crate::object::Object;
+use crate::object::{Ages, Object};
 use crate::placing::Clusters;
 use crate::policy::{
-    Ages, Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, Options, PathBudget,
-    PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
+    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, MOST_SETTINGS, Options,
+    PathBudget, PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::{PolicyView, SpokeView};
 use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
-    report_broken_rules, report_local_conflicts, report_same_target, report_shadowed, report_unknown_kinds,
+    report_broken_rules, report_local_conflicts, report_outdone_listeners, report_same_target,
+    report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity};
@@ -48,6 +49,7 @@ impl<'a> Teaching<'a> {
         with(&Options {
             profiles: Some(&self.profiles),
             ages: self.ages,
+            ages_of_hub: self.ages,
             kinds: &self.kinds,
             routes: &self.routes,
             interpret: Some(&interpret),
@@ -76,6 +78,7 @@ impl<'a> Teaching<'a> {
 fn on_clusters<'o>(options: &Options<'o>) -> Options<'o> {
     Options {
         ages: Ages::Use,
+        ages_of_hub: options.ages,
         ..*options
     }
 }
@@ -128,7 +131,7 @@ pub(super) fn attach<'a>(
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
     report_broken_rules(&attachments, hub, ours, synced, &said, findings);
-    report_shadowed(&attachments, ours, teaching.ages, findings);
+    report_shadowed(&attachments, ours, findings);
     report_same_target(&attachments, synced, findings);
     Attached {
         attachments,
@@ -161,7 +164,7 @@ fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
         index: 0,
     };
     crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
-    learn_targets(&mut profiles, &loaded.hub);
+    learn_targets(&mut profiles, &loaded.hub, findings);
     profiles
 }
 
@@ -253,6 +256,10 @@ pub(super) fn evaluate<'a>(
             })
         })
         .collect();
+    let topologies = spokes
+        .iter()
+        .map(|spoke| (spoke.clusters, &spoke.attachments.topology));
+    report_outdone_listeners(topologies, findings);
     if budget.is_exceeded() {
         findings.push(too_many_paths());
         hub.clear();
@@ -298,7 +305,10 @@ pub(super) fn evaluate<'a>(
 }
 
 fn too_many_paths() -> Finding {
-    let message = format!("policies hold on more than {MOST_PATHS} paths, so what holds where is not said");
+    let message = format!(
+        "policies hold on more than {MOST_PATHS} paths, or with more than {MOST_SETTINGS} settings on those that differ, so \
+         what holds where is not said"
+    );
     Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
         .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
         .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")

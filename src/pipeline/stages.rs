@@ -287,7 +287,12 @@ fn plan<'a>(
         synced,
         variants,
     } = received;
-    let on_spokes = OnSpokes::new(hub, &gateways, &variants, loaded.config.secrets == Secrets::Copy);
+    let on_spokes = OnSpokes::new(
+        (hub, grants),
+        &gateways,
+        &variants,
+        loaded.config.secrets == Secrets::Copy,
+    );
     report_not_permitted(&gateways, grants, findings);
     report_references(hub, &gateways, (&synced.objects, &variants), &on_spokes, findings);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;

@@ -19,7 +19,7 @@ use super::placed::Placed;
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;
-use super::scopes::Scopes;
+use super::scopes::{Parents, Scopes};
 use super::selecting::Selecting;
 use super::targets::Resolver;
 use super::waypoints::Waypoint;
@@ -55,6 +55,8 @@ pub struct Attachments<'a> {
     /// The Services that Istio's policies name, and that a waypoint serves.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
     policy_ids: HashMap<Identity, PolicyId>,
+    /// Through which parents each route hangs where, once somebody asks.
+    parents: OnceLock<Parents>,
 }
 
 impl<'a> Attachments<'a> {
@@ -67,7 +69,7 @@ impl<'a> Attachments<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let topology = Topology::new(sources, grants, options.routes, findings);
+        let topology = Topology::new((sources, options.seniority()), grants, options.routes, findings);
         let mut attachments = Self {
             topology,
             ..Self::default()
@@ -240,10 +242,16 @@ impl<'a> Attachments<'a> {
         self.policy(id).locator()
     }
 
+    /// The parents of all routes.
+    pub(super) fn parents(&self) -> &Parents {
+        self.parents.get_or_init(|| Parents::new(&self.topology))
+    }
+
     /// Which policies of a kind stand under which.
     pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
         let known = self.kinds.get(kind);
-        let scopes = || Scopes::of(&self.topology, &known.nodes, &self.policies, kind);
+        let topology = (&self.topology, self.parents());
+        let scopes = || Scopes::of(topology, &known.nodes, &self.policies, kind);
         known.scopes.get_or_init(scopes)
     }
 

@@ -14,7 +14,7 @@ use super::condition::Condition;
 use super::declared_target::{Declared, Target};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
-use super::scopes::{Scopes, merged_with, owner, parents, route_of, whole};
+use super::scopes::{Scopes, merged_with, owner, route_of, whole};
 use crate::topology::{GatewayId, Node, Topology};
 
 /// Who writes these statuses, unless somebody gave it another name.
@@ -69,7 +69,7 @@ pub(super) fn parents_of_backends(
         .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
     let routes: BTreeSet<_> = routes.collect();
     let mut found: Vec<AncestorRef> = Vec::new();
-    for parent in routes.into_iter().flat_map(|route| parents(topology, route)) {
+    for parent in routes.into_iter().flat_map(|route| attachments.parents().of(route)) {
         let named = reference(topology, parent.node, parent.section.as_deref());
         if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
             found.push(named);
@@ -138,7 +138,9 @@ impl Said<'_, '_> {
             }
             return;
         }
-        for (parent, listener, with) in merged_with(self.topology, &self.kind.nodes, self.policy, node) {
+        let parents = self.attachments.parents();
+        let merged = merged_with(self.topology, parents, &self.kind.nodes, self.policy, node);
+        for (parent, listener, with) in merged {
             let section = self.topology.section(Node::Listener(parent.gateway, listener));
             let ancestor = reference(self.topology, parent.node, section);
             let other = self
@@ -293,7 +295,7 @@ impl Said<'_, '_> {
     /// Of a route its parents; of a Gateway or ListenerSet itself.
     fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
         if let Some(route) = route_of(Some(whole)) {
-            let parents = parents(self.topology, route).into_iter();
+            let parents = self.attachments.parents().of(route).iter();
             return parents
                 .map(|parent| {
                     let ancestor = reference(self.topology, parent.node, parent.section.as_deref());

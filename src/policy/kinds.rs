@@ -10,25 +10,37 @@ use std::sync::Arc;
 
 use super::options::Options;
 use super::profile::Profile;
-use super::profiles::Profiles;
+use super::profiles::{Profiles, Written};
+use crate::api::crd;
 use crate::api::policy::target_kinds;
+use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects};
 use crate::object::well_known::POLICY_LABEL;
 use crate::topology::Sources;
 use apimachinery::{GroupKind, Work};
 
-/// Asks the definitions of the input which targets the policies that are there may name.
-pub(crate) fn learn_targets(profiles: &mut Profiles, hub: &Hub) {
-    let work = Work::default();
+/// Asks the definitions of the input which targets the policies that are there may name. Where that takes more work than a
+/// run spends, none of them says anything.
+pub(crate) fn learn_targets(profiles: &mut Profiles, hub: &Hub, findings: &mut Findings) {
+    let definitions = || hub.objects.iter().filter(|object| crd::is_one(object));
+    let work = Work::of_definitions(definitions().map(|object| &object.value));
     let mut crds: Vec<_> = hub.crds.iter().collect();
     crds.sort_by_key(|(kind, _)| *kind);
     for (kind, crd) in crds {
         let rooms = std::iter::once(&hub.objects).chain(hub.spokes.values());
-        let mut policies = rooms
-            .flat_map(|room| room.of_kind(&kind.group, &kind.kind))
-            .peekable();
-        if policies.peek().is_some() {
-            profiles.learn(crd, &policies.flat_map(target_kinds).collect(), &work);
+        let policies = rooms.flat_map(|room| room.of_kind(&kind.group, &kind.kind));
+        let mut written = Written::default();
+        for policy in policies {
+            written.versions.insert(policy.api_version.version.clone());
+            written.kinds.extend(target_kinds(policy));
+        }
+        if !written.versions.is_empty() {
+            profiles.learn(crd, &written, &work);
+        }
+        if work.is_spent() {
+            profiles.unlearn();
+            findings.extend(definitions().next().map(crd::too_much_work));
+            return;
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Owns: telling losses from what survives under another shape. Flows in: a policy and the result of a path.
 //! Flows out: [`Loss`]es. Must not know: statuses, other paths.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::ids::AuthoredId;
@@ -23,67 +23,114 @@ pub(crate) struct Loss {
     pub by: Vec<AuthoredId>,
 }
 
-/// What of a policy does not hold, and whose took its place: what stands under the same name now, else all that
-/// holds there instead: a whole was dropped
-/// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins).
-pub(super) fn note_losses(
-    profile: &Profile,
-    (id, layers): (AuthoredId, &[Layer]),
-    (content, kept): (&Content, &Kept<'_>),
-    author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
+/// Whose took the place of what does not hold on a path. A thousand policies may have lost the same: what they ask for is
+/// found once.
+pub(super) struct Losses<'r> {
+    profile: &'r Profile,
+    content: &'r Content,
+    kept: Kept<'r>,
+    author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
+    /// A policy that takes the place of all others also where it says nothing.
     dictating: Option<AuthoredId>,
-    losses: &mut Vec<Loss>,
-) {
-    let by_name = profile.unit.is_by_name();
-    let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
-    for key in keys {
-        let mut by: BTreeSet<AuthoredId> = BTreeSet::new();
-        match content.get(key) {
-            Some(leaf) if author_of(key, leaf) == id => continue,
-            Some(leaf) => {
-                by.insert(author_of(key, leaf));
-            }
-            // A field that was merged deeply lives on below its name.
-            None if matches!(profile.unit, MergeUnit::Fields(_))
-                && starting_with(content, &format!("{key}/"))
-                    .any(|(key, leaf)| author_of(key, leaf) == id) =>
-            {
-                continue;
-            }
-            // Rules have no fields that could live on below another name.
-            None if by_name => {}
-            None => {
-                let list = layers.iter().find_map(|layer| layer.content.get(key));
-                let displaced = list.and_then(|list| kept.is_displaced(id, (key, list)));
-                if displaced == Some(false) {
-                    continue;
-                }
-                let below = format!("{key}/");
-                by.extend(starting_with(content, &below).map(|(key, leaf)| author_of(key, leaf)));
-                let empty = layers.iter().filter_map(|layer| layer.content.get(key));
-                // An empty mapping that others filled is there still: nothing is lost.
-                if !by.is_empty() && empty.clone().all(|leaf| leaf.value.is_object()) {
-                    continue;
-                }
-                for (position, _) in key.match_indices('/').skip(1) {
-                    let above = key.get(..position).and_then(|above| content.get_key_value(above));
-                    by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
-                }
-            }
+    everybody: BTreeSet<AuthoredId>,
+    below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
+    noted: Vec<Loss>,
+}
+
+impl<'r> Losses<'r> {
+    pub(super) fn of(
+        profile: &'r Profile,
+        content: &'r Content,
+        author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
+        dictating: Option<AuthoredId>,
+    ) -> Self {
+        Self {
+            profile,
+            content,
+            kept: Kept::of(&profile.list_keys, content, author_of),
+            author_of,
+            dictating,
+            everybody: content.iter().map(|(key, leaf)| author_of(key, leaf)).collect(),
+            below: HashMap::new(),
+            noted: Vec::new(),
         }
-        by.remove(&id);
-        if by.is_empty() {
-            let others = content.iter().map(|(key, leaf)| author_of(key, leaf));
-            by.extend(others.filter(|other| *other != id));
+    }
+
+    /// Notes what of a policy does not hold, and whose took its place: what stands under the same name now, else all that
+    /// holds there instead: a whole was dropped
+    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins).
+    pub(super) fn note(&mut self, id: AuthoredId, layers: &[Layer]) {
+        let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
+        for key in keys {
+            let by = match self.content.get(key) {
+                Some(leaf) => {
+                    Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
+                }
+                None => self.instead_of(id, key, layers),
+            };
+            let Some(mut by) = by else { continue };
+            by.remove(&id);
+            if by.is_empty() {
+                by.extend(self.everybody.iter().filter(|other| **other != id));
+            }
+            if by.is_empty() {
+                // A policy that says nothing has no leaf to be known by, and yet takes the place of all others.
+                by.extend(self.dictating.filter(|other| *other != id));
+            }
+            self.noted.push(Loss {
+                policy: id,
+                key: Arc::clone(key),
+                by: by.into_iter().collect(),
+            });
         }
-        if by.is_empty() {
-            // A policy that says nothing has no leaf to be known by, and yet takes the place of all others.
-            by.extend(dictating.filter(|other| *other != id));
+    }
+
+    /// Everything that was noted.
+    pub(super) fn all(self) -> Vec<Loss> {
+        self.noted
+    }
+
+    /// Whose stands in the place of what holds nowhere under its name; `None`: nothing is lost.
+    fn instead_of(
+        &mut self,
+        id: AuthoredId,
+        key: &Arc<str>,
+        layers: &[Layer],
+    ) -> Option<BTreeSet<AuthoredId>> {
+        let is_by_fields = matches!(self.profile.unit, MergeUnit::Fields(_));
+        // Rules have no fields that could live on below another name.
+        if self.profile.unit.is_by_name() && !is_by_fields {
+            return Some(BTreeSet::new());
         }
-        losses.push(Loss {
-            policy: id,
-            key: Arc::clone(key),
-            by: by.into_iter().collect(),
+        let (content, author_of) = (self.content, self.author_of);
+        let below = self.below.entry(Arc::clone(key)).or_insert_with(|| {
+            let below = format!("{key}/");
+            let below = starting_with(content, &below);
+            below.map(|(key, leaf)| author_of(key, leaf)).collect()
         });
+        // A field that was merged deeply lives on below its name.
+        if is_by_fields && below.contains(&id) {
+            return None;
+        }
+        if self.profile.unit.is_by_name() {
+            return Some(BTreeSet::new());
+        }
+        let own = || layers.iter().filter_map(|layer| layer.content.get(key));
+        let displaced = own()
+            .next()
+            .and_then(|list| self.kept.is_displaced(id, (key, list)));
+        if displaced == Some(false) {
+            return None;
+        }
+        // An empty mapping that others filled is there still: nothing is lost.
+        if !below.is_empty() && own().all(|leaf| leaf.value.is_object()) {
+            return None;
+        }
+        let mut by = below.clone();
+        for (position, _) in key.match_indices('/').skip(1) {
+            let above = key.get(..position).and_then(|above| content.get_key_value(above));
+            by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
+        }
+        Some(by)
     }
 }

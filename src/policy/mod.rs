@@ -104,9 +104,9 @@ pub(crate) use merge::merge;
 pub(crate) use oldest_wins::one_level;
 pub(crate) use one_policy::{Authored, Copied, Policy};
 pub(crate) use options::Options;
-pub(crate) use paths::{MOST_PATHS, PathBudget};
+pub(crate) use paths::{MOST_PATHS, MOST_SETTINGS, PathBudget};
 pub(crate) use per_field::{disagree, meet};
-pub(crate) use precedence::{Ages, Rank, Rule, rank_of};
+pub(crate) use precedence::Rule;
 #[cfg(test)]
 pub(crate) use profile::Dictates;
 pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};

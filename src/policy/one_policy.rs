@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::declared_target::{Declared, Target};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::layer::{Layer, Leaf, Side};
-use super::precedence::{Rank, Standing};
-use crate::object::Object;
+use super::precedence::Standing;
+use crate::object::{Object, Rank};
 use crate::topology::Node;
 
 /// A policy.

@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::precedence::Ages;
 use super::profiles::Profiles;
-use crate::object::Object;
+use crate::object::{Ages, Object};
+use crate::topology::Seniority;
 use apimachinery::{GroupKind, Identity};
 
 /// How a policy's spec becomes what its controller would read: defaults of its schema applied, nulls pruned.
@@ -20,6 +20,8 @@ pub(crate) struct Options<'o> {
     pub profiles: Option<&'o Profiles>,
     /// Whether creation times count.
     pub ages: Ages,
+    /// The same of routes and ListenerSets of the hub that are copied to a cluster.
+    pub ages_of_hub: Ages,
     /// Further policy kinds: those in `policiesToSync`, which may carry no label.
     pub kinds: &'o [GroupKind],
     /// Further route kinds: those in `resourcesToSync` that are not Gateway API's.
@@ -33,6 +35,14 @@ pub(crate) struct Options<'o> {
 }
 
 impl Options<'_> {
+    /// By which ages routes and ListenerSets are ordered.
+    pub(super) const fn seniority(&self) -> Seniority {
+        Seniority {
+            ages: self.ages,
+            of_originals: self.ages_of_hub,
+        }
+    }
+
     /// Whether an object is taken to be there.
     pub(crate) fn reads(&self, object: &Object) -> bool {
         self.without.is_none_or(|without| *without != object.identity())

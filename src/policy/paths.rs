@@ -15,11 +15,10 @@ use super::effective::{Effective, PathEffective};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
-use super::losses::note_losses;
+use super::losses::Losses;
 use super::meeting::meeting;
 use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
-use super::strategic_merge::Kept;
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
@@ -29,10 +28,18 @@ use crate::topology::{
 /// listeners with a hundred routes of 16 rules, which a file of 200 kilobytes holds, have a million.
 pub(crate) const MOST_PATHS: usize = 2_000_000;
 
-/// How many more paths may be found, by whichever thread finds them.
+/// So many settings may hold in all, where paths with the same policies on them count once: a list of ten thousand elements
+/// that each of a thousand routes adds one to is ten million.
+pub(crate) const MOST_SETTINGS: usize = 3_000_000;
+
+/// As many settings an element of a list counts that was put together: it is made anew, and what nobody merged is shared.
+const SETTINGS_OF_ELEMENT: usize = 4;
+
+/// How many more paths, and settings on them, may be found, by whichever thread finds them.
 #[derive(Debug)]
 pub(crate) struct PathBudget {
     left: AtomicUsize,
+    settings: AtomicUsize,
     is_exceeded: AtomicBool,
 }
 
@@ -40,6 +47,7 @@ impl Default for PathBudget {
     fn default() -> Self {
         Self {
             left: AtomicUsize::new(MOST_PATHS),
+            settings: AtomicUsize::new(MOST_SETTINGS),
             is_exceeded: AtomicBool::new(false),
         }
     }
@@ -59,14 +67,28 @@ impl PathBudget {
         self.is_exceeded.load(Ordering::Relaxed)
     }
 
+    /// Pays for a path.
     fn take(&self) -> bool {
-        let taken = self
-            .left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        self.take_of(&self.left, 1)
+    }
+
+    /// Pays for what holds on paths with the same policies.
+    fn take_settings(&self, effective: &Effective) {
+        let leaves = effective.content.values();
+        let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
+        let more = elements.saturating_mul(SETTINGS_OF_ELEMENT);
+        let all = effective.content.len().saturating_add(effective.losses.len());
+        self.take_of(&self.settings, all.saturating_add(more));
+    }
+
+    fn take_of(&self, stock: &AtomicUsize, wanted: usize) -> bool {
+        let taken = stock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(wanted)
+        });
         if taken.is_err() {
             self.is_exceeded.store(true, Ordering::Relaxed);
         }
-        taken.is_ok()
+        taken.is_ok() && !self.is_exceeded()
     }
 }
 
@@ -194,6 +216,8 @@ impl<'l> Walk<'l, '_> {
         let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
             .listeners
             .iter()
+            // No traffic comes to one that gives way.
+            .filter(|listener| self.topology.listeners.get(**listener).gives_way_to.is_none())
             .map(|listener| {
                 let set = self.topology.listeners.get(*listener).set;
                 let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));
@@ -446,6 +470,7 @@ impl<'l> Walk<'l, '_> {
                     &occupied,
                     inherited.unwrap_or_default(),
                 ));
+                self.budget.take_settings(&effective);
                 self.known.insert(key, Arc::clone(&effective));
                 effective
             }
@@ -511,22 +536,14 @@ fn combine(
         position: 0,
     });
     if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
-        let kept = Kept::of(&profile.list_keys, &content, &author_of);
+        let mut noting = Losses::of(profile, &content, &author_of, dictating);
         let mut seen = BTreeSet::new();
-        for (_, id) in &chain {
-            if seen.insert(*id) {
-                for (author, authored) in attachments.policy(*id).authors(*id) {
-                    note_losses(
-                        profile,
-                        (author, &authored.layers),
-                        (&content, &kept),
-                        &author_of,
-                        dictating,
-                        &mut losses,
-                    );
-                }
+        for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {
+            for (author, authored) in attachments.policy(*id).authors(*id) {
+                noting.note(author, &authored.layers);
             }
         }
+        losses = noting.all();
     }
     Effective {
         content,

@@ -1,98 +1,17 @@
-//! Who goes first: age and name, and the names of the rules that decide.
+//! The names of the rules that decide who goes first.
 //!
 //! Owns: conflict resolution on one level (docs/systems/gep-713.md#established-and-challenger) and [`Rule`], the reason
 //! that every decision carries.
-//! Flows in: objects. Flows out: comparisons and reasons.
+//! Flows in: ranks. Flows out: reasons.
 //! Must not know: topology.
 
 use std::cmp::Ordering;
 
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layer::Side;
-use crate::object::Object;
-use crate::object::well_known::ORIGIN_CREATION;
-
-/// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Ages {
-    /// They decide.
-    #[default]
-    Use,
-    /// Only names decide.
-    Ignore,
-}
-
-/// `metadata.creationTimestamp`, else the annotation `kuadrant.io/origin-creation`, when they count. `None` is
-/// the newest: the policy will be created now. Kuadrant and gwctl take it for the oldest
-/// (docs/systems/why-we-differ.md#a-policy-without-an-age).
-#[must_use]
-pub(super) fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
-    if ages == Ages::Ignore {
-        return None;
-    }
-    let written = object
-        .value
-        .get("metadata")
-        .and_then(|metadata| metadata.get("creationTimestamp"))
-        .and_then(serde_json::Value::as_str);
-    written.and_then(|text| text.parse().ok()).or_else(|| {
-        object
-            .annotation(ORIGIN_CREATION)
-            .and_then(|text| text.parse().ok())
-    })
-}
-
-/// The rank of an object among others of its kind: routes have the rule of policies
-/// (docs/systems/gateway-api.md#which-rule-wins).
-#[must_use]
-pub(crate) fn rank_of(object: &Object, ages: Ages) -> Rank {
-    Rank {
-        priority: 0,
-        age: age(object, ages),
-        key: object.key(),
-    }
-}
-
-/// What orders policies on one level.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rank {
-    /// What goes before age, of kinds that have it: the lowest first.
-    pub priority: i64,
-    /// Creation, when known.
-    pub age: Option<Timestamp>,
-    /// `namespace/name`.
-    pub key: String,
-}
-
-impl Ord for Rank {
-    /// Established first: by priority, older, then by `namespace/name`.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.priority
-            .cmp(&other.priority)
-            .then_with(|| self.by_age(other))
-            .then_with(|| self.key.cmp(&other.key))
-    }
-}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Rank {
-    fn by_age(&self, other: &Self) -> Ordering {
-        match (self.age, other.age) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        }
-    }
-}
+use crate::object::Rank;
 
 /// Where a policy stands when it meets another one of its level.
 #[derive(Debug, Clone, Copy)]

@@ -14,14 +14,13 @@ use super::ids::{KindId, PolicyId};
 use super::leaves::without_nulls;
 use super::one_policy::{Authored, Policy};
 use super::options::Options;
-use super::precedence::{Rank, rank_of};
 use super::profile::Profile;
 use super::settings::{self, Problem, Weight};
 use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::api::targeting::TargetField;
-use crate::diagnostic::{Code, Finding, Findings, Severity};
-use crate::object::Object;
+use crate::diagnostic::{Code, Finding, Findings, Severity, with_article};
+use crate::object::{Object, Rank, rank_of};
 
 /// Reads one policy. Its number goes into its settings.
 pub(crate) fn read_policy<'a>(
@@ -102,7 +101,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
                 Finding::new(
                     Code::POLICY_INVALID,
                     object.key_place(field_of.pointer()),
-                    format!("a {} has no `{name}`", profile.kind),
+                    format!("{} has no `{name}`", with_article(&profile.kind)),
                 )
                 .help(format!("use `{}`", known.join("` or `"))),
             );

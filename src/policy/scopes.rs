@@ -12,11 +12,10 @@ use super::declared_target::{Declared, Target};
 use super::ids::{KindId, PolicyId};
 use super::one_policy::Policy;
 use super::placed::Placed;
-use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::diagnostic::Findings;
 use crate::hub::Table;
-use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, Topology};
+use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
 type Nodes = BTreeMap<Node, Placed>;
@@ -54,7 +53,7 @@ pub(super) struct Scopes {
 impl Scopes {
     /// The scopes of a kind.
     pub(super) fn of(
-        topology: &Topology<'_>,
+        (topology, parents): (&Topology<'_>, &Parents),
         nodes: &Nodes,
         policies: &Table<PolicyId, Policy<'_>>,
         id: KindId,
@@ -63,7 +62,7 @@ impl Scopes {
         let of_kind = policies.iter().filter(|(_, policy)| policy.kind == id);
         for (id, policy) in of_kind.filter(|(_, policy)| policy.invalid.is_none()) {
             for declared in &policy.targets {
-                scopes.add(topology, nodes, (id, policy), declared);
+                scopes.add((topology, parents), nodes, (id, policy), declared);
             }
         }
         scopes
@@ -71,7 +70,7 @@ impl Scopes {
 
     fn add(
         &mut self,
-        topology: &Topology<'_>,
+        (topology, parents): (&Topology<'_>, &Parents),
         nodes: &Nodes,
         (id, policy): (PolicyId, &Policy<'_>),
         declared: &Declared,
@@ -82,7 +81,7 @@ impl Scopes {
         };
         // A route counts as soon as it is there, even if its policy is refused.
         if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
-            for parent in parents(topology, route) {
+            for parent in parents.of(route) {
                 if let Node::ListenerSet(_) = parent.node {
                     self.displacing
                         .contains(Node::Gateway(parent.gateway), parent.node);
@@ -108,7 +107,7 @@ impl Scopes {
                 self.displacing.add(topology, owner, node);
             }
             _ => {
-                for (_, _, with) in merged_with(topology, nodes, policy, node) {
+                for (_, _, with) in merged_with(topology, parents, nodes, policy, node) {
                     self.merged.add(topology, with, whole(topology, node));
                 }
             }
@@ -203,40 +202,51 @@ pub(super) const fn route_of(node: Option<Node>) -> Option<RouteId> {
     }
 }
 
-/// The parents of a route that are in the input, in their order.
-pub(super) fn parents(topology: &Topology<'_>, route: RouteId) -> Vec<Parent> {
-    let object = topology.routes.get(route).object;
+/// The parents of every route that are in the input, in their order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parents {
+    of: BTreeMap<RouteId, Vec<Parent>>,
+}
+
+impl Parents {
+    /// Finds them, once for all policies of all kinds.
+    pub(super) fn new(topology: &Topology<'_>) -> Self {
+        let mut taken: BTreeMap<RouteId, BTreeSet<ListenerId>> = BTreeMap::new();
+        for gateway in topology.gateways.rows() {
+            for (listener, route) in &gateway.attached {
+                taken.entry(*route).or_default().insert(*listener);
+            }
+        }
+        let routes = topology.routes.iter();
+        let of = routes.map(|(id, node)| {
+            let taken = taken.remove(&id).unwrap_or_default();
+            (id, parents_of(topology, node, &taken))
+        });
+        Self { of: of.collect() }
+    }
+
+    /// Those of one route.
+    pub(super) fn of(&self, route: RouteId) -> &[Parent] {
+        self.of.get(&route).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
     // What is wrong with it was said where the topology was built.
-    let Some(read) = Route::read(object, &mut Findings::new()) else {
+    let Some(read) = Route::read(node.object, &mut Findings::new()) else {
         return Vec::new();
     };
-    let own = object.namespace_or_empty();
+    let own = node.object.namespace_or_empty();
     let named = topology.parents_of(&read);
     let parents = named.iter().filter_map(|parent| {
-        let namespace = parent.namespace.unwrap_or(own);
-        let (node, gateway, set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => {
-                let gateway = topology.find_gateway(namespace, parent.name)?;
-                (Node::Gateway(gateway), gateway, None)
-            }
-            (group, kind) if is_listener_set(group, kind) => {
-                let set = topology.find_listener_set(kind, namespace, parent.name)?;
-                (
-                    Node::ListenerSet(set),
-                    topology.listener_sets.get(set).gateway,
-                    Some(set),
-                )
-            }
-            _ => return None,
-        };
-        let attached = topology.gateways.get(gateway).attached.iter();
-        let listeners = attached.filter(|(_, attached)| *attached == route);
-        let listeners = listeners.map(|(listener, _)| *listener).filter(|listener| {
-            let listener = topology.listeners.get(*listener);
-            listener.set == set && listener.is_meant(parent)
+        let owner = topology.parent(own, parent).ok()?;
+        let (gateway, set) = owner;
+        let listeners = topology.listeners_of(owner, parent.section_name).iter().copied();
+        let listeners = listeners.filter(|listener| {
+            taken.contains(listener) && topology.listeners.get(*listener).is_meant(parent)
         });
         Some(Parent {
-            node,
+            node: set.map_or(Node::Gateway(gateway), Node::ListenerSet),
             gateway,
             section: parent.section_name.map(str::to_owned),
             listeners: listeners.collect(),
@@ -246,18 +256,19 @@ pub(super) fn parents(topology: &Topology<'_>, route: RouteId) -> Vec<Parent> {
 }
 
 /// With whom a policy on a route or a rule merges, by the parent and the listener that the traffic takes.
-pub(super) fn merged_with(
+pub(super) fn merged_with<'p>(
     topology: &Topology<'_>,
+    parents: &'p Parents,
     nodes: &Nodes,
     policy: &Policy<'_>,
     node: Node,
-) -> Vec<(Parent, ListenerId, Node)> {
+) -> Vec<(&'p Parent, ListenerId, Node)> {
     let asks = policy.layers.iter().any(|layer| layer.strategy.merges());
     let Some(route) = route_of(Some(node)).filter(|_| asks) else {
         return Vec::new();
     };
     let mut merged = Vec::new();
-    for parent in parents(topology, route) {
+    for parent in parents.of(route) {
         for listener in &parent.listeners {
             let of_listener = Node::Listener(parent.gateway, *listener);
             let set = topology.listeners.get(*listener).set.map(Node::ListenerSet);
@@ -265,7 +276,7 @@ pub(super) fn merged_with(
                 .chain(set)
                 .chain([Node::Gateway(parent.gateway)])
                 .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
-            merged.extend(closest.map(|closest| (parent.clone(), *listener, closest)));
+            merged.extend(closest.map(|closest| (parent, *listener, closest)));
         }
     }
     merged

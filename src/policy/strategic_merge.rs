@@ -5,7 +5,7 @@
 //!
 //! `kubernetes/apimachinery pkg/util/strategicpatch/patch.go@v0.34.1`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::pointer;
@@ -32,7 +32,7 @@ pub(super) fn lay_under_strategically(
             && let (Value::Array(own_items), Value::Array(other_items)) = (&*own.value, &*other.value)
         {
             let own = items(own, own_items, list);
-            together.extend(put_together(own, items(other, other_items, list), at));
+            together.extend(put_together(&own, &items(other, other_items, list), at));
             patch.remove(at);
             under.remove(at);
         }
@@ -75,9 +75,21 @@ fn items<'l>(leaf: &'l Leaf, values: &'l [Value], list: &ListKey) -> Vec<Item<'l
         .collect()
 }
 
+/// The first of some elements with each key, by the text of the key: lists may have thousands.
+fn by_key<'i, 'l>(items: &'i [Item<'l>]) -> HashMap<String, &'i Item<'l>> {
+    let mut by_key = HashMap::new();
+    for item in items {
+        if let Some(key) = item.key {
+            by_key.entry(key.to_string()).or_insert(item);
+        }
+    }
+    by_key
+}
+
 impl Item<'_> {
-    fn is(&self, other: &Item<'_>) -> bool {
-        self.key.is_some() && self.key == other.key
+    /// The element of another list that is the same.
+    fn among<'i, 'l>(&self, others: &HashMap<String, &'i Item<'l>>) -> Option<&'i Item<'l>> {
+        others.get(&self.key?.to_string()).copied()
     }
 
     /// The leaves of the element at its place in the list that results.
@@ -109,14 +121,15 @@ impl Item<'_> {
 
 /// Elements of the patch keep its order, and those of the other list theirs. Where the two leave it open, an element that
 /// the other list has before one that both have stays before it; all else follows the patch.
-fn put_together(own: Vec<Item<'_>>, other: Vec<Item<'_>>, at: &str) -> Content {
+fn put_together(own: &[Item<'_>], other: &[Item<'_>], at: &str) -> Content {
+    let (own_by_key, other_by_key) = (by_key(own), by_key(other));
     let mut rest = other
         .iter()
-        .filter(|item| !own.iter().any(|own| own.is(item)))
+        .filter(|item| item.among(&own_by_key).is_none())
         .peekable();
     let mut order: Vec<(&Item<'_>, Option<&Item<'_>>)> = Vec::new();
-    for item in &own {
-        let both = other.iter().find(|other| item.is(other));
+    for item in own {
+        let both = item.among(&other_by_key);
         while let (Some(first), Some(both)) = (rest.peek(), both)
             && first.position < both.position
         {

@@ -16,7 +16,7 @@ use super::waypoints::{WAYPOINT_CLASS, Waypoint, waypoint_of};
 use super::workloads::{Holds, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest, with_article};
 use crate::hub::Grants;
 use crate::topology::{BackendId, Located, Node, Sources, Topology};
 use apimachinery::Identity;
@@ -324,7 +324,11 @@ impl<'a> Resolver<'_, 'a> {
     /// A kind that no policy of its kind may target.
     fn refused(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         let targeting = &profile.targeting;
-        let what = format!("a {} cannot target a {}", profile.kind, shown_kind(declared));
+        let what = format!(
+            "{} cannot target {}",
+            with_article(&profile.kind),
+            with_article(&shown_kind(declared))
+        );
         let names = targeting.kind_names();
         let finding = Finding::new(
             Code::POLICY_INVALID,
@@ -351,7 +355,11 @@ impl<'a> Resolver<'_, 'a> {
         (sections, is_listed): (bool, bool),
     ) -> Target {
         if declared.section.is_some() && !sections {
-            let what = format!("a {} targets a {} only as a whole", profile.kind, declared.kind);
+            let what = format!(
+                "{} targets {} only as a whole",
+                with_article(&profile.kind),
+                with_article(&declared.kind)
+            );
             self.findings.push(
                 Finding::new(
                     Code::POLICY_INVALID,

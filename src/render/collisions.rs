@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::carried::Carried;
 use super::manifest::{Manifest, ResourceIdentifier};
 use crate::api::downstream::is_downstream;
-use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Part, Severity};
 use crate::hub::Hub;
 use crate::object::Object;
 use apimachinery::Identity;
@@ -40,6 +40,11 @@ pub(super) fn overwritten(
             let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
+            // A work brings more than the object that it is named after.
+            let shipped = manifest.origins.first().map_or_else(
+                || object.place("/metadata/name"),
+                |origin| origin.place("/metadata/name", Part::Value),
+            );
             findings.push(
                 Finding::new(
                     Code::SPOKE_NAME_TAKEN,
@@ -47,7 +52,7 @@ pub(super) fn overwritten(
                     format!("{} on cluster {cluster} would be overwritten", found.identity()),
                 )
                 .label("lives there already")
-                .related(object.place("/metadata/name"), "is shipped under the same name")
+                .related(shipped, "is shipped under the same name")
                 .help("rename one of the two"),
             );
         }

@@ -1,18 +1,23 @@
 //! Which ListenerSets go to the spokes, and whether their Gateways take them there.
 //!
-//! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours.
-//! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`].
+//! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours, and the findings about what
+//! gives way there to what lives there.
+//! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`], findings.
 //! Must not know: routes, the objects as they stand there.
 //!
 //! A set stays in its own namespace, as a route does: whoever owns it keeps its Secrets and its routes there
 //! (docs/systems/why-we-differ.md#listenersets).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::synced_kinds::SyncedKinds;
+use crate::diagnostic::{Findings, first_items};
 use crate::hub::{OurGatewayId, Ours};
 use crate::object::Object;
 use crate::topology::{GatewayId, ListenerSetId, Node, Topology};
+
+/// Most clusters that one finding names.
+const MOST_CLUSTERS: usize = 3;
 
 /// The ListenerSets that go to the spokes.
 #[derive(Debug, Default)]
@@ -64,6 +69,32 @@ impl<'a> SyncedSets<'a> {
     #[must_use]
     pub(crate) fn of_node(&self, topology: &Topology<'_>, node: Node) -> Option<&SyncedSet<'a>> {
         self.get(set_of(topology, node)?)
+    }
+}
+
+/// Reports the listeners that are shipped to clusters where they give way to what lives there, each once.
+pub(crate) fn report_outdone_listeners<'t, 'a: 't>(
+    spokes: impl Iterator<Item = (&'t [String], &'t Topology<'a>)>,
+    findings: &mut Findings,
+) {
+    let mut outdone = BTreeMap::new();
+    for (clusters, topology) in spokes {
+        for (listener, winner) in topology.outdone_there() {
+            let said = |listener| {
+                let node = topology.listeners.get(listener);
+                let set = node
+                    .set
+                    .map(|set| topology.listener_sets.get(set).object.identity());
+                (set, node.name)
+            };
+            let (_, _, on) = outdone
+                .entry((said(listener), said(winner)))
+                .or_insert_with(|| (topology, (listener, winner), BTreeSet::new()));
+            on.extend(clusters);
+        }
+    }
+    for (topology, gives_way, clusters) in outdone.into_values() {
+        findings.extend(topology.outdone(gives_way, &first_items(clusters, MOST_CLUSTERS)));
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) use chosen_objects::chosen_objects;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub(crate) use gateway::PlacedGateway;
 pub(crate) use left_alone::leave_others_alone;
+pub(crate) use listener_sets::report_outdone_listeners;
 pub(crate) use local_policies::LocalPolicies;
 pub(crate) use metadata::{set_metadata, shipped};
 pub(crate) use not_synced::{report_not_synced, report_unused};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::listener_sets::set_of;
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, with_article};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::well_known::PLACEMENT_LABEL;
 use crate::policy::{Attachments, Declared, Policy, Target, no_path};
@@ -103,7 +103,7 @@ fn target_stays(policy: &Policy<'_>, declared: &Declared, node: Node) -> Finding
             object.identity()
         ),
     )
-    .label(format!("a {}", declared.kind))
+    .label(with_article(&declared.kind))
     .help(match of_route(node) {
         Some(_) => "list the route's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
         None if matches!(node, Node::ListenerSet(_) | Node::Listener(..)) => "list the ListenerSet's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where its target is: on the spokes",

@@ -11,10 +11,10 @@ use super::gateway::PlacedGateway;
 use super::reference_fields::{Labels, made_by};
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
-use crate::api::gateway::{GROUP, ListenerSet, is_listener_set};
+use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
-use crate::hub::{Hub, OurGatewayId, Table};
+use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use apimachinery::Identity;
 
@@ -37,7 +37,7 @@ impl<'s> OnSpokes<'s> {
     /// Looks at everything that is shipped. With `copied`, so are the listeners' Secrets of the hub.
     #[must_use]
     pub(crate) fn new(
-        hub: &'s Hub,
+        (hub, grants): (&'s Hub, &Grants<'_>),
         gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
         variants: &[Vec<Variant>],
         copied: bool,
@@ -50,13 +50,13 @@ impl<'s> OnSpokes<'s> {
         };
         let by_name = by_name(gateways);
         for placed in gateways.rows() {
-            there.add_gateway(placed, copied);
+            there.add_gateway(placed, grants, copied);
         }
         for variant in variants.iter().flatten() {
             for copy in &variant.copies {
                 there.add(copy.object.identity(), &variant.clusters);
                 if copied {
-                    there.add_secrets_of_set(&copy.object, &variant.clusters);
+                    there.add_secrets_of_set(&copy.object, grants, &variant.clusters);
                 }
                 for (secret, labels) in secrets_of(&copy.object, &by_name) {
                     there.add(secret.clone(), &variant.clusters);
@@ -78,7 +78,7 @@ impl<'s> OnSpokes<'s> {
         of_identity.push(Arc::clone(clusters));
     }
 
-    fn add_gateway(&mut self, placed: &PlacedGateway<'_>, copied: bool) {
+    fn add_gateway(&mut self, placed: &PlacedGateway<'_>, grants: &Grants<'_>, copied: bool) {
         let object = placed.gateway.object;
         let own = object.namespace_or_empty();
         let Some(namespace) = downstream_namespace(own) else {
@@ -86,48 +86,40 @@ impl<'s> OnSpokes<'s> {
         };
         let gateway = Identity::new(GROUP, "Gateway", Some(&namespace), &object.name);
         self.add(gateway, &placed.clusters);
-        let listeners = placed.gateway.listeners.iter().filter(|_| copied);
-        for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
+        if copied {
+            let listeners = &placed.gateway.listeners;
+            self.add_secrets(object, &namespace, listeners, (grants, &placed.clusters));
+        }
+    }
+
+    /// The Secrets that are copied beside a Gateway or a ListenerSet into its namespace on the spokes.
+    fn add_secrets(
+        &mut self,
+        holder: &Object,
+        namespace: &str,
+        listeners: &[Listener<'_>],
+        (grants, clusters): (&Grants<'_>, &Clusters),
+    ) {
+        let own = holder.namespace_or_empty();
+        let (group, kind) = (holder.api_version.group.as_str(), holder.kind.as_str());
+        let references = listeners.iter().flat_map(|listener| &listener.certificate_refs);
+        for secret in references.filter(|secret| (secret.group, secret.kind) == ("", "Secret")) {
             let from = secret.namespace.unwrap_or(own);
-            if self
-                .hub
-                .objects
-                .find("", "Secret", Some(from), secret.name)
-                .is_some()
+            let objects = &self.hub.objects;
+            if grants.permit((group, kind, own), from, ("", "Secret", secret.name))
+                && objects.find("", "Secret", Some(from), secret.name).is_some()
             {
                 let name = downstream_name(from, secret.name, own);
-                self.add(
-                    Identity::new("", "Secret", Some(&namespace), &name),
-                    &placed.clusters,
-                );
+                self.add(Identity::new("", "Secret", Some(namespace), &name), clusters);
             }
         }
     }
 
-    /// The Secrets that are copied beside a ListenerSet.
-    fn add_secrets_of_set(&mut self, set: &Object, clusters: &Clusters) {
-        if !is_listener_set(&set.api_version.group, &set.kind) {
-            return;
-        }
-        let own = set.namespace_or_empty();
-        let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
-            return;
-        };
-        for secret in view
-            .listeners
-            .iter()
-            .flat_map(|listener| &listener.certificate_refs)
+    fn add_secrets_of_set(&mut self, set: &Object, grants: &Grants<'_>, clusters: &Clusters) {
+        if is_listener_set(&set.api_version.group, &set.kind)
+            && let Some(view) = ListenerSet::read(set, &mut Findings::new())
         {
-            let from = secret.namespace.unwrap_or(own);
-            if self
-                .hub
-                .objects
-                .find("", "Secret", Some(from), secret.name)
-                .is_some()
-            {
-                let name = downstream_name(from, secret.name, own);
-                self.add(Identity::new("", "Secret", Some(own), &name), clusters);
-            }
+            self.add_secrets(set, set.namespace_or_empty(), &view.listeners, (grants, clusters));
         }
     }
 

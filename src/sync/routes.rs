@@ -12,16 +12,13 @@ use std::sync::Arc;
 
 use super::listener_sets::SyncedSets;
 use super::synced_kinds::SyncedKinds;
-use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::Attachments;
-use crate::topology::{
-    GatewayId, GatewayNode, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology,
-};
+use crate::topology::{GatewayId, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology};
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
@@ -137,27 +134,18 @@ impl<'a> SyncedRoutes<'a> {
         parent: &ParentRef<'_>,
     ) -> Parent<'a> {
         let object = route.object;
-        let own = object.namespace_or_empty();
-        let namespace = parent.namespace.unwrap_or(own);
-        let (gateway, set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => (ours.find(namespace, parent.name), None),
-            (group, kind) if is_listener_set(group, kind) => {
-                let set = topology.find_listener_set(kind, namespace, parent.name);
-                let owner = set.map(|set| Node::Gateway(topology.listener_sets.get(set).gateway));
-                (owner.and_then(|owner| kinds.gateway(owner)), set)
-            }
-            _ => (None, None),
+        let Ok(owner) = topology.parent(object.namespace_or_empty(), parent) else {
+            return Parent::NotOurs;
         };
+        let (node, set) = owner;
         let syncs = |gateway: &OurGatewayId| {
             let (group, kind) = (&object.api_version.group, &object.kind);
             let params = &ours.gateways.get(*gateway).params;
             params.synced_route(group, kind).is_some()
         };
-        let Some(gateway) = gateway.filter(syncs) else {
+        let Some(gateway) = kinds.gateway(Node::Gateway(node)).filter(syncs) else {
             return Parent::NotOurs;
         };
-        let node = kinds.of(gateway).gateway;
-        let known = topology.gateways.get(node);
         let loose = |why| {
             Parent::Loose(Loose {
                 object,
@@ -170,13 +158,16 @@ impl<'a> SyncedRoutes<'a> {
         if set.is_some_and(|set| self.sets.get(set).is_none()) {
             return loose(Why::ListenerSet);
         }
-        let meant: Vec<(ListenerId, &ListenerNode<'a>)> = listeners_of(topology, known, set)
+        let named = topology.listeners_of(owner, parent.section_name);
+        let meant: Vec<(ListenerId, &ListenerNode<'a>)> = named
+            .iter()
+            .map(|id| (*id, topology.listeners.get(*id)))
             .filter(|(_, listener)| listener.is_meant(parent))
             .collect();
         let serving = meant.iter().filter(|(_, listener)| listener.serves(route));
         let listeners: Vec<ListenerId> = serving
             .clone()
-            .filter(|(_, listener)| listener.gives_way_to.is_none())
+            .filter(|(_, listener)| !surely_gives_way(topology, listener))
             .map(|(id, _)| *id)
             .collect();
         let gives_way = serving.count() > 0;
@@ -189,10 +180,10 @@ impl<'a> SyncedRoutes<'a> {
                 listeners,
             });
         }
-        let has_section = parent.section_name.is_none_or(|section| {
-            listeners_of(topology, known, set).any(|(_, listener)| listener.name == section)
-        });
-        match (meant.is_empty(), has_section) {
+        match (
+            meant.is_empty(),
+            !named.is_empty() || parent.section_name.is_none(),
+        ) {
             (false, _) if gives_way => loose(Why::GivesWay),
             (false, _) => loose(Why::Hostname),
             // That the section does not exist is said of every route.
@@ -301,6 +292,13 @@ impl<'a> SyncedRoutes<'a> {
     }
 }
 
+/// Whether a listener gives way on every cluster. Between two ListenerSets a cluster goes by when each of them came there,
+/// which nobody here knows: what hangs on either goes there.
+fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
+    let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
+    winner.is_some_and(|winner| winner.set.is_none())
+}
+
 /// What becomes of one parentRef.
 enum Parent<'a> {
     /// It goes along.
@@ -356,17 +354,4 @@ impl Loose<'_> {
             None => finding,
         }
     }
-}
-
-/// The Gateway's own listeners, or those of one of its ListenerSets.
-fn listeners_of<'t, 'a>(
-    topology: &'t Topology<'a>,
-    gateway: &'t GatewayNode<'a>,
-    set: Option<ListenerSetId>,
-) -> impl Iterator<Item = (ListenerId, &'t ListenerNode<'a>)> {
-    gateway
-        .listeners
-        .iter()
-        .map(|id| (*id, topology.listeners.get(*id)))
-        .filter(move |(_, listener)| listener.set == set)
 }

@@ -12,21 +12,16 @@ use serde_json::{Value, json};
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, first_items};
 use crate::hub::{Ours, RowId as _};
-use crate::object::Object;
-use crate::policy::{Ages, Attachments, Rank, rank_of};
-use crate::topology::{ListenerId, RouteId, Topology};
+use crate::object::Rank;
+use crate::policy::Attachments;
+use crate::topology::{ListenerId, RouteId, RouteNode, Topology};
 use apimachinery::Field;
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
 
 /// Reports every rule of a route whose match another rule wins on a whole listener of ours.
-pub(crate) fn report_shadowed(
-    attachments: &Attachments<'_>,
-    ours: &Ours<'_>,
-    ages: Ages,
-    findings: &mut Findings,
-) {
+pub(crate) fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
     let mut asking: BTreeMap<RouteId, Asking<'_>> = BTreeMap::new();
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
@@ -43,7 +38,7 @@ pub(crate) fn report_shadowed(
         for (listener, route) in &gateway.attached {
             on.entry(*listener).or_default().push(*route);
             if !asking.contains_key(route) {
-                let read = Asking::read(topology.routes.get(*route).object, ages);
+                let read = Asking::read(topology.routes.get(*route));
                 asking.extend(read.map(|read| (*route, read)));
             }
         }
@@ -146,7 +141,7 @@ impl Names {
 /// What a route asks for.
 struct Asking<'a> {
     route: Route<'a>,
-    rank: Rank,
+    rank: &'a Rank,
     matches: Vec<Asked>,
 }
 
@@ -160,7 +155,8 @@ struct Asked {
 }
 
 impl<'a> Asking<'a> {
-    fn read(object: &'a Object, ages: Ages) -> Option<Self> {
+    fn read(node: &'a RouteNode<'a>) -> Option<Self> {
+        let object = node.object;
         // What is wrong with it was said when the topology read it. Of another group's kinds nobody knows what they match.
         let route = Route::read(object, &mut Findings::new())
             .filter(|_| is_route(&object.api_version.group, &object.kind))?;
@@ -187,7 +183,7 @@ impl<'a> Asking<'a> {
         }
         Some(Self {
             route,
-            rank: rank_of(object, ages),
+            rank: &node.rank,
             matches,
         })
     }
@@ -230,7 +226,7 @@ fn shadowed(
         .iter()
         .filter_map(|route| Some((route, asking.get(route)?)))
         .collect();
-    order.sort_by(|(_, a), (_, b)| a.rank.cmp(&b.rank));
+    order.sort_by(|(_, a), (_, b)| a.rank.cmp(b.rank));
     let mut lost = Vec::new();
     for (id, asking) in order {
         let kind = asking.route.object.kind.as_str();
@@ -314,10 +310,10 @@ fn finding(
         );
         (message, "of the rules of one route the first wins".to_owned())
     } else {
-        let because = if loser.rank.age == winner.rank.age {
-            "comes first by namespace/name, and no creation time decides"
-        } else {
+        let because = if winner.rank.is_older(loser.rank) {
             "is older"
+        } else {
+            "comes first by namespace/name, and no creation time decides"
         };
         let message = format!(
             "{} gets all requests that this match of {} asks for",

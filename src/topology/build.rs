@@ -4,26 +4,32 @@
 //! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`].
 //! Must not know: policies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::delegation::report_delegation;
-use super::hierarchy::{BackendNode, ClassNode, GatewayNode, NamespaceNode, RouteNode, RuleNode, Topology};
-use super::ids::{BackendId, ClassId, NamespaceId, RouteId};
+use super::hierarchy::{
+    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
+};
+use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
 use super::parents::{NamesOfParents, missing_parents, parent_cycles};
 use super::sections::rule_name;
-use super::sources::Sources;
+use super::sources::{Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{ROUTE_KINDS, Route, is_route, service_ports};
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 
+/// So many listeners the parents of all routes may have together: ten Gateways of 64 listeners with 1,500 routes have a
+/// million, which a file of half a megabyte holds.
+pub(super) const MOST_ATTACHED: usize = 1_000_000;
+
 impl<'a> Topology<'a> {
     /// Links everything. Linear in what is linked. `more_routes` are kinds of routes beside those of Gateway API.
     pub(crate) fn new(
-        sources: Sources<'a>,
+        (sources, seniority): (Sources<'a>, Seniority),
         grants: &Grants<'a>,
         more_routes: &[GroupKind],
         findings: &mut Findings,
@@ -52,7 +58,7 @@ impl<'a> Topology<'a> {
                 topology.add_gateway(&gateway, original, local);
             }
         }
-        topology.attach_listener_sets(sources, findings);
+        topology.attach_listener_sets((sources, seniority), findings);
         let mut routes: Table<RouteId, Route<'a>> = Table::default();
         let mut names = NamesOfParents::new();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
@@ -60,7 +66,6 @@ impl<'a> Topology<'a> {
         for kind in kinds {
             for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
                 if let Some(route) = Route::read(object, findings) {
-                    topology.add_route(&route, sources, grants);
                     if !local {
                         missing_parents(&topology, sources, &route, &mut names, findings);
                         report_delegation(&route, findings);
@@ -68,6 +73,10 @@ impl<'a> Topology<'a> {
                     routes.push(route);
                 }
             }
+        }
+        topology.bound(&routes, findings);
+        for route in routes.rows() {
+            topology.add_route(route, (sources, seniority), grants);
         }
         topology.index_gateways();
         parent_cycles(&topology, &routes, findings);
@@ -135,23 +144,66 @@ impl<'a> Topology<'a> {
         let namespace = self.namespace(object.namespace_or_empty());
         let listeners = gateway.listeners.iter();
         let listeners = listeners.map(|listener| self.listeners.push(ListenerNode::new(listener, None)));
+        let listeners: Vec<ListenerId> = listeners.collect();
         let node = GatewayNode {
             object,
             class,
             namespace,
-            listeners: listeners.collect(),
+            listeners: listeners.clone(),
             is_default: gateway.is_default,
             attached: Vec::new(),
             original,
             local,
         };
         let gateway = self.gateways.push(node);
+        self.own((gateway, None), listeners);
         // What is synced is written over what has its name there (`spoke/name-taken`).
         let key = (object.namespace_or_empty(), object.name.as_str());
         self.gateway_ids.entry(key).or_insert(gateway);
     }
 
-    fn add_route(&mut self, route: &Route<'a>, sources: Sources<'a>, grants: &Grants<'a>) {
+    /// Notes whose listeners these are.
+    pub(super) fn own(&mut self, owner: Owner, listeners: Vec<ListenerId>) {
+        let mut named = HashMap::new();
+        for listener in &listeners {
+            named
+                .entry(self.listeners.get(*listener).name)
+                .or_insert(*listener);
+        }
+        self.owned.insert(
+            owner,
+            Owned {
+                all: listeners,
+                named,
+            },
+        );
+    }
+
+    /// Gives up on all parents where they are too many: what hangs on what is a product.
+    fn bound(&mut self, routes: &Table<RouteId, Route<'a>>, findings: &mut Findings) {
+        let mut left = MOST_ATTACHED;
+        for route in routes.rows() {
+            let own = route.object.namespace_or_empty();
+            for parent in self.parents_of(route).iter() {
+                let owner = self.parent(own, parent);
+                let listeners = owner.map(|owner| self.listeners_of(owner, parent.section_name).len());
+                // A parent costs something also where it leads nowhere.
+                let Some(less) = left.checked_sub(listeners.unwrap_or_default().max(1)) else {
+                    self.is_too_wide = true;
+                    findings.push(too_wide(route));
+                    return;
+                };
+                left = less;
+            }
+        }
+    }
+
+    fn add_route(
+        &mut self,
+        route: &Route<'a>,
+        (sources, seniority): (Sources<'a>, Seniority),
+        grants: &Grants<'a>,
+    ) {
         let object = route.object;
         let own = object.namespace_or_empty();
         let namespace = self.namespace(own);
@@ -207,6 +259,7 @@ impl<'a> Topology<'a> {
             gateways: gateways.into_iter().collect(),
             services: services.into_iter().collect(),
             assumed,
+            rank: sources.rank(object, seniority),
         });
     }
 
@@ -232,6 +285,20 @@ impl<'a> Topology<'a> {
         self.backend_ids.insert(identity, backend);
         backend
     }
+}
+
+fn too_wide(route: &Route<'_>) -> Finding {
+    Finding::new(
+        Code::POLICY_TOO_MANY_PATHS,
+        route.object.place("/spec"),
+        format!(
+            "with those of {}, the parents of all routes have more than {MOST_ATTACHED} listeners in all: no route is \
+             attached",
+            route.object.identity()
+        ),
+    )
+    .label("one route too many")
+    .help("name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones")
 }
 
 /// What a route is known by.

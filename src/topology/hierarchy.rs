@@ -14,7 +14,7 @@ use super::node::Node;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::is_route;
 use crate::hub::Table;
-use crate::object::Object;
+use crate::object::{Object, Rank};
 use apimachinery::{GroupKind, Identity};
 
 /// The name by which a Namespace can be selected although nobody labelled it.
@@ -117,6 +117,8 @@ pub struct RouteNode<'a> {
     pub services: Vec<BackendId>,
     /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
     pub assumed: bool,
+    /// Which of two routes wins that ask for the same requests.
+    pub(crate) rank: Rank,
 }
 
 /// A rule of a route.
@@ -141,6 +143,16 @@ pub struct BackendNode<'a> {
     pub routes: Vec<RouteId>,
     /// Routes whose parent it is, sorted.
     pub meshed: Vec<RouteId>,
+}
+
+/// Whose listeners: a Gateway's own, or those of one of its ListenerSets.
+pub(super) type Owner = (GatewayId, Option<ListenerSetId>);
+
+/// Listeners of one owner: in their order, and by name.
+#[derive(Debug, Default)]
+pub(super) struct Owned<'a> {
+    pub(super) all: Vec<ListenerId>,
+    pub(super) named: HashMap<&'a str, ListenerId>,
 }
 
 /// Group, kind, namespace and name of a route.
@@ -177,6 +189,10 @@ pub struct Topology<'a> {
     pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
     /// Route kinds beside those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
+    /// The listeners of each Gateway's own and of each of its ListenerSets.
+    pub(super) owned: HashMap<Owner, Owned<'a>>,
+    /// Whether routes name more listeners than are looked at: then none has parents.
+    pub(super) is_too_wide: bool,
     pub(super) backend_ids: HashMap<Identity, BackendId>,
 }
 

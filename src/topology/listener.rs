@@ -10,43 +10,6 @@ use crate::api::gateway::Listener;
 use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
 use crate::object::Object;
 
-/// Why two listeners cannot stand beside each other (docs/systems/gateway-api.md#listeners).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clash {
-    /// Their protocols cannot share a port.
-    Protocol,
-    /// They have one port and one hostname.
-    Hostname,
-    /// They have one port, and their protocol knows no hostnames.
-    Port,
-}
-
-impl Clash {
-    pub(super) const fn said(self) -> &'static str {
-        match self {
-            Self::Protocol => "the port, but not the protocol, of",
-            Self::Hostname => "the port and hostname of",
-            Self::Port => "the port of",
-        }
-    }
-
-    pub(super) const fn way_out(self) -> &'static str {
-        match self {
-            Self::Hostname => "give it another `hostname` or `port`, or remove it",
-            Self::Protocol | Self::Port => "give it another `port`, or remove it",
-        }
-    }
-}
-
-/// What can share a port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Plain,
-    Encrypted,
-    Tcp,
-    Udp,
-}
-
 /// A listener.
 #[derive(Debug, Clone)]
 pub struct ListenerNode<'a> {
@@ -112,32 +75,14 @@ impl<'a> ListenerNode<'a> {
                 .is_none_or(|hostname| covers(hostname, &request.host))
     }
 
-    fn family(&self) -> Option<Family> {
-        Some(match self.protocol {
-            "HTTP" => Family::Plain,
-            "HTTPS" | "TLS" => Family::Encrypted,
-            "TCP" => Family::Tcp,
-            "UDP" => Family::Udp,
-            _ => return None,
-        })
+    /// Its hostname as written; none is any.
+    pub(super) const fn hostname(&self) -> Option<&'a str> {
+        self.hostname
     }
 
-    /// Why it cannot stand beside another one: of protocols that nobody knows, nothing is said.
-    pub(super) fn clash(&self, other: &Self) -> Option<Clash> {
-        let (own, others) = (self.family()?, other.family()?);
-        if self.port.is_none() || self.port != other.port {
-            return None;
-        }
-        match (own, others) {
-            (Family::Udp, Family::Udp) | (Family::Tcp, Family::Tcp) => Some(Clash::Port),
-            // UDP has ports of its own.
-            (Family::Udp, _) | (_, Family::Udp) => None,
-            _ if own != others => Some(Clash::Protocol),
-            _ => {
-                let name = |listener: &Self| listener.hostname.map(str::to_ascii_lowercase);
-                (name(self) == name(other)).then_some(Clash::Hostname)
-            }
-        }
+    /// Its port; none is one that its implementation chooses.
+    pub(super) const fn port(&self) -> Option<i64> {
+        self.port
     }
 
     /// How much its hostname says: the whole name most, nothing least.

@@ -5,31 +5,39 @@
 //! Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways, findings.
 //! Must not know: routes, policies.
 
-use jiff::Timestamp;
+use std::collections::HashMap;
 
 use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Topology};
 use super::ids::{GatewayId, ListenerId};
-use super::listener::{Clash, ListenerNode};
-use super::sources::Sources;
+use super::listener::ListenerNode;
+use super::ports::{Clash, Ports};
+use super::sources::{Seniority, Sources};
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames};
-use crate::object::Object;
+use crate::object::Rank;
 use apimachinery::Identity;
 
-/// A set that is still to be attached, and what orders it: those that are created later come later, and those that nobody
-/// has created yet last.
+/// Who comes first of two ListenerSets.
+const OLDER_FIRST: &str = "of two ListenerSets the older one comes first, then the one whose `namespace/name` does; on a cluster, \
+                           the one that was created there first";
+
+/// A set that is still to be attached, and what orders it.
 struct Waiting<'a> {
     set: ListenerSet<'a>,
     gateway: GatewayId,
     assumed: bool,
     local: bool,
-    age: (bool, Option<Timestamp>),
+    rank: Rank,
 }
 
 impl<'a> Topology<'a> {
     /// Attaches every ListenerSet to its Gateway.
-    pub(super) fn attach_listener_sets(&mut self, sources: Sources<'a>, findings: &mut Findings) {
+    pub(super) fn attach_listener_sets(
+        &mut self,
+        (sources, seniority): (Sources<'a>, Seniority),
+        findings: &mut Findings,
+    ) {
         let mut waiting = Vec::new();
         for (group, kind) in LISTENER_SETS {
             for (object, local) in sources.of_kind(group, kind) {
@@ -40,7 +48,7 @@ impl<'a> Topology<'a> {
                 let assumed = sources.original(object).is_some_and(|original| original.assumed);
                 match self.gateway_of_set(&set, assumed) {
                     Ok(gateway) => waiting.push(Waiting {
-                        age: age(object),
+                        rank: sources.rank(object, seniority),
                         set,
                         gateway,
                         assumed,
@@ -55,12 +63,18 @@ impl<'a> Topology<'a> {
                 }
             }
         }
-        waiting.sort_by(|one, other| {
-            let of = |waiting: &Waiting<'a>| (waiting.age, waiting.set.object.key());
-            of(one).cmp(&of(other))
-        });
+        waiting.sort_by(|one, other| one.rank.cmp(&other.rank));
+        let mut serving: HashMap<GatewayId, Ports> = HashMap::new();
         for waiting in waiting {
-            self.attach_listener_set(&waiting, findings);
+            let gateway = waiting.gateway;
+            let ports = serving.entry(gateway).or_insert_with(|| {
+                let mut ports = Ports::default();
+                for listener in self.listeners_of((gateway, None), None) {
+                    ports.add(*listener, self.listeners.get(*listener));
+                }
+                ports
+            });
+            self.attach_listener_set(&waiting, ports, findings);
         }
     }
 
@@ -94,7 +108,7 @@ impl<'a> Topology<'a> {
 
     /// Adds the listeners of a set behind those of the Gateway and of earlier sets: one that cannot stand beside them takes
     /// nothing.
-    fn attach_listener_set(&mut self, waiting: &Waiting<'a>, findings: &mut Findings) {
+    fn attach_listener_set(&mut self, waiting: &Waiting<'a>, ports: &mut Ports, findings: &mut Findings) {
         let Waiting {
             set,
             gateway,
@@ -116,17 +130,10 @@ impl<'a> Topology<'a> {
             object.name.as_str(),
         );
         self.set_ids.entry(key).or_insert(id);
-        let earlier: Vec<ListenerId> = self.gateways.get(*gateway).listeners.clone();
+        let mut own = Vec::new();
         for listener in &set.listeners {
             let mut node = ListenerNode::new(listener, Some(id));
-            let mut serving = earlier
-                .iter()
-                .filter(|earlier| self.listeners.get(**earlier).gives_way_to.is_none());
-            let clash = serving.find_map(|earlier| {
-                let clash = node.clash(self.listeners.get(*earlier))?;
-                Some((*earlier, clash))
-            });
-            if let Some((earlier, clash)) = clash {
+            if let Some((earlier, clash)) = ports.in_the_way_of(&node) {
                 node.gives_way_to = Some(earlier);
                 if !local {
                     findings.push(self.gives_way(set, &listener.pointer, (*gateway, earlier), clash));
@@ -134,7 +141,16 @@ impl<'a> Topology<'a> {
             }
             let listener = self.listeners.push(node);
             self.gateways.get_mut(*gateway).listeners.push(listener);
+            own.push(listener);
         }
+        // The listeners of one set do not come before each other.
+        for listener in &own {
+            let node = self.listeners.get(*listener);
+            if node.gives_way_to.is_none() {
+                ports.add(*listener, node);
+            }
+        }
+        self.own((*gateway, Some(id)), own);
     }
 
     fn gives_way(
@@ -150,9 +166,7 @@ impl<'a> Topology<'a> {
             None => self.gateways.get(gateway).object,
         };
         let first = match winner_node.set {
-            Some(_) => {
-                "of two ListenerSets the older one comes first, then the one whose `namespace/name` does"
-            }
+            Some(_) => OLDER_FIRST,
             None => "the listeners of the Gateway come before those of ListenerSets",
         };
         Finding::new(
@@ -170,6 +184,47 @@ impl<'a> Topology<'a> {
         .related(owner.place(&winner_node.pointer), "to this one")
         .note(first)
         .help(clash.way_out())
+    }
+
+    /// The listeners of ListenerSets that were synced to a cluster and give way there to what lives there, each with the one
+    /// that it gives way to.
+    pub(crate) fn outdone_there(&self) -> impl Iterator<Item = (ListenerId, ListenerId)> {
+        let of = |listener: ListenerId| {
+            let set = self.listeners.get(listener).set?;
+            Some(self.listener_sets.get(set))
+        };
+        self.listeners.iter().filter_map(move |(id, listener)| {
+            let winner = listener.gives_way_to?;
+            let is_synced = of(id).is_some_and(|set| !set.local && !set.assumed);
+            (is_synced && of(winner).is_some_and(|set| set.local)).then_some((id, winner))
+        })
+    }
+
+    /// That a listener gives way to one that lives on these clusters.
+    pub(crate) fn outdone(
+        &self,
+        (listener, winner): (ListenerId, ListenerId),
+        clusters: &str,
+    ) -> Option<Finding> {
+        let (node, winner_node) = (self.listeners.get(listener), self.listeners.get(winner));
+        let set = self.listener_sets.get(node.set?).object;
+        let owner = self.listener_sets.get(winner_node.set?).object;
+        let mut ports = Ports::default();
+        ports.add(winner, winner_node);
+        let (_, clash) = ports.in_the_way_of(node)?;
+        let message = format!(
+            "a listener of {} takes nothing on {clusters}: it has {} listener `{}` of {}, which lives there",
+            set.identity(),
+            clash.said(),
+            winner_node.name,
+            owner.identity()
+        );
+        let finding = Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(&node.pointer), message)
+            .label("this listener gives way there")
+            .related(owner.place(&winner_node.pointer), "to this one")
+            .note(OLDER_FIRST)
+            .help(clash.way_out());
+        Some(finding)
     }
 
     /// Why a ListenerSet hangs on no Gateway, in words; `None` where it does, or is not there.
@@ -254,11 +309,4 @@ fn is_broken(set: &ListenerSet<'_>, why: &Detached, sources: Sources<'_>) -> boo
     let namespace = set.gateway_namespace.unwrap_or(own);
     let gateway = Identity::new(GROUP, "Gateway", Some(namespace), set.gateway);
     matches!(why, Detached::NotFound(_)) && sources.get(&gateway).is_some()
-}
-
-/// When an object was created; of one that was not yet, that it comes last.
-fn age(object: &Object) -> (bool, Option<Timestamp>) {
-    let created = object.root().get("metadata").get("creationTimestamp").str();
-    let created = created.and_then(|text| text.parse().ok());
-    (created.is_none(), created)
 }

@@ -15,6 +15,7 @@ mod request;
 
 mod hostname_intersection;
 mod listener;
+mod ports;
 
 mod hierarchy;
 mod sections;
@@ -46,5 +47,5 @@ pub(crate) use listener::ListenerNode;
 pub(crate) use node::{Node, Path, Start};
 pub(crate) use reference::{Located, Reference};
 pub use request::{NoRequest, Request, is_request};
-pub(crate) use sources::{Original, Originals, Sources};
+pub(crate) use sources::{Original, Originals, Seniority, Sources};
 pub(crate) use taking::{Candidate, Taken};

@@ -85,7 +85,10 @@ impl<'a> Topology<'a> {
             .nodes()
             .into_iter()
             .map(|node| match (node, self.section(node)) {
-                (Node::Listener(..), Some(name)) => format!("listener {name}"),
+                (Node::Listener(_, listener), Some(name)) => match self.listeners.get(listener).set {
+                    Some(set) => format!("{} > listener {name}", self.identity(Node::ListenerSet(set))),
+                    None => format!("listener {name}"),
+                },
                 (Node::Port(..), Some(name)) => format!("port {name}"),
                 (_, Some(name)) => name.to_owned(),
                 (_, None) => self.identity(node).to_string(),

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::hierarchy::{GatewayNode, Topology};
+use super::hierarchy::{GatewayNode, Owner, Topology};
 use super::ids::{GatewayId, ListenerId};
 use super::listener::ListenerNode;
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -56,12 +56,32 @@ impl<'a> Topology<'a> {
     /// The parents of a route: those that it names, and the default Gateways, if it asks for them
     /// (docs/systems/gateway-api.md#default-gateways).
     pub(crate) fn parents_of<'r>(&self, route: &'r Route<'a>) -> Cow<'r, [ParentRef<'a>]> {
+        if self.is_too_wide {
+            return Cow::Borrowed(&[]);
+        }
         if !route.uses_default_gateways {
             return Cow::Borrowed(&route.parents);
         }
         let defaults = self.gateways.rows().iter().filter(|gateway| gateway.is_default);
         let defaults = defaults.map(|gateway| ParentRef::to_default(gateway.object));
         Cow::Owned(route.parents.iter().cloned().chain(defaults).collect())
+    }
+
+    /// Whose listeners a parentRef means, of a route that lives in `own`.
+    pub(crate) fn parent(&self, own: &str, parent: &ParentRef<'_>) -> Result<Owner, Refusal> {
+        let namespace = parent.namespace.unwrap_or(own);
+        match (parent.group, parent.kind) {
+            (GROUP, "Gateway") => {
+                let gateway = self.find_gateway(namespace, parent.name);
+                Ok((gateway.ok_or(Refusal::NotFound)?, None))
+            }
+            (group, kind) if is_listener_set(group, kind) => {
+                let set = self.find_listener_set(kind, namespace, parent.name);
+                let set = set.ok_or(Refusal::NotFound)?;
+                Ok((self.listener_sets.get(set).gateway, Some(set)))
+            }
+            _ => Err(Refusal::OtherKind),
+        }
     }
 
     /// The listeners that take a route through one of its parents, never none, and their Gateway.
@@ -72,36 +92,20 @@ impl<'a> Topology<'a> {
         assumed: bool,
     ) -> Result<(GatewayId, Vec<ListenerId>), Refusal> {
         let own = route.object.namespace_or_empty();
-        let namespace = parent.namespace.unwrap_or(own);
-        let (gateway, set) = match (parent.group, parent.kind) {
-            (GROUP, "Gateway") => {
-                let gateway = self.find_gateway(namespace, parent.name);
-                (gateway.ok_or(Refusal::NotFound)?, None)
-            }
-            (group, kind) if is_listener_set(group, kind) => {
-                let set = self.find_listener_set(kind, namespace, parent.name);
-                let set = set.ok_or(Refusal::NotFound)?;
-                (self.listener_sets.get(set).gateway, Some(set))
-            }
-            _ => return Err(Refusal::OtherKind),
-        };
-        let node = self.gateways.get(gateway);
+        let owner = self.parent(own, parent)?;
+        let (gateway, set) = owner;
         let home = match set {
             Some(set) => self.listener_sets.get(set).object.namespace_or_empty(),
-            None => gateway_home(node, assumed),
+            None => gateway_home(self.gateways.get(gateway), assumed),
         };
-        let listeners = node.listeners.iter().copied();
-        let mut left: Vec<(ListenerId, &ListenerNode<'a>)> = listeners
-            .map(|id| (id, self.listeners.get(id)))
-            .filter(|(_, listener)| listener.set == set)
-            .collect();
+        let listeners = self.listeners_of(owner, parent.section_name).iter().copied();
+        let mut left: Vec<(ListenerId, &ListenerNode<'a>)> =
+            listeners.map(|id| (id, self.listeners.get(id))).collect();
         let mut keep = |takes: &dyn Fn(&ListenerNode<'a>) -> bool, why: Refusal| {
             left.retain(|(_, listener)| takes(listener));
             if left.is_empty() { Err(why) } else { Ok(()) }
         };
-        let is_named =
-            |listener: &ListenerNode<'a>| parent.section_name.is_none_or(|section| section == listener.name);
-        keep(&is_named, Refusal::Section)?;
+        keep(&|_| true, Refusal::Section)?;
         keep(&|listener| listener.is_meant(parent), Refusal::Port)?;
         keep(&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay)?;
         keep(&|listener| listener.admits_kind(route.object), Refusal::Kind)?;

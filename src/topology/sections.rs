@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::hierarchy::Topology;
-use super::ids::{GatewayId, ListenerSetId, RouteId};
+use super::hierarchy::{Owner, Topology};
+use super::ids::{GatewayId, ListenerId, ListenerSetId, RouteId};
 use super::node::Node;
 
 /// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
@@ -20,8 +20,13 @@ impl Topology<'_> {
     #[must_use]
     pub(crate) fn sections(&self, node: Node) -> Vec<Node> {
         match node {
-            Node::Gateway(gateway) => self.listeners_of(gateway, None),
-            Node::ListenerSet(set) => self.listeners_of(self.listener_sets.get(set).gateway, Some(set)),
+            Node::Gateway(_) | Node::ListenerSet(_) => {
+                let owner = self.owner(node);
+                let listeners = owner.into_iter().flat_map(|owner| self.listeners_of(owner, None));
+                let node =
+                    |listener: &ListenerId| owner.map(|(gateway, _)| Node::Listener(gateway, *listener));
+                listeners.filter_map(node).collect()
+            }
             Node::Route(route) => {
                 let rules = self.routes.get(route).rules.iter();
                 rules.map(|rule| Node::Rule(route, *rule)).collect()
@@ -39,11 +44,26 @@ impl Topology<'_> {
         }
     }
 
-    fn listeners_of(&self, gateway: GatewayId, set: Option<ListenerSetId>) -> Vec<Node> {
-        let all = self.gateways.get(gateway).listeners.iter();
-        all.filter(|listener| self.listeners.get(**listener).set == set)
-            .map(|listener| Node::Listener(gateway, *listener))
-            .collect()
+    /// Whose listeners the sections of a node are.
+    fn owner(&self, node: Node) -> Option<Owner> {
+        match node {
+            Node::Gateway(gateway) => Some((gateway, None)),
+            Node::ListenerSet(set) => Some((self.listener_sets.get(set).gateway, Some(set))),
+            _ => None,
+        }
+    }
+
+    /// The listeners of a Gateway's own, or of one of its ListenerSets; with a `section`, the one of that name.
+    #[must_use]
+    pub(crate) fn listeners_of(&self, owner: Owner, section: Option<&str>) -> &[ListenerId] {
+        let Some(owned) = self.owned.get(&owner) else {
+            return &[];
+        };
+        match section {
+            Some(section) => owned.named.get(section).map(std::slice::from_ref),
+            None => Some(owned.all.as_slice()),
+        }
+        .unwrap_or_default()
     }
 
     /// The name of the section that a node is, if it is one.
@@ -67,6 +87,10 @@ impl Topology<'_> {
     #[must_use]
     pub(crate) fn find_section(&self, whole: Node, name: Option<&str>) -> Option<Node> {
         let Some(name) = name else { return Some(whole) };
+        if let Some(owner) = self.owner(whole) {
+            let listener = self.listeners_of(owner, Some(name)).first();
+            return listener.map(|listener| Node::Listener(owner.0, *listener));
+        }
         let mut sections = self.sections(whole).into_iter();
         sections.find(|section| self.section(*section) == Some(name))
     }

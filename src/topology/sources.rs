@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::api::downstream::is_synced_copy;
 use crate::hub::Objects;
-use crate::object::Object;
+use crate::object::{Ages, Object, Rank, rank_of};
 use apimachinery::Identity;
 
 /// What a topology is made of.
@@ -34,6 +34,16 @@ pub(crate) struct Original<'a> {
 
 /// Originals by the identity of what was made from them.
 pub(crate) type Originals<'a> = HashMap<Identity, Original<'a>>;
+
+/// Whose ages count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seniority {
+    /// Of what is looked at.
+    pub ages: Ages,
+    /// Of the hub's objects, which those that were synced to a cluster were made from. When a copy was created there nobody
+    /// here knows: the older one on the hub is the likelier to have come first.
+    pub of_originals: Ages,
+}
 
 impl<'a> Sources<'a> {
     /// The hub as a cluster of its own.
@@ -71,6 +81,14 @@ impl<'a> Sources<'a> {
         let local = || self.local.and_then(|objects| objects.get(identity));
         let hub = || self.hub.and_then(|objects| objects.get(identity));
         self.objects.get(identity).or_else(local).or_else(hub)
+    }
+
+    /// The rank of a route or a ListenerSet among its like.
+    pub(super) fn rank(self, object: &Object, seniority: Seniority) -> Rank {
+        match self.original(object) {
+            Some(original) => rank_of(original.object, seniority.of_originals),
+            None => rank_of(object, seniority.ages),
+        }
     }
 
     /// What an object was made from.

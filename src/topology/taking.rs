@@ -13,7 +13,7 @@ use super::hostname_intersection::covers;
 use super::ids::{GatewayId, ListenerId, RouteId, RuleId};
 use super::request::Request;
 use crate::api::gateway::GROUP;
-use crate::object::Object;
+use crate::object::{self, Object};
 use apimachinery::{Field, PatternError, Spent, Work};
 
 /// What becomes of a request at one Gateway.
@@ -62,8 +62,8 @@ struct Rank {
     method: Reverse<usize>,
     headers: Reverse<usize>,
     parameters: Reverse<usize>,
-    /// Namespace and name of the route: the input does not know which is older.
-    key: (String, String),
+    /// That of the route.
+    route: object::Rank,
     /// Position of the rule, and of the match in it.
     position: (usize, usize),
 }
@@ -100,13 +100,17 @@ impl Candidate {
                 one.parameters != two.parameters,
                 "it asks for more parameters of the query",
             ),
-            (
-                one.key != two.key,
-                "its route comes first by namespace/name, and which is older the input does not know",
-            ),
         ];
-        let found = reasons.into_iter().find(|(differs, _)| *differs);
-        found.map_or("it stands first in its route", |(_, reason)| reason)
+        if let Some((_, reason)) = reasons.into_iter().find(|(differs, _)| *differs) {
+            return reason;
+        }
+        if one.route == two.route {
+            "it stands first in its route"
+        } else if one.route.is_older(&two.route) {
+            "its route is older"
+        } else {
+            "its route comes first by namespace/name, and no creation time decides"
+        }
     }
 }
 
@@ -179,7 +183,7 @@ impl Topology<'_> {
                         let rank = Rank {
                             whole_hostname: Reverse(whole_hostname),
                             hostname: Reverse(hostname),
-                            key: (object.namespace_or_empty().to_owned(), object.name.clone()),
+                            route: route.rank.clone(),
                             position: (position, which),
                             ..rank
                         };
@@ -214,7 +218,7 @@ impl Default for Rank {
             method: none,
             headers: none,
             parameters: none,
-            key: (String::new(), String::new()),
+            route: object::Rank::default(),
             position: (0, 0),
         }
     }

@@ -347,3 +347,118 @@ fn one_file_under_many_names_has_a_limit_too() {
         .exits(5)
         .says("it is a copy, and all copies so far have more than 4194304 bytes");
 }
+
+/// A hub of these objects beside the worked example.
+fn hub_with(objects: impl IntoIterator<Item = String>) -> Scratch {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/x.yaml",
+        &objects.into_iter().collect::<Vec<_>>().join("---\n"),
+    );
+    scratch
+}
+
+#[test]
+fn routes_that_hang_on_too_many_listeners_are_refused() {
+    let gateways = (0..1100).map(|number| {
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: g{number}, namespace: gateways}}\nspec: \
+             {{gatewayClassName: multicluster, defaultScope: All, listeners: [{{name: l, port: 80, protocol: HTTP}}]}}\n"
+        )
+    });
+    let routes = (0..1000).map(|number| {
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: gateways}}\nspec: \
+             {{useDefaultGateways: All, rules: [{{}}]}}\n"
+        )
+    });
+    let scratch = hub_with(gateways.chain(routes));
+    let run = run_with_at_most(&scratch, 1024, &["check", "hub"]);
+    for said in [
+        "error[policy/too-many-paths]: with those of HTTPRoute gateways/r917, the parents of all routes have more than \
+         1000000 listeners in all: no route is attached",
+        "= help: name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones",
+    ] {
+        assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
+    }
+    assert_eq!(run.stdout.matches("policy/too-many-paths").count(), 1);
+}
+
+#[test]
+fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_long() {
+    const ENVOY: &str = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\n";
+    let to = |kind: &str, name: &str| {
+        format!("targetRefs: [{{group: {GATEWAY_API}, kind: {kind}, name: {name}}}]")
+    };
+    let mut objects = vec![
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: GatewayClass\nmetadata: {{name: eg}}\nspec: {{controllerName: \
+             gateway.envoyproxy.io/gatewayclass-controller}}\n"
+        ),
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: eg, namespace: gateways}}\nspec: \
+             {{gatewayClassName: eg, listeners: [{{name: l, port: 80, protocol: HTTP}}]}}\n"
+        ),
+        format!(
+            "{ENVOY}metadata: {{name: of-gateway, namespace: gateways}}\nspec: {{{}, httpUpgrade: [{}]}}\n",
+            to("Gateway", "eg"),
+            (0..6000)
+                .map(|number| format!("{{type: t{number}}}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    ];
+    for number in 0..150 {
+        objects.push(format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: gateways}}\nspec: \
+             {{parentRefs: [{{name: eg}}], rules: [{{}}]}}\n---\n{ENVOY}metadata: {{name: of-r{number}, namespace: \
+             gateways}}\nspec: {{{}, mergeType: StrategicMerge, httpUpgrade: [{{type: own}}]}}\n",
+            to("HTTPRoute", &format!("r{number}"))
+        ));
+    }
+    let run = run_with_at_most(&hub_with(objects), 1024, &["policies", "hub"]);
+    run.exits(3)
+        .says("error[policy/too-many-paths]: policies hold on more than 2000000 paths, or with more than 3000000 settings");
+}
+
+#[test]
+fn a_definition_that_is_asked_about_too_many_targets_says_nothing() {
+    let rules: Vec<String> = (0..20)
+        .map(|number| {
+            format!("{{rule: \"self.all(r, r.kind.startsWith('K') && r.kind != 'x{number}')\", message: m}}")
+        })
+        .collect();
+    let version = |number: usize| {
+        format!(
+            "  - name: v{number}\n    served: true\n    storage: {}\n    schema:\n      openAPIV3Schema:\n        type: object\n        \
+             properties:\n          spec:\n            type: object\n            properties:\n              targetRefs:\n                \
+             type: array\n                maxItems: 16\n                x-kubernetes-validations: [{}]\n                \
+             items: {{type: object, required: [group, kind, name], properties: {{group: {{type: string}}, kind: {{type: \
+             string}}, name: {{type: string}}}}}}\n",
+            number == 1,
+            rules.join(", ")
+        )
+    };
+    let versions: String = (1..20).map(version).collect();
+    let definition = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: foopolicies.ex.io, labels: \
+         {{gateway.networking.k8s.io/policy: Direct}}}}\nspec:\n  group: ex.io\n  scope: Namespaced\n  names: {{plural: \
+         foopolicies, singular: foopolicy, kind: FooPolicy, listKind: FooPolicyList}}\n  versions:\n{versions}"
+    );
+    let policies = (0..200).map(|number| {
+        let target = |at: usize| format!("{{group: g{number}-{at}, kind: K{number}-{at}, name: x}}");
+        format!(
+            "apiVersion: ex.io/v{}\nkind: FooPolicy\nmetadata: {{name: p{number}, namespace: gateways}}\nspec: {{targetRefs: \
+             [{}]}}\n",
+            1 + number % 19,
+            (0..16).map(target).collect::<Vec<_>>().join(", ")
+        )
+    });
+    let run = hub_with(std::iter::once(definition).chain(policies)).run(&["check", "hub"]);
+    assert_eq!(
+        run.stdout.matches("error[object/unchecked]").count(),
+        1,
+        "{}",
+        run.stdout
+    );
+}

@@ -488,3 +488,71 @@ fn what_a_gateway_refers_to_in_another_namespace_needs_a_grant() {
     );
     has(&run.stdout, &["ConfigMap certs/ca is needed on eu-1, us-1"]);
 }
+
+/// A ListenerSet with this time of creation.
+fn dated(name: &str, year: u16) -> String {
+    set(name, PLAIN).replace(
+        "namespace: shop}",
+        &format!("namespace: shop, creationTimestamp: \"{year}-01-01T00:00:00Z\"}}"),
+    )
+}
+
+/// When each of two sets comes to a cluster nobody knows before.
+#[test]
+fn the_routes_of_two_sets_that_clash_both_go_to_the_clusters() {
+    let resources = format!("{SYNC_SETS}, {SYNC_ROUTES}");
+    let objects = dated("a", 2026) + &dated("b", 2025) + &route("a") + &route("b").replace("cart", "basket");
+    let scratch = hub("from: All", &resources, &objects);
+    let work = work(&scratch);
+    has(&work, &["name: cart\n", "name: basket\n"]);
+    // The Gateway's own listener comes first everywhere.
+    let clash = "{name: clash, port: 443, protocol: HTTP}";
+    let scratch = hub("from: All", &resources, &(set("a", clash) + &route("a")));
+    let rendered = self::work(&scratch);
+    assert!(!rendered.contains("name: cart\n"), "{rendered}");
+}
+
+#[test]
+fn a_shipped_listener_that_gives_way_to_what_lives_on_a_cluster_says_so() {
+    let scratch = hub("from: All", SYNC_SETS, &dated("a", 2026));
+    let there = dated("there", 2020).replace("namespace: gateways", "namespace: kuadrant-gateways");
+    scratch.write(
+        "hub/spokes/eu-1/set.yaml",
+        &there.replace("name: plain", "name: local"),
+    );
+    has(
+        &finding(&check(&scratch), "listener-set/conflicted"),
+        &[
+            "a listener of ListenerSet shop/a takes nothing on eu-1: it has the port and hostname of listener `local` of \
+             ListenerSet shop/there, which lives there",
+            "--> hub/more.yaml:7:",
+            "::: hub/spokes/eu-1/set.yaml:7:",
+            "= help: give it another `hostname` or `port`",
+        ],
+    );
+}
+
+#[test]
+fn no_policy_holds_on_a_listener_that_gives_way() {
+    let clash = "{name: clash, port: 443, protocol: HTTP}";
+    let policies = |objects: &str| {
+        let scratch = hub("from: All", SYNC_SETS, objects);
+        scratch.edit("hub/limits.yaml", ", sectionName: api", "");
+        scratch.run(&["policies", "hub", "-q"]).stdout
+    };
+    assert!(policies(&set("extra", PLAIN)).contains("shop/extra#plain"));
+    assert!(!policies(&set("extra", clash)).contains("shop/extra#clash"));
+}
+
+#[test]
+fn the_object_whose_name_is_taken_on_a_cluster_is_shown() {
+    let scratch = hub("from: All", SYNC_SETS, &set("extra", PLAIN));
+    scratch.write(
+        "hub/spokes/eu-1/set.yaml",
+        &set("extra", "{name: other, port: 9090, protocol: HTTP}"),
+    );
+    has(
+        &finding(&check(&scratch), "spoke/name-taken"),
+        &["--> hub/spokes/eu-1/set.yaml:3:", "::: hub/more.yaml:3:"],
+    );
+}

@@ -145,27 +145,35 @@ impl Schema {
     /// mapping with these fields alone. Of its rules those count that ask for nothing else. Pointers begin in the mapping.
     ///
     /// So one can ask what a kind lets somebody write there, without an object of the kind.
+    ///
+    /// Nobody wrote such a value, so it brings no work along: each costs something of the `allowance`. Where that has nothing
+    /// left, nothing is said.
     #[must_use]
-    pub fn validate_part(&self, holder: &str, fields: &[&str], value: &Value, work: &Work) -> Vec<Violation> {
+    pub fn validate_part(
+        &self,
+        holder: &str,
+        fields: &[&str],
+        value: &Value,
+        allowance: &mut Allowance<'_>,
+    ) -> Vec<Violation> {
         let Some(node) = self.root.child(holder) else {
             return Vec::new();
         };
-        let mut allowance = work.allowance(value);
         let mut part = value.clone();
-        if complete::complete(node, &mut part, true, &mut allowance).is_err() {
+        if allowance.copy(value).is_err() || complete::complete(node, &mut part, true, allowance).is_err() {
             return Vec::new();
         }
         if let Value::Object(part) = &mut part {
             part.retain(|name, _| fields.contains(&name.as_str()));
         }
-        let mut violations = check::check(node, &metadata::NODE, &part, &mut allowance);
+        let mut violations = check::check(node, &metadata::NODE, &part, allowance);
         violations.retain(|violation| {
             let first = apimachinery::pointer::tokens(&violation.pointer).next();
             first.is_some_and(|first| fields.contains(&&*first))
         });
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
-            evaluate::check_rules_about(node, &part, fields, &mut allowance, &mut violations);
+            evaluate::check_rules_about(node, &part, fields, allowance, &mut violations);
         }
         violations
     }

@@ -20,4 +20,4 @@ mod config;
 #[cfg(test)]
 pub(crate) use config::ProfileEntry;
 pub(crate) use config::{configure, entry_schema};
-pub(crate) use registry::Profiles;
+pub(crate) use registry::{Profiles, Written};

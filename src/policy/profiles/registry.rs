@@ -41,6 +41,15 @@ pub(crate) struct Profiles {
 /// A kind, the versions of it that are in use, and what the label of its definition says.
 type Asked = (GroupKind, Vec<String>, Option<String>);
 
+/// What the policies of a kind ask its definition.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// The versions that they are written in.
+    pub(crate) versions: BTreeSet<String>,
+    /// The groups and kinds that they target.
+    pub(crate) kinds: BTreeSet<(String, String)>,
+}
+
 impl Default for Profiles {
     fn default() -> Self {
         Self::built_in()
@@ -83,15 +92,23 @@ impl Profiles {
         self.by_kind.get(kind).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Learns from a definition of the input which targets its kind may name. `written` are those that its policies name.
-    pub(crate) fn learn(&mut self, crd: &Crd, written: &BTreeSet<(String, String)>, work: &Work) {
-        let versions = crd.versions.iter().filter_map(|version| {
-            let targeting = api::Targeting::of_schema(version.schema.as_ref()?, written, work)?;
+    /// Learns from a definition of the input which targets its kind may name.
+    pub(crate) fn learn(&mut self, crd: &Crd, written: &Written, work: &Work) {
+        let used = crd.versions.iter();
+        let used = used.filter(|version| written.versions.contains(&version.name));
+        let versions = used.filter_map(|version| {
+            let targeting = api::Targeting::of_schema(version.schema.as_ref()?, &written.kinds, work)?;
             Some((version.name.clone(), targeting))
         });
         let kind = GroupKind::new(crd.group.clone(), crd.kind.clone());
         self.found = Arc::default();
         self.defined.insert(kind, versions.collect());
+    }
+
+    /// Forgets what the definitions of the input say.
+    pub(crate) fn unlearn(&mut self) {
+        self.found = Arc::default();
+        self.defined.clear();
     }
 
     /// The profile of a kind of which these versions are in use: one that describes a version, or else what is left to

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use super::super::{Ages, AuthoredId, KindId, Options, Rule};
+use super::super::{AuthoredId, KindId, Options, Rule};
 use crate::hub::RowId as _;
+use crate::object::Ages;
 use crate::topology::GatewayId;
 
 const GW: &str = "kind: Gateway, name: gw";

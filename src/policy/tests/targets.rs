@@ -16,7 +16,7 @@ fn policy(api_version: &str, kind: &str, spec: &str) -> String {
 /// What is said of a hub, with its definitions.
 fn said(hub: &Hub) -> Vec<String> {
     let mut profiles = Profiles::built_in();
-    learn_targets(&mut profiles, hub);
+    learn_targets(&mut profiles, hub, &mut crate::diagnostic::Findings::new());
     let options = Options {
         profiles: Some(&profiles),
         ..Options::default()
@@ -60,7 +60,7 @@ fn without_a_definition_the_catalog_says_which_kinds_and_as_of_which_release() {
     assert_eq!(
         found,
         [
-            "policy/invalid: a SnippetsPolicy cannot target a HTTPRoute [target one of: Gateway] as of NGINX Gateway Fabric \
+            "policy/invalid: a SnippetsPolicy cannot target an HTTPRoute [target one of: Gateway] as of NGINX Gateway Fabric \
           v2.6.7; put your own CRD into the input to check against that"
         ]
     );
@@ -93,7 +93,7 @@ fn a_kind_has_the_fields_of_its_definition_and_no_others() {
     let found = of_policy(EG, "EnvoyPatchPolicy", &format!("{{targetRefs: [{gateway}]}}"));
     assert_eq!(
         found,
-        ["policy/invalid: a EnvoyPatchPolicy has no `targetRefs` [use `targetRef`] "]
+        ["policy/invalid: an EnvoyPatchPolicy has no `targetRefs` [use `targetRef`] "]
     );
     let found = of_policy(KGATEWAY, "TrafficPolicy", &format!("{{targetRef: {gateway}}}"));
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_kind_has_the_fields_of_its_definition_and_no_others() {
     );
     assert_eq!(
         found,
-        ["policy/invalid: a HTTPListenerPolicy targets a Gateway only as a whole [remove `sectionName`] "]
+        ["policy/invalid: an HTTPListenerPolicy targets a Gateway only as a whole [remove `sectionName`] "]
     );
     assert!(
         of_policy(
@@ -189,7 +189,7 @@ fn what_a_controller_refuses_is_said_in_its_words() {
     assert_eq!(
         found,
         [
-            "policy/invalid: a EnvoyPatchPolicy cannot target a HTTPRoute [target one of: Gateway, GatewayClass] its controller \
+            "policy/invalid: an EnvoyPatchPolicy cannot target an HTTPRoute [target one of: Gateway, GatewayClass] its controller \
           would say: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
           TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported (envoyproxy/gateway \
           internal/gatewayapi/envoypatchpolicy.go@v1.9.0)"
@@ -212,7 +212,7 @@ fn a_selector_of_a_kind_that_may_not_be_targeted_is_refused_before_it_selects() 
     let found = of_policy(KGATEWAY, "ListenerPolicy", spec);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0].starts_with("policy/invalid: a ListenerPolicy cannot target a HTTPRoute"),
+        found[0].starts_with("policy/invalid: a ListenerPolicy cannot target an HTTPRoute"),
         "{found:?}"
     );
 }
@@ -297,7 +297,7 @@ fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_ol
     // Older: it takes no HTTPRoutes yet.
     assert_eq!(
         on("'Gateway'", "HTTPRoute", "r1"),
-        ["policy/invalid: a SecurityPolicy cannot target a HTTPRoute [target one of: Gateway] "]
+        ["policy/invalid: a SecurityPolicy cannot target an HTTPRoute [target one of: Gateway] "]
     );
 }
 
@@ -368,7 +368,7 @@ mod by_the_projects {
             "spec",
             &TargetField::ALL.map(TargetField::name),
             spec,
-            &Work::unlimited(),
+            &mut Work::unlimited().allowance_of(0),
         );
         // The whole object lacks whatever else its kind needs: no rule runs then. So the structure is asked of it, and the
         // rules of the part.
