@@ -20,6 +20,13 @@ pub(crate) fn is_route(group: &str, kind: &str) -> bool {
     group == GROUP && ROUTE_KINDS.contains(&kind)
 }
 
+/// Whether a backend of this kind is no backend but other routes, by name, all of a namespace (`*`), or those with a label:
+/// requests are handed on to them (docs/systems/other-policies.md#kgateway).
+pub(crate) fn stands_for_routes(group: &str, kind: &str) -> bool {
+    const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.solo.io"];
+    is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
+}
+
 /// A route of any kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Route<'a> {

@@ -87,6 +87,7 @@ impl Check {
             ));
         }
         show::without_schema(&loaded, self.options.speech);
+        show::explained(&findings, self.options.speech, std::io::stdout().is_terminal());
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);

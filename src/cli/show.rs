@@ -175,12 +175,29 @@ pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
 pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech) {
     let text = text(findings, locate, speech, std::io::stderr().is_terminal());
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    explained(findings, speech, std::io::stderr().is_terminal());
     if findings.suppressed() > 0 {
         calm(
             &format!("{} suppressed", counted(findings.suppressed(), "warning")),
             speech,
         );
     }
+}
+
+/// Where a finding is explained: of the errors, which a terminal shows last, the last one, else of the warnings.
+pub(crate) fn explained(findings: &Findings, speech: Speech, terminal: bool) {
+    let mut reported = findings.iter().filter(|finding| finding.suppressed.is_none());
+    let Some(first) = reported.next().filter(|_| terminal && speech.is_calm()) else {
+        return;
+    };
+    let mut errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
+    let code = errors.next_back().unwrap_or(first).code.name();
+    note(
+        &format!("`spokewright finding {code}` explains it, with an example"),
+        speech,
+    );
 }
 
 /// How many findings are suppressed, to follow another count; nothing where none is.

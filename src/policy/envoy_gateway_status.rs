@@ -69,7 +69,10 @@ pub(super) fn parents_of_backends(
         .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
     let routes: BTreeSet<_> = routes.collect();
     let mut found: Vec<AncestorRef> = Vec::new();
-    for parent in routes.into_iter().flat_map(|route| attachments.parents().of(route)) {
+    for parent in routes
+        .into_iter()
+        .flat_map(|route| attachments.parents().of(route))
+    {
         let named = reference(topology, parent.node, parent.section.as_deref());
         if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
             found.push(named);

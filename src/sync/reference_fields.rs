@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::api::gateway::GROUP;
+use crate::api::route::stands_for_routes;
 use crate::object::Object;
 use apimachinery::{Field, GroupKind, Identity, core_group};
 
@@ -30,6 +31,8 @@ pub(super) enum Needed {
 enum Holds {
     /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names none.
     Reference(&'static str, &'static str),
+    /// A reference to a Service, or to another backend. Other routes, to which requests are handed on, are none.
+    Backend,
     /// The name of an object of this kind in the object's own namespace.
     Name(&'static str, &'static str),
     /// A reference to a Secret in the namespace of Authorino, wherever that is
@@ -44,7 +47,7 @@ enum Holds {
     /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
     SecretStore,
 }
-use Holds::{AuthorinoSecret, AuthorinoSecrets, Issuer, Name, Reference, SecretStore, Secrets};
+use Holds::{AuthorinoSecret, AuthorinoSecrets, Backend, Issuer, Name, Reference, SecretStore, Secrets};
 
 const SECRET: Holds = Reference("", "Secret");
 const CONFIG_MAP: Holds = Reference("", "ConfigMap");
@@ -67,7 +70,7 @@ const FIELDS: &[Fields] = &[
         ("{tls.backend,backendTLS}.clientCertificateRef", SECRET),
         ("listeners.*.tls.frontendValidation.caCertificateRefs.*", CONFIG_MAP),
     ]),
-    (GROUP, &["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"], &[("rules.*.backendRefs.*", SERVICE)]),
+    (GROUP, &["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"], &[("rules.*.backendRefs.*", Backend)]),
     (GROUP, &["HTTPRoute", "GRPCRoute"], &[
         ("rules.*.{filters,backendRefs.*.filters}.*.requestMirror.backendRef", SERVICE),
         ("rules.*.{filters,backendRefs.*.filters}.*.extensionRef", ANY),
@@ -244,6 +247,13 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
             let kind = text("kind").unwrap_or(kind);
             let namespace = text("namespace").map(str::to_owned).or(own);
             named(group, kind, namespace).filter(|_| !kind.is_empty())
+        }
+        Backend => {
+            let group = text("group").map_or("", core_group);
+            let is_routes = stands_for_routes(group, text("kind").unwrap_or_default());
+            (!is_routes)
+                .then(|| needed(own.as_deref(), field, SERVICE))
+                .flatten()
         }
         Name(group, kind) => Some(Needed::Object(Identity {
             group_kind: GroupKind::new(group, kind),

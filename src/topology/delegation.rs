@@ -3,22 +3,13 @@
 //! Owns: the finding that what stands behind them is not followed. Flows in: routes. Flows out: findings.
 //! Must not know: policies, the hierarchy.
 
-use crate::api::route::{BackendRef, Route, is_route};
+use crate::api::route::{Route, stands_for_routes};
 use crate::diagnostic::{Code, Finding, Findings};
-
-/// Groups whose kind `label` stands for the routes with a label.
-const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.solo.io"];
-
-/// Whether a backend is no backend but other routes: by name, all of a namespace, or those with a label.
-fn delegates(backend: &BackendRef<'_>) -> bool {
-    let by_label = backend.kind == "label" && LABEL_GROUPS.contains(&backend.group);
-    by_label || is_route(backend.group, backend.kind)
-}
 
 /// Says once of a route that hands requests on that nobody here follows them.
 pub(super) fn report_delegation(route: &Route<'_>, findings: &mut Findings) {
     let backends = route.rules.iter().flat_map(|rule| &rule.backends);
-    let mut delegating = backends.filter(|backend| delegates(backend));
+    let mut delegating = backends.filter(|backend| stands_for_routes(backend.group, backend.kind));
     let Some(first) = delegating.next() else {
         return;
     };

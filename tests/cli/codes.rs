@@ -150,7 +150,7 @@ fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
              spec:\n  parentRefs: [{{name: prod-web}}]\n  rules:\n  - backendRefs: [{{name: s, port: 80}}]\n  - backendRefs:\n    - \
              {backend}\n"
         );
-        found(
+        let run = found(
             |scratch| {
                 scratch.write("hub/routes.yaml", &route);
             },
@@ -159,6 +159,7 @@ fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
             "hub/routes.yaml:9:",
             "give those routes the Gateway as a parent",
         );
+        assert!(!run.stdout.contains("reference/not-shipped"), "{}", run.stdout);
     }
 }
 

@@ -112,21 +112,9 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         self.complete(complete)
     }
 
-    /// Kubernetes' own limit (docs/systems/kubernetes.md#aliases): how much of a document may come from
-    /// aliases.
-    #[allow(clippy::cast_precision_loss)]
+    /// Refuses a document that comes from aliases beyond Kubernetes' own limit.
     pub(super) fn check_alias_share(&self, range: Range<usize>) -> Outcome<()> {
-        const FEW: u64 = 400_000;
-        const MANY: u64 = 4_000_000;
-        if self.alias_steps <= 100 || self.steps <= 1000 {
-            return Ok(());
-        }
-        let allowed = match self.steps {
-            ..=FEW => 0.99,
-            MANY.. => 0.10,
-            steps => 0.99 - 0.89 * ((steps - FEW) as f64 / (MANY - FEW) as f64),
-        };
-        if self.alias_steps as f64 / self.steps as f64 > allowed {
+        if comes_from_aliases(self.alias_steps, self.steps) {
             return Err(Error::new(
                 ErrorKind::Limit,
                 range,
@@ -162,4 +150,49 @@ fn alias_names(text: &str) -> HashSet<&str> {
         })
         .filter(|name| !name.is_empty())
         .collect()
+}
+
+/// Whether more of a document comes from aliases than Kubernetes' reader takes: so many of its steps inside of what aliases
+/// stand for, of so many in all (docs/systems/kubernetes.md#aliases).
+#[allow(clippy::cast_precision_loss)]
+fn comes_from_aliases(alias_steps: u64, steps: u64) -> bool {
+    const FEW: u64 = 400_000;
+    const MANY: u64 = 4_000_000;
+    if alias_steps <= 100 || steps <= 1000 {
+        return false;
+    }
+    let allowed = match steps {
+        ..=FEW => 0.99,
+        MANY.. => 0.10,
+        steps => 0.99 - 0.89 * ((steps - FEW) as f64 / (MANY - FEW) as f64),
+    };
+    alias_steps as f64 / steps as f64 > allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::comes_from_aliases;
+
+    #[test]
+    fn the_share_of_aliases_shrinks_from_99_to_10_percent_between_400_000_and_4_000_000_steps() {
+        // The largest share that is taken, and one step more.
+        for (alias_steps, steps) in [
+            (396_000, 400_000),
+            (1_199_000, 2_200_000),
+            (400_000, 4_000_000),
+            (500_000, 5_000_000),
+        ] {
+            assert!(
+                !comes_from_aliases(alias_steps, steps),
+                "{alias_steps} of {steps}"
+            );
+            assert!(
+                comes_from_aliases(alias_steps + 1, steps),
+                "{alias_steps} of {steps}"
+            );
+        }
+        // Small documents may do as they like.
+        assert!(!comes_from_aliases(1000, 1000) && comes_from_aliases(1001, 1001));
+        assert!(!comes_from_aliases(100, 1001));
+    }
 }
