@@ -15,10 +15,14 @@ use super::declared_target::{Declared, Target};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, route_of, whole};
-use crate::topology::{GatewayId, Node, Topology};
+use crate::api::gateway::GROUP;
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// Who writes these statuses, unless somebody gave it another name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
+
+/// The group of its kinds.
+const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
 
 /// What is accepted.
 pub(super) const ACCEPTED: &str = "Policy has been accepted.";
@@ -69,13 +73,59 @@ pub(super) fn parents_of_backends(
         .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
     let routes: BTreeSet<_> = routes.collect();
     let mut found: Vec<AncestorRef> = Vec::new();
-    for parent in routes.into_iter().flat_map(|route| attachments.parents().of(route)) {
+    for parent in routes
+        .into_iter()
+        .flat_map(|route| attachments.parents().of(route))
+    {
         let named = reference(topology, parent.node, parent.section.as_deref());
         if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
             found.push(named);
         }
     }
     found
+}
+
+/// Of an EnvoyPatchPolicy that targets the merged Gateways of a class, or one of them: the class, which alone is a target
+/// then, and why the policy is refused there. It names the class as the target does, whatever the kind of that
+/// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
+pub(super) fn patched_class(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
+    let policy = attachments.policy(id);
+    if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
+        return None;
+    }
+    let topology = &attachments.topology;
+    policy.targets.iter().find_map(|declared| {
+        let Target::Attached(node) = declared.target else {
+            return None;
+        };
+        let gateway = *topology.gateways_of(node).first()?;
+        let accepted = match node {
+            Node::Class(_) => condition("Accepted", true, "Accepted", ACCEPTED.to_owned()),
+            _ if attachments
+                .merging_classes
+                .contains(&topology.gateways.get(gateway).class) =>
+            {
+                let refusal = format!(
+                    "TargetRef.Group:{GROUP} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and \
+                     TargetRef.Kind:GatewayClass is supported.",
+                    declared.kind
+                );
+                condition("Accepted", false, "Invalid", refusal)
+            }
+            _ => return None,
+        };
+        Some(AncestorStatus {
+            ancestor_ref: AncestorRef {
+                group: GROUP.to_owned(),
+                kind: "GatewayClass".to_owned(),
+                namespace: String::new(),
+                name: declared.name.clone(),
+                section_name: None,
+            },
+            controller_name: controller_name(attachments, gateway),
+            conditions: vec![accepted],
+        })
+    })
 }
 
 /// Rules first, Gateways last.
@@ -359,11 +409,64 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
-/// Why a policy does not fit the route that it targets, though the CRD takes it.
+/// Why a policy does not fit what it targets, though the CRD takes it.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let kind = &attachments.policy(id).object.kind;
+    if kind == "ClientTrafficPolicy" {
+        return on_shared_port(attachments, node);
+    }
     let refusal = has_more(attachments, id, node)?;
     Some(format!("Invalid {kind} for TCP route: {refusal}."))
+}
+
+/// Why the settings of a connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to
+/// Envoy. A policy on a whole Gateway holds at all of its own; others come to its ports where Gateways are merged
+/// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+fn on_shared_port(attachments: &Attachments<'_>, node: Node) -> Option<String> {
+    let topology = &attachments.topology;
+    let gateway = topology.gateways_of(node).first().copied()?;
+    let class = topology.gateways.get(gateway).class;
+    let gateways = if attachments.merging_classes.contains(&class) {
+        topology.classes.get(class).gateways.as_slice()
+    } else {
+        std::slice::from_ref(&gateway)
+    };
+    let plain = |listener: &&ListenerId| {
+        let listener = topology.listeners.get(**listener);
+        listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
+    };
+    let is_meant = |listener: ListenerId| match node {
+        Node::Listener(_, named) => named == listener,
+        Node::ListenerSet(set) => topology.listeners.get(listener).set == Some(set),
+        _ => topology.gateways.get(gateway).listeners.contains(&listener),
+    };
+    let all = || {
+        gateways.iter().flat_map(|gateway| {
+            let listeners = topology.gateways.get(*gateway).listeners.iter();
+            listeners.filter(plain).map(|listener| (*gateway, *listener))
+        })
+    };
+    let ports: BTreeSet<i64> = all()
+        .filter(|(_, listener)| is_meant(*listener))
+        .filter_map(|(_, listener)| topology.listeners.get(listener).port())
+        .collect();
+    let others = all().filter(|(_, listener)| {
+        let port = topology.listeners.get(*listener).port();
+        !is_meant(*listener) && port.is_some_and(|port| ports.contains(&port))
+    });
+    let others = others.map(|(gateway, listener)| {
+        let node = Node::Listener(gateway, listener);
+        let section = topology.section(node).unwrap_or_default();
+        format!("{}/{section}", key(topology, node))
+    });
+    let others: Vec<String> = others.collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is not \
+             allowed.",
+            others.join(", ")
+        )
+    })
 }
 
 /// Why a policy that has settings of which the route takes none is refused there.

@@ -30,6 +30,7 @@ mod options;
 mod conformance;
 mod kinds;
 mod local_wins;
+mod merged_gateways;
 mod reading;
 mod selecting;
 mod waypoints;

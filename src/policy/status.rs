@@ -36,6 +36,16 @@ pub(crate) fn ancestors(
             return (ancestors, all);
         }
     }
+    if let Some(mut class) = envoy_gateway_status::patched_class(attachments, id) {
+        let is_accepted = class.conditions.iter().all(Condition::is_true);
+        class.conditions.extend(
+            gateways
+                .first()
+                .filter(|_| is_accepted)
+                .and_then(|gateway| effect(*gateway)),
+        );
+        return (vec![class], 1);
+    }
     let mut entries = Vec::new();
     for gateway in gateways {
         let accepted = accepted(attachments, id, Some(*gateway));

@@ -429,3 +429,81 @@ fn a_backend_tls_policy_has_an_ancestor_for_each_parent_with_its_section() {
     assert_eq!(sections("gateway.envoyproxy.io/gatewayclass-controller"), both);
     assert_eq!(sections("example.com/another"), [None]);
 }
+
+/// A class that merges its Gateways, or not, and two of them: `a` with listeners `one` and `two`, `b` with `three`, all on one
+/// port.
+fn on_one_port(merges: bool) -> String {
+    let gateway = |name: &str, listeners: &[&str]| {
+        let listeners = listeners.iter().map(|listener| {
+            format!("{{name: {listener}, port: 80, protocol: HTTP, hostname: {listener}.example}}")
+        });
+        let listeners: Vec<String> = listeners.collect();
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{gatewayClassName: eg, listeners: [{}]}}\n",
+            listeners.join(", ")
+        )
+    };
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: eg}}\nspec: {{controllerName: \
+         gateway.envoyproxy.io/gatewayclass-controller, parametersRef: {{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: p, \
+         namespace: system}}}}\n---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyProxy\nmetadata: {{name: p, namespace: \
+         system}}\nspec: {{mergeGateways: {merges}}}\n{}{}",
+        gateway("a", &["one", "two"]),
+        gateway("b", &["three"])
+    )
+}
+
+#[test]
+fn client_settings_are_refused_at_some_of_the_plain_listeners_of_a_port() {
+    let accepted = |at: &str| {
+        vec![format!(
+            "Gateway infra/{at}: Accepted=True Accepted: Policy has been accepted."
+        )]
+    };
+    let refused = |at: &str, others: &str| {
+        vec![format!(
+            "Gateway infra/{at}: Accepted=False Invalid: ClientTrafficPolicy is being applied to multiple http (non https) \
+             listeners ({others}) on the same port, which is not allowed."
+        )]
+    };
+    let said = |merges: bool, target: &str| {
+        let text = on_one_port(merges) + &of_kind("ClientTrafficPolicy", "p", target, "");
+        let hub = hub(&text, &[]);
+        ancestors(&Seen::hub(&hub), "ClientTrafficPolicy infra/p")
+    };
+    let one = "kind: Gateway, name: a, sectionName: one";
+    let whole = "kind: Gateway, name: a";
+    assert_eq!(said(false, whole), accepted("a"));
+    assert_eq!(said(false, one), refused("a#one", "infra/a/two"));
+    assert_eq!(
+        said(false, "kind: Gateway, name: b, sectionName: three"),
+        accepted("b#three")
+    );
+    assert_eq!(said(true, whole), refused("a", "infra/b/three"));
+    assert_eq!(said(true, one), refused("a#one", "infra/a/two, infra/b/three"));
+}
+
+#[test]
+fn patches_of_merged_gateways_have_their_class_as_ancestor() {
+    let said = |target: &str| {
+        let patch = format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyPatchPolicy\nmetadata: {{name: p, namespace: infra}}\n\
+             spec: {{targetRef: {{group: gateway.networking.k8s.io, {target}}}, type: JSONPatch}}\n"
+        );
+        let hub = hub(&(on_one_port(true) + &patch), &[]);
+        ancestors(&Seen::hub(&hub), "EnvoyPatchPolicy infra/p")
+    };
+    let of_class = said("kind: GatewayClass, name: eg");
+    assert_eq!(
+        of_class[0],
+        "GatewayClass /eg: Accepted=True Accepted: Policy has been accepted."
+    );
+    assert_eq!(
+        said("kind: Gateway, name: a"),
+        [
+            "GatewayClass /a: Accepted=False Invalid: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:Gateway, only \
+             TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:GatewayClass is supported."
+        ]
+    );
+}
