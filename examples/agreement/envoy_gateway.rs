@@ -51,7 +51,10 @@ pub(crate) fn compare(tally: &mut Tally, case: &str, file: &Path) -> Result<(), 
     let input = read(file)?;
     let mut objects = objects(&input);
     if !objects.iter().any(|object| object["kind"] == "GatewayClass") {
-        objects.push(class(&input["classEnvoyProxy"]));
+        // The newer name and the older ones.
+        let proxies = ["envoyProxyForGatewayClass", "classEnvoyProxy", "envoyProxy"];
+        let proxy = proxies.iter().find_map(|name| input.get(name));
+        objects.push(class(proxy.unwrap_or(&Value::Null)));
     }
     in_their_order(&mut objects);
     let mut golden_objects = self::objects(&golden);

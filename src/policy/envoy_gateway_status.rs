@@ -12,6 +12,7 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
+use super::envoy_gateway_sizes;
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, route_of, whole};
@@ -85,40 +86,44 @@ pub(super) fn parents_of_backends(
     found
 }
 
-/// Of an EnvoyPatchPolicy that targets the merged Gateways of a class, or one of them: the class, which alone is a target
-/// then, and why the policy is refused there. It names the class as the target does, whatever the kind of that
+/// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has the name of
+/// the target, which is of another kind. The controller looks for the name first, and then at the kind
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
-pub(super) fn patched_class(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
+pub(super) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
     if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
         return None;
     }
     let topology = &attachments.topology;
+    let namespace = policy.object.namespace_or_empty();
     policy.targets.iter().find_map(|declared| {
-        let Target::Attached(node) = declared.target else {
-            return None;
-        };
-        let gateway = *topology.gateways_of(node).first()?;
-        let accepted = match node {
-            Node::Class(_) => condition("Accepted", true, "Accepted", ACCEPTED.to_owned()),
-            _ if attachments
-                .merging_classes
-                .contains(&topology.gateways.get(gateway).class) =>
-            {
-                let refusal = format!(
-                    "TargetRef.Group:{GROUP} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and \
-                     TargetRef.Kind:GatewayClass is supported.",
-                    declared.kind
-                );
-                condition("Accepted", false, "Invalid", refusal)
-            }
+        let (gateway, is_class) = match declared.target {
+            Target::Attached(node) => (
+                *topology.gateways_of(node).first()?,
+                matches!(node, Node::Class(_)),
+            ),
+            Target::NotAllowed(_) => (topology.find_gateway(namespace, &declared.name)?, false),
             _ => return None,
+        };
+        let class = topology.gateways.get(gateway).class;
+        let merges = is_class || attachments.merging_classes.contains(&class);
+        let wanted = if merges { "GatewayClass" } else { "Gateway" };
+        let accepted = if declared.kind != wanted || declared.group != GROUP {
+            let refusal = format!(
+                "TargetRef.Group:{} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and TargetRef.Kind:{wanted} is supported.",
+                declared.group, declared.kind
+            );
+            condition("Accepted", false, "Invalid", refusal)
+        } else if merges {
+            condition("Accepted", true, "Accepted", ACCEPTED.to_owned())
+        } else {
+            return None;
         };
         Some(AncestorStatus {
             ancestor_ref: AncestorRef {
                 group: GROUP.to_owned(),
-                kind: "GatewayClass".to_owned(),
-                namespace: String::new(),
+                kind: wanted.to_owned(),
+                namespace: if merges { String::new() } else { namespace.to_owned() },
                 name: declared.name.clone(),
                 section_name: None,
             },
@@ -412,8 +417,13 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 /// Why a policy does not fit what it targets, though the CRD takes it.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let kind = &attachments.policy(id).object.kind;
-    if kind == "ClientTrafficPolicy" {
-        return on_shared_port(attachments, node);
+    let policy = attachments.policy(id).object;
+    match kind.as_str() {
+        "ClientTrafficPolicy" => {
+            return on_shared_port(attachments, node).or_else(|| envoy_gateway_sizes::refused(policy));
+        }
+        "BackendTrafficPolicy" => return envoy_gateway_sizes::refused(policy),
+        _ => {}
     }
     let refusal = has_more(attachments, id, node)?;
     Some(format!("Invalid {kind} for TCP route: {refusal}."))

@@ -70,6 +70,7 @@ mod effective_policies;
 mod ancestor;
 mod condition;
 
+mod envoy_gateway_sizes;
 mod envoy_gateway_status;
 mod reach;
 mod status;

@@ -36,15 +36,13 @@ pub(crate) fn ancestors(
             return (ancestors, all);
         }
     }
-    if let Some(mut class) = envoy_gateway_status::patched_class(attachments, id) {
-        let is_accepted = class.conditions.iter().all(Condition::is_true);
-        class.conditions.extend(
-            gateways
-                .first()
-                .filter(|_| is_accepted)
-                .and_then(|gateway| effect(*gateway)),
-        );
-        return (vec![class], 1);
+    if let Some(mut patched) = envoy_gateway_status::patched(attachments, id) {
+        let is_accepted = patched.conditions.iter().all(Condition::is_true);
+        let gateway = gateways.first().filter(|_| is_accepted);
+        patched
+            .conditions
+            .extend(gateway.and_then(|gateway| effect(*gateway)));
+        return (vec![patched], 1);
     }
     let mut entries = Vec::new();
     for gateway in gateways {

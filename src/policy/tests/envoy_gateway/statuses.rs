@@ -486,14 +486,22 @@ fn client_settings_are_refused_at_some_of_the_plain_listeners_of_a_port() {
 
 #[test]
 fn patches_of_merged_gateways_have_their_class_as_ancestor() {
-    let said = |target: &str| {
+    let said_of = |merges: bool, target: &str| {
         let patch = format!(
             "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyPatchPolicy\nmetadata: {{name: p, namespace: infra}}\n\
              spec: {{targetRef: {{group: gateway.networking.k8s.io, {target}}}, type: JSONPatch}}\n"
         );
-        let hub = hub(&(on_one_port(true) + &patch), &[]);
+        let hub = hub(&(on_one_port(merges) + &patch), &[]);
         ancestors(&Seen::hub(&hub), "EnvoyPatchPolicy infra/p")
     };
+    let said = |target: &str| said_of(true, target);
+    assert_eq!(
+        said_of(false, "kind: HTTPRoute, name: a"),
+        [
+            "Gateway infra/a: Accepted=False Invalid: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
+             TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported."
+        ]
+    );
     let of_class = said("kind: GatewayClass, name: eg");
     assert_eq!(
         of_class[0],
@@ -506,4 +514,57 @@ fn patches_of_merged_gateways_have_their_class_as_ancestor() {
              TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:GatewayClass is supported."
         ]
     );
+}
+
+#[test]
+fn sizes_that_the_controller_cannot_take_are_refused_in_its_words() {
+    let said = |kind: &str, target: &str, settings: &str| {
+        let hub = hub(&with(&[of_kind(kind, "p", target, settings)]), &[]);
+        ancestors(&Seen::hub(&hub), &format!("{kind} infra/p"))
+    };
+    let windows = "http2: {initialStreamWindowSize: 1Ki, initialConnectionWindowSize: 1Ti}";
+    assert_eq!(
+        said("ClientTrafficPolicy", GW, windows),
+        [
+            "Gateway infra/gw: Accepted=False Invalid: HTTP2: InitialStreamWindowSize value 1Ki is out of range, must be between \
+             65535 and 2147483647\nInitialConnectionWindowSize value 1Ti is out of range, must be between 65535 and 2147483647."
+        ]
+    );
+    for limit in ["100G", "4294967296"] {
+        let buffer = format!("connection: {{bufferLimit: {limit}}}, {windows}");
+        assert_eq!(
+            said("BackendTrafficPolicy", PLAIN, &buffer),
+            [format!(
+                "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value {limit} is out of range."
+            )]
+        );
+    }
+    let fitting = "connection: {bufferLimit: 4294967295}, http2: {initialStreamWindowSize: 64Ki, initialConnectionWindowSize: 32Mi}";
+    assert_eq!(
+        said("BackendTrafficPolicy", PLAIN, fitting),
+        ["Gateway infra/gw#http: Accepted=True Accepted: Policy has been accepted."]
+    );
+}
+
+#[test]
+fn ports_of_a_service_import_are_named_like_those_of_a_service() {
+    let text = |section: &str| {
+        let import = "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ServiceImport\nmetadata: {name: far, namespace: infra}\n\
+                      spec: {type: ClusterSetIP, ports: [{name: web, port: 80}]}\n";
+        let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: far, namespace: infra}\nspec: \
+                     {parentRefs: [{name: gw, sectionName: http}], rules: [{backendRefs: [{group: multicluster.x-k8s.io, kind: \
+                     ServiceImport, name: far, port: 80}]}]}\n";
+        let policy = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {{name: p, namespace: infra}}\nspec: \
+             {{targetRefs: [{{group: multicluster.x-k8s.io, kind: ServiceImport, name: far, sectionName: {section}}}], validation: \
+             {{hostname: a.example, wellKnownCACertificates: System}}}}\n"
+        );
+        format!("{TOPOLOGY}---\n{import}---\n{route}---\n{policy}")
+    };
+    let said = |section: &str| {
+        let hub = hub(&text(section), &[]);
+        Seen::hub(&hub).said()
+    };
+    assert!(said("web").is_empty(), "{:?}", said("web"));
+    assert_eq!(said("80").len(), 1, "{:?}", said("80"));
 }
