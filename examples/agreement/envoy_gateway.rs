@@ -35,7 +35,7 @@ const NAMES: [(&str, &str); 7] = [
     ("httpUpgrades", "httpUpgrade"),
 ];
 /// Settings of policies that no rule gets: they say how policies combine, or stand elsewhere there.
-const ELSEWHERE: [&str; 3] = ["mergeType", "useClientProtocol", "telemetry"];
+const ELSEWHERE: [&str; 4] = ["mergeType", "useClientProtocol", "telemetry", "name"];
 
 /// Compares one case.
 pub(crate) fn compare(tally: &mut Tally, case: &str, file: &Path) -> Result<(), Box<dyn Error>> {
@@ -48,17 +48,17 @@ pub(crate) fn compare(tally: &mut Tally, case: &str, file: &Path) -> Result<(), 
         "{}.out.yaml",
         name.strip_suffix(SUFFIX).unwrap_or(&name)
     )))?;
-    let mut objects = objects(&read(file)?);
+    let input = read(file)?;
+    let mut objects = objects(&input);
     if !objects.iter().any(|object| object["kind"] == "GatewayClass") {
-        objects.push(json!({
-            "apiVersion": "gateway.networking.k8s.io/v1",
-            "kind": "GatewayClass",
-            "metadata": {"name": "envoy-gateway-class"},
-            "spec": {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
-        }));
+        // The newer name and the older ones.
+        let proxies = ["envoyProxyForGatewayClass", "classEnvoyProxy", "envoyProxy"];
+        let proxy = proxies.iter().find_map(|name| input.get(name));
+        objects.push(class(proxy.unwrap_or(&Value::Null)));
     }
     in_their_order(&mut objects);
-    let golden_objects = self::objects(&golden);
+    let mut golden_objects = self::objects(&golden);
+    golden_objects.extend(patches(&objects, &golden));
     let answers = Answers::about(&objects)?;
     for policy in golden_objects.iter().filter(|object| is_of_envoy_gateway(object)) {
         let status = &policy["status"];
@@ -85,6 +85,53 @@ pub(crate) fn compare(tally: &mut Tally, case: &str, file: &Path) -> Result<(), 
     compare_routes(tally, case, &objects, &golden_objects)?;
     effective(tally, case, &objects, &golden, &answers);
     Ok(())
+}
+
+/// The class that all cases mean, with its EnvoyProxy if there is one.
+fn class(proxy: &Value) -> Value {
+    let reference = proxy.is_object().then(|| {
+        json!({
+            "group": GROUP,
+            "kind": "EnvoyProxy",
+            "namespace": proxy["metadata"]["namespace"],
+            "name": proxy["metadata"]["name"],
+        })
+    });
+    json!({
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "GatewayClass",
+        "metadata": {"name": "envoy-gateway-class"},
+        "spec": {
+            "controllerName": "gateway.envoyproxy.io/gatewayclass-controller",
+            "parametersRef": reference,
+        },
+    })
+}
+
+/// EnvoyPatchPolicies of the input with their statuses, which stand in `xdsIR` alone; none of one that is left out there.
+fn patches(objects: &[Value], golden: &Value) -> Vec<Value> {
+    let gateways = golden["xdsIR"].as_object().into_iter();
+    let gateways = gateways.flat_map(|gateways| gateways.values());
+    let listed: Vec<&Value> = gateways
+        .flat_map(|gateway| gateway["envoyPatchPolicies"].as_array().into_iter().flatten())
+        .collect();
+    let policies = objects
+        .iter()
+        .filter(|object| object["kind"] == "EnvoyPatchPolicy");
+    policies
+        .map(|policy| {
+            let of_policy = |known: &&&Value| {
+                let metadata = &policy["metadata"];
+                known["name"] == metadata["name"] && known["namespace"] == metadata["namespace"]
+            };
+            let mut policy = policy.clone();
+            policy["status"] = listed
+                .iter()
+                .find(of_policy)
+                .map_or(Value::Null, |known| known["status"].clone());
+            policy
+        })
+        .collect()
 }
 
 /// Gives each policy that has no age one by its place in the file: the translator, which made the golden files, takes the order
@@ -140,7 +187,10 @@ fn effective(tally: &mut Tally, case: &str, objects: &[Value], golden: &Value, a
             };
             let of_rule = theirs.entry((name.to_owned(), rule)).or_default();
             for (part, kind) in PARTS {
-                let settings = route[part].as_object().into_iter().flat_map(|part| part.keys());
+                let parts = |of: &'_ Value| of[part].as_object().filter(|part| !part.is_empty()).cloned();
+                // Lua of a Gateway stands at its listeners, and holds for a rule that has nothing of its own.
+                let part = parts(route).or_else(|| parts(listener)).unwrap_or_default();
+                let settings = part.keys();
                 let settings = settings.map(|name| {
                     let renamed = NAMES.iter().find(|(there, _)| there == name);
                     renamed.map_or(name.as_str(), |(_, here)| here).to_owned()

@@ -17,7 +17,7 @@ pub(super) const MAX_ANCESTORS: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorStatus {
-    /// The Gateway, or the ListenerSet.
+    /// The Gateway, or the ListenerSet, or the GatewayClass.
     pub ancestor_ref: AncestorRef,
     /// `spec.controllerName` of its class; empty when the class is not in the input.
     pub controller_name: String,
@@ -33,7 +33,8 @@ pub struct AncestorRef {
     pub group: String,
     /// Kind.
     pub kind: String,
-    /// Namespace.
+    /// Namespace; none of a GatewayClass.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// Name.
     pub name: String,

@@ -4,7 +4,7 @@
 //! Flows in: the objects of the hub or of a cluster, profiles. Flows out: [`Attachments`].
 //! Must not know: what the policies come to together; clusters and works.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
+use super::merged_gateways::merging_classes;
 use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
 use super::per_field::meet;
@@ -27,7 +28,7 @@ use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use crate::topology::{BackendId, Level, NamespaceId, Node, Path, Sources, Start, Topology};
+use crate::topology::{BackendId, ClassId, Level, NamespaceId, Node, Path, Sources, Start, Topology};
 use apimachinery::Identity;
 
 /// A policy kind of the input.
@@ -54,6 +55,8 @@ pub struct Attachments<'a> {
     pub(super) mesh: Option<NamespaceId>,
     /// The Services that Istio's policies name, and that a waypoint serves.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
+    /// The classes whose Gateways Envoy Gateway is known to run as one.
+    pub(super) merging_classes: BTreeSet<ClassId>,
     policy_ids: HashMap<Identity, PolicyId>,
     /// Through which parents each route hangs where, once somebody asks.
     parents: OnceLock<Parents>,
@@ -71,6 +74,7 @@ impl<'a> Attachments<'a> {
     ) -> Self {
         let topology = Topology::new((sources, options.seniority()), grants, options.routes, findings);
         let mut attachments = Self {
+            merging_classes: merging_classes(&topology, sources),
             topology,
             ..Self::default()
         };

@@ -12,13 +12,18 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
+use super::envoy_gateway_sizes;
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, route_of, whole};
-use crate::topology::{GatewayId, Node, Topology};
+use crate::api::gateway::GROUP;
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// Who writes these statuses, unless somebody gave it another name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
+
+/// The group of its kinds.
+const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
 
 /// What is accepted.
 pub(super) const ACCEPTED: &str = "Policy has been accepted.";
@@ -79,6 +84,53 @@ pub(super) fn parents_of_backends(
         }
     }
     found
+}
+
+/// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has the name of
+/// the target, which is of another kind. The controller looks for the name first, and then at the kind
+/// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
+pub(super) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
+    let policy = attachments.policy(id);
+    if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
+        return None;
+    }
+    let topology = &attachments.topology;
+    let namespace = policy.object.namespace_or_empty();
+    policy.targets.iter().find_map(|declared| {
+        let (gateway, is_class) = match declared.target {
+            Target::Attached(node) => (
+                *topology.gateways_of(node).first()?,
+                matches!(node, Node::Class(_)),
+            ),
+            Target::NotAllowed(_) => (topology.find_gateway(namespace, &declared.name)?, false),
+            _ => return None,
+        };
+        let class = topology.gateways.get(gateway).class;
+        let merges = is_class || attachments.merging_classes.contains(&class);
+        let wanted = if merges { "GatewayClass" } else { "Gateway" };
+        let accepted = if declared.kind != wanted || declared.group != GROUP {
+            let refusal = format!(
+                "TargetRef.Group:{} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and TargetRef.Kind:{wanted} is supported.",
+                declared.group, declared.kind
+            );
+            condition("Accepted", false, "Invalid", refusal)
+        } else if merges {
+            condition("Accepted", true, "Accepted", ACCEPTED.to_owned())
+        } else {
+            return None;
+        };
+        Some(AncestorStatus {
+            ancestor_ref: AncestorRef {
+                group: GROUP.to_owned(),
+                kind: wanted.to_owned(),
+                namespace: if merges { String::new() } else { namespace.to_owned() },
+                name: declared.name.clone(),
+                section_name: None,
+            },
+            controller_name: controller_name(attachments, gateway),
+            conditions: vec![accepted],
+        })
+    })
 }
 
 /// Rules first, Gateways last.
@@ -362,11 +414,69 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
-/// Why a policy does not fit the route that it targets, though the CRD takes it.
+/// Why a policy does not fit what it targets, though the CRD takes it.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let kind = &attachments.policy(id).object.kind;
+    let policy = attachments.policy(id).object;
+    match kind.as_str() {
+        "ClientTrafficPolicy" => {
+            return on_shared_port(attachments, node).or_else(|| envoy_gateway_sizes::refused(policy));
+        }
+        "BackendTrafficPolicy" => return envoy_gateway_sizes::refused(policy),
+        _ => {}
+    }
     let refusal = has_more(attachments, id, node)?;
     Some(format!("Invalid {kind} for TCP route: {refusal}."))
+}
+
+/// Why the settings of a connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to
+/// Envoy. A policy on a whole Gateway holds at all of its own; others come to its ports where Gateways are merged
+/// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+fn on_shared_port(attachments: &Attachments<'_>, node: Node) -> Option<String> {
+    let topology = &attachments.topology;
+    let gateway = topology.gateways_of(node).first().copied()?;
+    let class = topology.gateways.get(gateway).class;
+    let gateways = if attachments.merging_classes.contains(&class) {
+        topology.classes.get(class).gateways.as_slice()
+    } else {
+        std::slice::from_ref(&gateway)
+    };
+    let plain = |listener: &&ListenerId| {
+        let listener = topology.listeners.get(**listener);
+        listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
+    };
+    let is_meant = |listener: ListenerId| match node {
+        Node::Listener(_, named) => named == listener,
+        Node::ListenerSet(set) => topology.listeners.get(listener).set == Some(set),
+        _ => topology.gateways.get(gateway).listeners.contains(&listener),
+    };
+    let all = || {
+        gateways.iter().flat_map(|gateway| {
+            let listeners = topology.gateways.get(*gateway).listeners.iter();
+            listeners.filter(plain).map(|listener| (*gateway, *listener))
+        })
+    };
+    let ports: BTreeSet<i64> = all()
+        .filter(|(_, listener)| is_meant(*listener))
+        .filter_map(|(_, listener)| topology.listeners.get(listener).port())
+        .collect();
+    let others = all().filter(|(_, listener)| {
+        let port = topology.listeners.get(*listener).port();
+        !is_meant(*listener) && port.is_some_and(|port| ports.contains(&port))
+    });
+    let others = others.map(|(gateway, listener)| {
+        let node = Node::Listener(gateway, listener);
+        let section = topology.section(node).unwrap_or_default();
+        format!("{}/{section}", key(topology, node))
+    });
+    let others: Vec<String> = others.collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is not \
+             allowed.",
+            others.join(", ")
+        )
+    })
 }
 
 /// Why a policy that has settings of which the route takes none is refused there.

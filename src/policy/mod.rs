@@ -30,6 +30,7 @@ mod options;
 mod conformance;
 mod kinds;
 mod local_wins;
+mod merged_gateways;
 mod reading;
 mod selecting;
 mod waypoints;
@@ -69,6 +70,7 @@ mod effective_policies;
 mod ancestor;
 mod condition;
 
+mod envoy_gateway_sizes;
 mod envoy_gateway_status;
 mod reach;
 mod status;

@@ -36,6 +36,14 @@ pub(crate) fn ancestors(
             return (ancestors, all);
         }
     }
+    if let Some(mut patched) = envoy_gateway_status::patched(attachments, id) {
+        let is_accepted = patched.conditions.iter().all(Condition::is_true);
+        let gateway = gateways.first().filter(|_| is_accepted);
+        patched
+            .conditions
+            .extend(gateway.and_then(|gateway| effect(*gateway)));
+        return (vec![patched], 1);
+    }
     let mut entries = Vec::new();
     for gateway in gateways {
         let accepted = accepted(attachments, id, Some(*gateway));

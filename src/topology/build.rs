@@ -270,7 +270,7 @@ impl<'a> Topology<'a> {
         }
         let object = sources.get(&identity);
         let ports = match object {
-            Some(object) if object.is("", "Service") => service_ports(object),
+            Some(object) if has_service_ports(object) => service_ports(object),
             _ => Vec::new(),
         };
         let ports = ports.into_iter().map(|name| self.ports.push(name));
@@ -285,6 +285,14 @@ impl<'a> Topology<'a> {
         self.backend_ids.insert(identity, backend);
         backend
     }
+}
+
+/// Whether the ports of a backend are listed as a Service's are (KEP-1645: a ServiceImport has those of what it imports).
+fn has_service_ports(object: &Object) -> bool {
+    object.is("", "Service")
+        || ["multicluster.x-k8s.io", "net.gke.io"]
+            .into_iter()
+            .any(|group| object.is(group, "ServiceImport"))
 }
 
 fn too_wide(route: &Route<'_>) -> Finding {

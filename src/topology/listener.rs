@@ -81,7 +81,7 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// Its port; none is one that its implementation chooses.
-    pub(super) const fn port(&self) -> Option<i64> {
+    pub(crate) const fn port(&self) -> Option<i64> {
         self.port
     }
 

@@ -41,7 +41,7 @@ mod tests;
 
 pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub(crate) use ids::{BackendId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId};
+pub(crate) use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId};
 pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
 pub(crate) use node::{Node, Path, Start};

@@ -429,3 +429,142 @@ fn a_backend_tls_policy_has_an_ancestor_for_each_parent_with_its_section() {
     assert_eq!(sections("gateway.envoyproxy.io/gatewayclass-controller"), both);
     assert_eq!(sections("example.com/another"), [None]);
 }
+
+/// A class that merges its Gateways, or not, and two of them: `a` with listeners `one` and `two`, `b` with `three`, all on one
+/// port.
+fn on_one_port(merges: bool) -> String {
+    let gateway = |name: &str, listeners: &[&str]| {
+        let listeners = listeners.iter().map(|listener| {
+            format!("{{name: {listener}, port: 80, protocol: HTTP, hostname: {listener}.example}}")
+        });
+        let listeners: Vec<String> = listeners.collect();
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{gatewayClassName: eg, listeners: [{}]}}\n",
+            listeners.join(", ")
+        )
+    };
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: eg}}\nspec: {{controllerName: \
+         gateway.envoyproxy.io/gatewayclass-controller, parametersRef: {{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: p, \
+         namespace: system}}}}\n---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyProxy\nmetadata: {{name: p, namespace: \
+         system}}\nspec: {{mergeGateways: {merges}}}\n{}{}",
+        gateway("a", &["one", "two"]),
+        gateway("b", &["three"])
+    )
+}
+
+#[test]
+fn client_settings_are_refused_at_some_of_the_plain_listeners_of_a_port() {
+    let accepted = |at: &str| {
+        vec![format!(
+            "Gateway infra/{at}: Accepted=True Accepted: Policy has been accepted."
+        )]
+    };
+    let refused = |at: &str, others: &str| {
+        vec![format!(
+            "Gateway infra/{at}: Accepted=False Invalid: ClientTrafficPolicy is being applied to multiple http (non https) \
+             listeners ({others}) on the same port, which is not allowed."
+        )]
+    };
+    let said = |merges: bool, target: &str| {
+        let text = on_one_port(merges) + &of_kind("ClientTrafficPolicy", "p", target, "");
+        let hub = hub(&text, &[]);
+        ancestors(&Seen::hub(&hub), "ClientTrafficPolicy infra/p")
+    };
+    let one = "kind: Gateway, name: a, sectionName: one";
+    let whole = "kind: Gateway, name: a";
+    assert_eq!(said(false, whole), accepted("a"));
+    assert_eq!(said(false, one), refused("a#one", "infra/a/two"));
+    assert_eq!(
+        said(false, "kind: Gateway, name: b, sectionName: three"),
+        accepted("b#three")
+    );
+    assert_eq!(said(true, whole), refused("a", "infra/b/three"));
+    assert_eq!(said(true, one), refused("a#one", "infra/a/two, infra/b/three"));
+}
+
+#[test]
+fn patches_of_merged_gateways_have_their_class_as_ancestor() {
+    let said_of = |merges: bool, target: &str| {
+        let patch = format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyPatchPolicy\nmetadata: {{name: p, namespace: infra}}\n\
+             spec: {{targetRef: {{group: gateway.networking.k8s.io, {target}}}, type: JSONPatch}}\n"
+        );
+        let hub = hub(&(on_one_port(merges) + &patch), &[]);
+        ancestors(&Seen::hub(&hub), "EnvoyPatchPolicy infra/p")
+    };
+    let said = |target: &str| said_of(true, target);
+    assert_eq!(
+        said_of(false, "kind: HTTPRoute, name: a"),
+        [
+            "Gateway infra/a: Accepted=False Invalid: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
+             TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported."
+        ]
+    );
+    let of_class = said("kind: GatewayClass, name: eg");
+    assert_eq!(
+        of_class[0],
+        "GatewayClass /eg: Accepted=True Accepted: Policy has been accepted."
+    );
+    assert_eq!(
+        said("kind: Gateway, name: a"),
+        [
+            "GatewayClass /a: Accepted=False Invalid: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:Gateway, only \
+             TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:GatewayClass is supported."
+        ]
+    );
+}
+
+#[test]
+fn sizes_that_the_controller_cannot_take_are_refused_in_its_words() {
+    let said = |kind: &str, target: &str, settings: &str| {
+        let hub = hub(&with(&[of_kind(kind, "p", target, settings)]), &[]);
+        ancestors(&Seen::hub(&hub), &format!("{kind} infra/p"))
+    };
+    let windows = "http2: {initialStreamWindowSize: 1Ki, initialConnectionWindowSize: 1Ti}";
+    assert_eq!(
+        said("ClientTrafficPolicy", GW, windows),
+        [
+            "Gateway infra/gw: Accepted=False Invalid: HTTP2: InitialStreamWindowSize value 1Ki is out of range, must be between \
+             65535 and 2147483647\nInitialConnectionWindowSize value 1Ti is out of range, must be between 65535 and 2147483647."
+        ]
+    );
+    for limit in ["100G", "4294967296"] {
+        let buffer = format!("connection: {{bufferLimit: {limit}}}, {windows}");
+        assert_eq!(
+            said("BackendTrafficPolicy", PLAIN, &buffer),
+            [format!(
+                "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value {limit} is out of range."
+            )]
+        );
+    }
+    let fitting = "connection: {bufferLimit: 4294967295}, http2: {initialStreamWindowSize: 64Ki, initialConnectionWindowSize: 32Mi}";
+    assert_eq!(
+        said("BackendTrafficPolicy", PLAIN, fitting),
+        ["Gateway infra/gw#http: Accepted=True Accepted: Policy has been accepted."]
+    );
+}
+
+#[test]
+fn ports_of_a_service_import_are_named_like_those_of_a_service() {
+    let text = |section: &str| {
+        let import = "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ServiceImport\nmetadata: {name: far, namespace: infra}\n\
+                      spec: {type: ClusterSetIP, ports: [{name: web, port: 80}]}\n";
+        let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: far, namespace: infra}\nspec: \
+                     {parentRefs: [{name: gw, sectionName: http}], rules: [{backendRefs: [{group: multicluster.x-k8s.io, kind: \
+                     ServiceImport, name: far, port: 80}]}]}\n";
+        let policy = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {{name: p, namespace: infra}}\nspec: \
+             {{targetRefs: [{{group: multicluster.x-k8s.io, kind: ServiceImport, name: far, sectionName: {section}}}], validation: \
+             {{hostname: a.example, wellKnownCACertificates: System}}}}\n"
+        );
+        format!("{TOPOLOGY}---\n{import}---\n{route}---\n{policy}")
+    };
+    let said = |section: &str| {
+        let hub = hub(&text(section), &[]);
+        Seen::hub(&hub).said()
+    };
+    assert!(said("web").is_empty(), "{:?}", said("web"));
+    assert_eq!(said("80").len(), 1, "{:?}", said("80"));
+}
