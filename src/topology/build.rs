@@ -213,7 +213,7 @@ impl<'a> Topology<'a> {
         let assumed = sources.original(object).is_some_and(|original| original.assumed);
         let mut gateways = BTreeSet::new();
         let mut services = BTreeSet::new();
-        let mut refused_at = vec![(object, "/spec/parentRefs")];
+        let mut refused_at = Vec::new();
         for parent in self.parents_of(route).iter() {
             match self.listeners_for(route, parent, assumed) {
                 Ok((gateway, listeners)) => {
