@@ -551,3 +551,31 @@ fn policies_that_lose_to_each_of_a_thousand_are_refused() {
     let run = run_with_at_most(&hub(200), 1024, &["check", "hub"]);
     assert!(!run.stdout.contains("policy/too-many-paths"), "{}", run.stdout);
 }
+
+#[test]
+fn statuses_that_name_a_hundred_policies_at_each_of_a_thousand_targets_are_refused() {
+    let policies = (0..300).map(|number| {
+        format!(
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: p{number}, namespace: gateways}}\nspec: \
+             {{targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: prod-web}}, defaults: {{strategy: merge, limits: \
+             {{l{number}: {{rates: [{{limit: 5, window: 1s}}]}}}}}}}}\n"
+        )
+    });
+    let routes = |count: usize| {
+        (0..count).map(|number| {
+            format!(
+                "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: gateways}}\nspec: \
+                 {{parentRefs: [{{name: prod-web}}], rules: [{{}}]}}\n"
+            )
+        })
+    };
+    let many = hub_with(policies.clone().chain(routes(500)));
+    run_with_at_most(&many, 1024, &["status", "hub"])
+        .exits(3)
+        .says(
+            "error[policy/too-many-paths]: the statuses of all targets would name more than 200000 policies",
+        )
+        .says("= help: ask about one cluster (`--cluster NAME`)");
+    let few = hub_with(policies.chain(routes(10)));
+    run_with_at_most(&few, 1024, &["status", "hub", "-q"]).exits(0);
+}
