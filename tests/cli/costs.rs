@@ -539,9 +539,9 @@ fn policies_that_lose_to_each_of_a_thousand_are_refused() {
         hub_with((0..policies).map(|number| {
             let part = ["overrides: {strategy: merge", "defaults: {strategy: atomic"][number % 2];
             format!(
-                "apiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {{name: p{number}, namespace: gateways}}\nspec: \
-                 {{targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: prod-web}}, {part}, rules: {{authorization: \
-                 {{r{number}: {{opa: {{rego: x}}}}}}}}}}}}\n"
+                "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: p{number}, namespace: gateways}}\nspec: \
+                 {{targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: prod-web}}, {part}, limits: \
+                 {{l{number}: {{rates: [{{limit: 5, window: 1s}}]}}}}}}}}\n"
             )
         }))
     };
