@@ -534,25 +534,6 @@ fn a_route_with_thousands_of_parents_finds_each_at_once() {
 }
 
 #[test]
-fn policies_that_lose_to_each_of_a_thousand_are_refused() {
-    let hub = |policies: usize| {
-        hub_with((0..policies).map(|number| {
-            let part = ["overrides: {strategy: merge", "defaults: {strategy: atomic"][number % 2];
-            format!(
-                "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: p{number}, namespace: gateways}}\nspec: \
-                 {{targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: prod-web}}, {part}, limits: \
-                 {{l{number}: {{rates: [{{limit: 5, window: 1s}}]}}}}}}}}\n"
-            )
-        }))
-    };
-    run_with_at_most(&hub(1300), 1024, &["policies", "hub", "-q"])
-        .exits(3)
-        .says("error[policy/too-many-paths]: policies hold on more than 2000000 paths, or with more than 3000000 settings");
-    let run = run_with_at_most(&hub(200), 1024, &["check", "hub"]);
-    assert!(!run.stdout.contains("policy/too-many-paths"), "{}", run.stdout);
-}
-
-#[test]
 fn statuses_that_name_a_hundred_policies_at_each_of_a_thousand_targets_are_refused() {
     let policies = (0..300).map(|number| {
         format!(
