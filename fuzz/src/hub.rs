@@ -161,7 +161,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
     let policies = PolicyReport::of(&view);
     said += &shown(&policies_text(&policies, WIDTH));
     said += &document(&policies);
-    let statuses = analysis.statuses(&view);
+    let statuses = analysis.statuses(&view).unwrap_or_default();
     let status = StatusReport::predicted(&statuses);
     said += &shown(&status_text(&status, WIDTH));
     said += &document(&status);

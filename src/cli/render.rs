@@ -127,7 +127,11 @@ impl Render {
         let analysis = Analysis::new(&loaded, &mut findings);
         let rendered = analysis.render(empty_result(self.allow_empty), &mut findings);
         let statuses = if self.report.is_some() {
-            analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings))
+            let statuses = analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings));
+            statuses.unwrap_or_else(|too_many| {
+                findings.push(too_many);
+                Vec::new()
+            })
         } else {
             Vec::new()
         };

@@ -127,12 +127,16 @@ impl StatusCommand {
         let analysis = kept(Analysis::new(&loaded, findings));
         let spokes = kept(analysis.spokes());
         let view = kept(analysis.policies(&spokes, findings));
-        let statuses = kept(analysis.statuses(&view));
+        let (statuses, too_many) = match analysis.statuses(&view) {
+            Ok(statuses) => (kept(statuses), None),
+            Err(too_many) => (kept(Vec::new()), Some(too_many)),
+        };
         let unmet = self.unmet(&loaded, &statuses);
         let is_empty = statuses.is_empty();
         let too_much = view
             .too_much_to_list()
-            .filter(|_| self.reporting.format == ReportFormat::Yaml);
+            .filter(|_| self.reporting.format == ReportFormat::Yaml)
+            .or(too_many);
         let data = if let Some(too_much) = too_much {
             findings.push(too_much);
             String::new()

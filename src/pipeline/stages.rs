@@ -138,8 +138,11 @@ impl Analysis<'_> {
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
-    #[must_use]
-    pub fn statuses(&self, view: &PolicyView<'_>) -> Vec<ObjectStatus> {
+    ///
+    /// # Errors
+    ///
+    /// They would name more policies than anybody reads.
+    pub fn statuses(&self, view: &PolicyView<'_>) -> Result<Vec<ObjectStatus>, Finding> {
         let Placed {
             loaded,
             ours,
@@ -154,7 +157,7 @@ impl Analysis<'_> {
             not_found,
             view,
         };
-        let mut statuses = prediction.statuses();
+        let mut statuses = prediction.statuses()?;
         for status in &mut statuses {
             status.on_clusters.retain(|there| loaded.admits(&there.cluster));
             status.shipped_to.retain(|cluster| loaded.admits(cluster));
@@ -166,7 +169,7 @@ impl Analysis<'_> {
                     && status.conditions.is_empty()
                     && status.effective_policy.is_empty())
         });
-        statuses
+        Ok(statuses)
     }
 
     /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.

@@ -11,19 +11,28 @@ use super::ids::{AuthoredId, KindId, PolicyId};
 use super::profile::StatusShape;
 use crate::topology::{Level, Node, Path, Start};
 
+/// So many policies, or settings, on all paths are looked at: a thousand paths below a Gateway with a thousand policies have a
+/// million.
+const MOST_ON_THE_WAY: usize = 5_000_000;
+
 /// The policies that affect each node, by kind.
 ///
 /// Kuadrant lists every accepted policy at the target or above it; for other kinds those that are wholly
 /// overridden there are left out (docs/systems/gep-713.md#affected-conditions).
+///
+/// `None`: with all paths there are more policies on the way than anybody looks at.
 #[must_use]
 pub(crate) fn affecting(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
-) -> BTreeMap<(Node, KindId), BTreeSet<AuthoredId>> {
+) -> Option<BTreeMap<(Node, KindId), BTreeSet<AuthoredId>>> {
+    let mut left = MOST_ON_THE_WAY;
     let mut by_node: BTreeMap<(Node, KindId), BTreeSet<AuthoredId>> = BTreeMap::new();
     for (kind, path) in effective.iter() {
         let kind_of = attachments.kinds.get(kind);
         let every = kind_of.profile.status == StatusShape::Kuadrant;
+        let most = path.effective.chain.len().max(path.effective.content.len());
+        left = left.checked_sub(most)?;
         let sources = path.effective.sources(attachments);
         for (level, node) in levels_of(attachments, &path.path) {
             let above = path.effective.chain.iter().filter(|(above, _)| *above <= level);
@@ -73,7 +82,7 @@ pub(crate) fn affecting(
         }
     }
     by_node.retain(|_, policies| !policies.is_empty());
-    by_node
+    Some(by_node)
 }
 
 fn authors(attachments: &Attachments<'_>, policy: PolicyId) -> Vec<AuthoredId> {

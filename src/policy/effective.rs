@@ -3,7 +3,7 @@
 //! Owns: a result with the source of every field, and what was lost to whom.
 //! Flows in: what `paths` merges. Flows out: [`Effective`]s. Must not know: which paths there are, statuses, clusters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -24,11 +24,26 @@ pub(crate) struct Effective {
     pub content: Arc<Content>,
     /// The policies on the way with the level of each, least specific first, established first on a level.
     pub chain: Vec<(Level, PolicyId)>,
+    /// The level of each of them: where it first is on the way.
+    levels: HashMap<PolicyId, Level>,
     /// What did not survive.
     pub losses: Vec<Loss>,
 }
 
 impl Effective {
+    pub(super) fn new(content: Arc<Content>, chain: Vec<(Level, PolicyId)>, losses: Vec<Loss>) -> Self {
+        let mut levels = HashMap::new();
+        for (level, policy) in &chain {
+            levels.entry(*policy).or_insert(*level);
+        }
+        Self {
+            content,
+            chain,
+            levels,
+            losses,
+        }
+    }
+
     /// The policies that something of the result comes from, each once.
     #[must_use]
     pub(crate) fn sources(&self, attachments: &Attachments<'_>) -> BTreeSet<AuthoredId> {
@@ -52,11 +67,8 @@ impl Effective {
         winner: AuthoredId,
         loser: AuthoredId,
     ) -> Option<Rule> {
-        let level = |id| {
-            let (level, _) = self.chain.iter().find(|(_, policy)| *policy == id)?;
-            Some(*level)
-        };
-        let levels = level(winner.policy)?.cmp(&level(loser.policy)?);
+        let level = |id: AuthoredId| self.levels.get(&id.policy);
+        let levels = level(winner)?.cmp(level(loser)?);
         let is_local = |id: AuthoredId| attachments.policy(id.policy).local;
         if levels.is_eq() && is_local(winner) && !is_local(loser) {
             return Some(Rule::SpokeLocal);

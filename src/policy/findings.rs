@@ -99,7 +99,7 @@ pub(crate) fn no_path(
     declared: &Declared,
     node: Node,
 ) -> Finding {
-    Finding::new(
+    let finding = Finding::new(
         Code::POLICY_UNREACHABLE,
         policy.object.place(&declared.pointer),
         format!(
@@ -115,7 +115,9 @@ pub(crate) fn no_path(
             "if a route leads there, check its backendRefs; else keep the policy where its target is: on the spokes"
         }
         _ => "check the parentRefs of the route, and the listeners' hostnames and allowedRoutes",
-    })
+    });
+    let causes = attachments.topology.unreachable_at(node).into_iter();
+    causes.fold(finding, Finding::follows_from)
 }
 
 fn wholly_overridden(

@@ -35,6 +35,16 @@ pub(super) struct Losses<'r> {
     everybody: BTreeSet<AuthoredId>,
     below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
     noted: Vec<Loss>,
+    /// To how many more policies anything may be lost: a thousand may have lost to each of a thousand.
+    left: usize,
+    is_full: bool,
+}
+
+impl Loss {
+    /// How many have its place, but for the first.
+    pub(super) fn winners(&self) -> usize {
+        self.by.len().saturating_sub(1)
+    }
 }
 
 impl<'r> Losses<'r> {
@@ -43,6 +53,7 @@ impl<'r> Losses<'r> {
         content: &'r Content,
         author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
         dictating: Option<AuthoredId>,
+        most_winners: usize,
     ) -> Self {
         Self {
             profile,
@@ -53,15 +64,21 @@ impl<'r> Losses<'r> {
             everybody: content.iter().map(|(key, leaf)| author_of(key, leaf)).collect(),
             below: HashMap::new(),
             noted: Vec::new(),
+            left: most_winners,
+            is_full: false,
         }
     }
 
     /// Notes what of a policy does not hold, and whose took its place: what stands under the same name now, else all that
     /// holds there instead: a whole was dropped
-    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins).
+    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins). Where that is more than may be noted, nothing
+    /// further is: the budget of the run is exceeded by what is.
     pub(super) fn note(&mut self, id: AuthoredId, layers: &[Layer]) {
         let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
         for key in keys {
+            if self.is_full {
+                return;
+            }
             let by = match self.content.get(key) {
                 Some(leaf) => {
                     Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
@@ -77,11 +94,16 @@ impl<'r> Losses<'r> {
                 // A policy that says nothing has no leaf to be known by, and yet takes the place of all others.
                 by.extend(self.dictating.filter(|other| *other != id));
             }
-            self.noted.push(Loss {
+            let loss = Loss {
                 policy: id,
                 key: Arc::clone(key),
                 by: by.into_iter().collect(),
-            });
+            };
+            match self.left.checked_sub(loss.winners()) {
+                Some(left) => self.left = left,
+                None => self.is_full = true,
+            }
+            self.noted.push(loss);
         }
     }
 

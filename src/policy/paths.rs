@@ -15,7 +15,7 @@ use super::effective::{Effective, PathEffective};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
-use super::losses::Losses;
+use super::losses::{Loss, Losses};
 use super::meeting::meeting;
 use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
@@ -34,6 +34,9 @@ pub(crate) const MOST_SETTINGS: usize = 3_000_000;
 
 /// As many settings an element of a list counts that was put together: it is made anew, and what nobody merged is shared.
 const SETTINGS_OF_ELEMENT: usize = 4;
+
+/// As many settings each further policy counts that one setting was lost to: every report names them.
+const SETTINGS_OF_WINNER: usize = 8;
 
 /// How many more paths, and settings on them, may be found, by whichever thread finds them.
 #[derive(Debug)]
@@ -78,7 +81,15 @@ impl PathBudget {
         let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
         let more = elements.saturating_mul(SETTINGS_OF_ELEMENT);
         let all = effective.content.len().saturating_add(effective.losses.len());
+        let winners = effective.losses.iter().map(Loss::winners).sum::<usize>();
+        let more = more.saturating_add(winners.saturating_mul(SETTINGS_OF_WINNER));
         self.take_of(&self.settings, all.saturating_add(more));
+    }
+
+    /// To how many more policies anything may be lost.
+    fn most_winners(&self) -> usize {
+        let left = self.settings.load(Ordering::Relaxed);
+        left.checked_div(SETTINGS_OF_WINNER).unwrap_or(left)
     }
 
     fn take_of(&self, stock: &AtomicUsize, wanted: usize) -> bool {
@@ -469,6 +480,7 @@ impl<'l> Walk<'l, '_> {
                     self.attachments,
                     &occupied,
                     inherited.unwrap_or_default(),
+                    self.budget.most_winners(),
                 ));
                 self.budget.take_settings(&effective);
                 self.known.insert(key, Arc::clone(&effective));
@@ -493,6 +505,7 @@ fn combine(
     attachments: &Attachments<'_>,
     stops: &[&Stop<'_>],
     by_annotation: Inherited,
+    most_winners: usize,
 ) -> Effective {
     let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
     let mut content = if by_annotation.is_default() {
@@ -536,7 +549,7 @@ fn combine(
         position: 0,
     });
     if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
-        let mut noting = Losses::of(profile, &content, &author_of, dictating);
+        let mut noting = Losses::of(profile, &content, &author_of, dictating, most_winners);
         let mut seen = BTreeSet::new();
         for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {
             for (author, authored) in attachments.policy(*id).authors(*id) {
@@ -545,9 +558,5 @@ fn combine(
         }
         losses = noting.all();
     }
-    Effective {
-        content,
-        chain,
-        losses,
-    }
+    Effective::new(content, chain, losses)
 }

@@ -545,11 +545,9 @@ impl<'a> Resolver<'_, 'a> {
         self.findings
             .push(match sections.as_ref().filter(|names| !names.is_empty()) {
                 _ if is_refused_set => {
-                    let set = self.sources.get(&identity);
-                    let finding = match set {
-                        Some(set) => finding.follows_from(set.place("/spec/parentRef")),
-                        None => finding,
-                    };
+                    // What is said of the set explains it. No traffic comes to the set, so that nothing is left unprotected.
+                    let said = self.topology.detached_at(&identity).into_iter();
+                    let finding = said.fold(finding.severity(Severity::Warning), Finding::follows_from);
                     finding.help(
                         "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
                     )

@@ -191,7 +191,7 @@ impl<'a> Seen<'a> {
                 not_found: &BTreeSet::new(),
                 view,
             };
-            prediction.statuses()
+            prediction.statuses().unwrap()
         })
     }
 

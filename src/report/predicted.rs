@@ -15,7 +15,7 @@ use super::policy_view::{PolicyView, Seen};
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Condition, affecting};
@@ -51,11 +51,22 @@ struct AffectingThere<'v> {
     without_conditions: bool,
 }
 
+/// So many policies all targets together may name: a thousand routes below a Gateway with a thousand policies are a million.
+const MOST_AFFECTING: usize = 200_000;
+
+fn too_many_affect() -> Finding {
+    let message = format!(
+        "the statuses of all targets would name more than {MOST_AFFECTING} policies that affect them"
+    );
+    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+        .note("a route is affected by what targets it, and by all that targets its Gateways")
+        .help("ask about one cluster (`--cluster NAME`), or about one policy (`spokewright explain KIND/NAMESPACE/NAME`)")
+}
+
 impl Prediction<'_, '_> {
     /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
-    /// in each group by locator.
-    #[must_use]
-    pub(crate) fn statuses(&self) -> Vec<ObjectStatus> {
+    /// in each group by locator. Not if they would name too many policies.
+    pub(crate) fn statuses(&self) -> Result<Vec<ObjectStatus>, Finding> {
         let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let classes = self.ours.classes.values().map(|class| {
             let mut status = class_status(class);
@@ -65,8 +76,9 @@ impl Prediction<'_, '_> {
         for status in classes.chain(self.gateways()).chain(self.routes()) {
             targets.insert((status.group, status.object.clone()), status);
         }
-        self.affect(&mut targets);
-        targets.into_values().chain(self.policies()).collect()
+        let affecting = self.affecting().ok_or_else(too_many_affect)?;
+        affect(affecting, &mut targets);
+        Ok(targets.into_values().chain(self.policies()).collect())
     }
 
     /// Our Gateways, those of a class with unusable parameters included
@@ -113,42 +125,14 @@ impl Prediction<'_, '_> {
         })
     }
 
-    /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`; to an object that has no
-    /// conditions, the annotation that stands for them (docs/systems/gep-713.md#affected-conditions).
-    fn affect(&self, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
-        for ((group, locator), affecting) in self.affecting() {
-            let status = targets
-                .entry((group, locator.clone()))
-                .or_insert_with(|| ObjectStatus::new(locator, group));
-            for ((policy_group, kind), policies) in affecting.policies {
-                let objects = policies.values();
-                status
-                    .effective_policy
-                    .extend(objects.clone().map(|object| reference(object)));
-                if affecting.without_conditions {
-                    status
-                        .annotations
-                        .insert(POLICY_AFFECTED.to_owned(), "true".to_owned());
-                    continue;
-                }
-                let names: BTreeSet<String> = objects.map(|object| object.key()).collect();
-                let names: Vec<String> = names.into_iter().collect();
-                let message = format!("Object affected by {kind} [{}]", names.join(" "));
-                let affected = format!("{policy_group}/{kind}Affected");
-                status
-                    .conditions
-                    .push(condition(&affected, "True", "Accepted", message));
-            }
-        }
-    }
-
-    /// Which policies affect what, on any cluster.
-    fn affecting(&self) -> Affecting<'_> {
+    /// Which policies affect what, on any cluster; `None`: too many.
+    fn affecting(&self) -> Option<Affecting<'_>> {
         let mut all = Affecting::new();
+        let mut left = MOST_AFFECTING;
         for seen in self.view.seen() {
             let attachments = seen.attachments;
             let topology = &attachments.topology;
-            for ((node, kind), authors) in affecting(attachments, seen.effective) {
+            for ((node, kind), authors) in affecting(attachments, seen.effective)? {
                 let of_hub = seen.clusters.is_empty();
                 // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
                 if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
@@ -163,11 +147,12 @@ impl Prediction<'_, '_> {
                 let policies = there.policies.entry(key).or_default();
                 for author in authors {
                     let authored = attachments.authored(author);
-                    policies.insert(authored.locator.to_string(), authored.object);
+                    let known = policies.insert(authored.locator.to_string(), authored.object);
+                    left = left.checked_sub(usize::from(known.is_none()))?;
                 }
             }
         }
-        all
+        Some(all)
     }
 
     /// Whether what a node of the hub leads to is evaluated on the hub.
@@ -191,6 +176,35 @@ impl Prediction<'_, '_> {
             .collect();
         statuses.sort_by(|a, b| a.object.cmp(&b.object));
         statuses
+    }
+}
+
+/// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`; to an object that has no
+/// conditions, the annotation that stands for them (docs/systems/gep-713.md#affected-conditions).
+fn affect(all: Affecting<'_>, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
+    for ((group, locator), affecting) in all {
+        let status = targets
+            .entry((group, locator.clone()))
+            .or_insert_with(|| ObjectStatus::new(locator, group));
+        for ((policy_group, kind), policies) in affecting.policies {
+            let objects = policies.values();
+            status
+                .effective_policy
+                .extend(objects.clone().map(|object| reference(object)));
+            if affecting.without_conditions {
+                status
+                    .annotations
+                    .insert(POLICY_AFFECTED.to_owned(), "true".to_owned());
+                continue;
+            }
+            let names: BTreeSet<String> = objects.map(|object| object.key()).collect();
+            let names: Vec<String> = names.into_iter().collect();
+            let message = format!("Object affected by {kind} [{}]", names.join(" "));
+            let affected = format!("{policy_group}/{kind}Affected");
+            status
+                .conditions
+                .push(condition(&affected, "True", "Accepted", message));
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::hierarchy::{
 use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
 use super::parents::{NamesOfParents, missing_parents, parent_cycles};
+use super::route_attachment::MOST_PARENTS;
 use super::sections::rule_name;
 use super::sources::{Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
@@ -212,11 +213,18 @@ impl<'a> Topology<'a> {
         let assumed = sources.original(object).is_some_and(|original| original.assumed);
         let mut gateways = BTreeSet::new();
         let mut services = BTreeSet::new();
+        let mut refused_at = Vec::new();
         for parent in self.parents_of(route).iter() {
-            if let Ok((gateway, listeners)) = self.listeners_for(route, parent, assumed) {
-                gateways.insert(gateway);
-                let attached = &mut self.gateways.get_mut(gateway).attached;
-                attached.extend(listeners.into_iter().map(|listener| (listener, id)));
+            match self.listeners_for(route, parent, assumed) {
+                Ok((gateway, listeners)) => {
+                    gateways.insert(gateway);
+                    let attached = &mut self.gateways.get_mut(gateway).attached;
+                    attached.extend(listeners.into_iter().map(|listener| (listener, id)));
+                }
+                Err(why) if refused_at.len() < MOST_PARENTS => {
+                    refused_at.extend(self.said_of_refusal(own, parent, why, sources));
+                }
+                Err(_) => {}
             }
             if (parent.group, parent.kind) == ("", "Service") {
                 let namespace = parent.namespace.unwrap_or(own);
@@ -226,6 +234,9 @@ impl<'a> Topology<'a> {
                     self.backends.get_mut(service).meshed.push(id);
                 }
             }
+        }
+        if !gateways.is_empty() {
+            refused_at = Vec::new();
         }
         let mut rules = Vec::with_capacity(route.rules.len());
         for (position, rule) in route.rules.iter().enumerate() {
@@ -258,6 +269,7 @@ impl<'a> Topology<'a> {
             rules,
             gateways: gateways.into_iter().collect(),
             services: services.into_iter().collect(),
+            refused_at,
             assumed,
             rank: sources.rank(object, seniority),
         });

@@ -58,10 +58,12 @@ pub struct ListenerSetNode<'a> {
 }
 
 /// Why a ListenerSet hangs on no Gateway.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Detached {
+#[derive(Debug, Clone)]
+pub(crate) enum Detached<'a> {
     /// Its parent is something else.
     NoGateway,
+    /// Its Gateway is there and cannot be read, which is said there.
+    Unread(&'a Object),
     /// Its Gateway, `namespace/name`, is not in the input.
     NotFound(String),
     /// Its Gateway takes no ListenerSet of its namespace.
@@ -102,6 +104,9 @@ impl<'a> GatewayNode<'a> {
     }
 }
 
+/// An object, and the part of it whose findings explain something else.
+pub(super) type Said<'a> = (&'a Object, &'static str);
+
 /// A route.
 #[derive(Debug, Clone)]
 pub struct RouteNode<'a> {
@@ -115,6 +120,8 @@ pub struct RouteNode<'a> {
     pub gateways: Vec<GatewayId>,
     /// Services of a mesh that are its parents, sorted.
     pub services: Vec<BackendId>,
+    /// Where it hangs on nothing: the places at which it may be said why.
+    pub(super) refused_at: Vec<Said<'a>>,
     /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
     pub assumed: bool,
     /// Which of two routes wins that ask for the same requests.
@@ -184,8 +191,8 @@ pub struct Topology<'a> {
     pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
     /// By kind, namespace and name.
     pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
-    /// The ListenerSets that hang on no Gateway.
-    pub(super) detached: HashMap<Identity, Detached>,
+    /// The ListenerSets that hang on no Gateway, and why.
+    pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
     pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
     /// Route kinds beside those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,

@@ -7,14 +7,14 @@
 
 use std::collections::HashMap;
 
-use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Topology};
+use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Said, Topology};
 use super::ids::{GatewayId, ListenerId};
 use super::listener::ListenerNode;
 use super::ports::{Clash, Ports};
 use super::sources::{Seniority, Sources};
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, KnownNames};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames, Place};
 use crate::object::Rank;
 use apimachinery::Identity;
 
@@ -46,7 +46,7 @@ impl<'a> Topology<'a> {
                 };
                 self.namespace(object.namespace_or_empty());
                 let assumed = sources.original(object).is_some_and(|original| original.assumed);
-                match self.gateway_of_set(&set, assumed) {
+                match self.gateway_of_set(&set, assumed, sources) {
                     Ok(gateway) => waiting.push(Waiting {
                         rank: sources.rank(object, seniority),
                         set,
@@ -55,10 +55,10 @@ impl<'a> Topology<'a> {
                         local,
                     }),
                     Err(why) => {
-                        if !local && !is_broken(&set, &why, sources) {
-                            findings.push(self.detached_finding(&set, &why, sources));
+                        if !local {
+                            findings.extend(self.detached_finding(&set, &why, sources));
                         }
-                        self.detached.insert(object.identity(), why);
+                        self.detached.insert(object.identity(), (object, why));
                     }
                 }
             }
@@ -78,14 +78,23 @@ impl<'a> Topology<'a> {
         }
     }
 
-    fn gateway_of_set(&self, set: &ListenerSet<'a>, assumed: bool) -> Result<GatewayId, Detached> {
+    fn gateway_of_set(
+        &self,
+        set: &ListenerSet<'a>,
+        assumed: bool,
+        sources: Sources<'a>,
+    ) -> Result<GatewayId, Detached<'a>> {
         if !set.names_gateway {
             return Err(Detached::NoGateway);
         }
         let own = set.object.namespace_or_empty();
         let namespace = set.gateway_namespace.unwrap_or(own);
         match self.find_gateway(namespace, set.gateway) {
-            None => Err(Detached::NotFound(format!("{namespace}/{}", set.gateway))),
+            None => {
+                let named = Identity::new(GROUP, "Gateway", Some(namespace), set.gateway);
+                let unread = sources.get(&named).map(Detached::Unread);
+                Err(unread.unwrap_or_else(|| Detached::NotFound(format!("{namespace}/{}", set.gateway))))
+            }
             Some(gateway) => {
                 let node = self.gateways.get(gateway);
                 // Nobody knows how a set reaches the clusters that is not synced: it hangs there on what it hangs on here.
@@ -230,13 +239,28 @@ impl<'a> Topology<'a> {
     /// Why a ListenerSet hangs on no Gateway, in words; `None` where it does, or is not there.
     #[must_use]
     pub(crate) fn why_detached(&self, set: &Identity) -> Option<String> {
-        let why = self.detached.get(set)?;
+        let (_, why) = self.detached.get(set)?;
         Some(self.reason(set.namespace.as_deref().unwrap_or_default(), why))
     }
 
-    fn reason(&self, namespace: &str, why: &Detached) -> String {
+    /// Where that is said.
+    #[must_use]
+    pub(crate) fn detached_at(&self, set: &Identity) -> Option<Place> {
+        self.said_of_detached(set)
+            .map(|(object, pointer)| object.place(pointer))
+    }
+
+    pub(super) fn said_of_detached(&self, set: &Identity) -> Option<Said<'a>> {
+        self.detached.get(set).map(|(object, why)| match why {
+            Detached::Unread(gateway) => (*gateway, ""),
+            _ => (*object, "/spec/parentRef"),
+        })
+    }
+
+    fn reason(&self, namespace: &str, why: &Detached<'_>) -> String {
         match why {
             Detached::NoGateway => "its parent is no Gateway".to_owned(),
+            Detached::Unread(gateway) => format!("{} cannot be read", gateway.identity()),
             Detached::NotFound(gateway) => format!("Gateway {gateway} is not in the input"),
             Detached::NotAllowed(gateway) => {
                 let object = self.gateways.get(*gateway).known_as().identity();
@@ -255,7 +279,12 @@ impl<'a> Topology<'a> {
         }
     }
 
-    fn detached_finding(&self, set: &ListenerSet<'a>, why: &Detached, sources: Sources<'a>) -> Finding {
+    fn detached_finding(
+        &self,
+        set: &ListenerSet<'a>,
+        why: &Detached<'_>,
+        sources: Sources<'a>,
+    ) -> Option<Finding> {
         let object = set.object;
         let own = object.namespace_or_empty();
         let reason = self.reason(own, why);
@@ -266,7 +295,9 @@ impl<'a> Topology<'a> {
                 format!("{} is not attached: {reason}", object.identity()),
             )
         };
-        match why {
+        Some(match why {
+            // That is said there.
+            Detached::Unread(_) => return None,
             Detached::NoGateway => finding("/spec/parentRef")
                 .label("no Gateway")
                 .help("name a Gateway, or leave out `group` and `kind`"),
@@ -299,14 +330,6 @@ impl<'a> Topology<'a> {
                          {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
                     ))
             }
-        }
+        })
     }
-}
-
-/// Whether the Gateway is there, and cannot be read: that is said at the Gateway.
-fn is_broken(set: &ListenerSet<'_>, why: &Detached, sources: Sources<'_>) -> bool {
-    let own = set.object.namespace_or_empty();
-    let namespace = set.gateway_namespace.unwrap_or(own);
-    let gateway = Identity::new(GROUP, "Gateway", Some(namespace), set.gateway);
-    matches!(why, Detached::NotFound(_)) && sources.get(&gateway).is_some()
 }

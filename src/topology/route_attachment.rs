@@ -7,12 +7,19 @@
 
 use std::borrow::Cow;
 
-use super::hierarchy::{GatewayNode, Owner, Topology};
-use super::ids::{GatewayId, ListenerId};
+use super::hierarchy::{GatewayNode, Owner, Said, Topology};
+use super::ids::{BackendId, GatewayId, ListenerId, RouteId};
 use super::listener::ListenerNode;
+use super::node::Node;
+use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
+use crate::diagnostic::Place;
 use apimachinery::Identity;
+
+/// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a route
+/// hangs on none.
+pub(super) const MOST_PARENTS: usize = 32;
 
 /// Why no listener takes a route through one of its parents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,6 +124,49 @@ impl<'a> Topology<'a> {
         )?;
         keep(&|listener| listener.serves(route), Refusal::Hostname)?;
         Ok((gateway, left.into_iter().map(|(id, _)| id).collect()))
+    }
+
+    /// Where it is said why a parent takes no route, if that is said of the parent.
+    pub(super) fn said_of_refusal(
+        &self,
+        own: &str,
+        parent: &ParentRef<'_>,
+        why: Refusal,
+        sources: Sources<'a>,
+    ) -> Option<Said<'a>> {
+        let namespace = parent.namespace.unwrap_or(own);
+        let named = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+        match why {
+            Refusal::GivesWay => Some((sources.get(&named)?, "/spec/listeners")),
+            Refusal::NotFound => match self.said_of_detached(&named) {
+                Some(said) => Some(said),
+                None => Some((sources.get(&named)?, "")),
+            },
+            _ => None,
+        }
+    }
+
+    /// The places at which it may be said why no Gateway leads to a node.
+    #[must_use]
+    pub(crate) fn unreachable_at(&self, node: Node) -> Vec<Place> {
+        let of_route = |route: RouteId| self.routes.get(route).refused_at.iter().copied();
+        let of_routes = |backend: BackendId| self.backends.get(backend).routes.iter().copied();
+        let said: Vec<Said<'a>> = match node {
+            Node::Listener(_, listener) => {
+                let node = self.listeners.get(listener);
+                let set = node.set.map(|set| self.listener_sets.get(set).object);
+                return set.into_iter().map(|set| set.place(&node.pointer)).collect();
+            }
+            Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
+            Node::Route(route) | Node::Rule(route, _) => of_route(route).collect(),
+            Node::Backend(backend) | Node::Port(backend, _) => {
+                of_routes(backend).flat_map(of_route).take(MOST_PARENTS).collect()
+            }
+            Node::Mesh(_) | Node::Class(_) | Node::Namespace(_) | Node::Gateway(_) => Vec::new(),
+        };
+        said.into_iter()
+            .map(|(object, pointer)| object.place(pointer))
+            .collect()
     }
 
     /// Why an object hangs on nothing, in words, one for each parent that does not take it; none where it is no ListenerSet

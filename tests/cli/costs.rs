@@ -462,3 +462,101 @@ fn a_definition_that_is_asked_about_too_many_targets_says_nothing() {
         run.stdout
     );
 }
+
+/// Objects of Gateway API with a Gateway `wide` of the worked example's class that takes ListenerSets.
+fn wide(listeners: &str) -> String {
+    format!(
+        "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: wide, namespace: gateways, labels: \
+         {{cluster.open-cluster-management.io/placement: edge}}}}\nspec: {{gatewayClassName: multicluster, allowedListeners: \
+         {{namespaces: {{from: All}}}}, listeners: [{listeners}]}}\n"
+    )
+}
+
+#[test]
+fn ten_thousand_listeners_on_one_port_are_not_compared_with_each_other() {
+    let set = |number: usize, hostname: &dyn Fn(usize) -> String| {
+        let listeners: Vec<String> = (0..64)
+            .map(|at| {
+                format!(
+                    "{{name: l{at}, port: 80, protocol: HTTP, hostname: {}}}",
+                    hostname(at)
+                )
+            })
+            .collect();
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: ListenerSet\nmetadata: {{name: s{number:03}, namespace: gateways}}\nspec: \
+             {{parentRef: {{name: wide}}, listeners: [{}]}}\n",
+            listeners.join(", ")
+        )
+    };
+    let gateway = wide("{name: own, port: 80, protocol: HTTP, hostname: own.example.com}");
+    let sets = (0..150).map(|number| set(number, &|at| format!("h{number}-{at}.example.com")));
+    // Each listener of the last one clashes with one of the first.
+    let last = set(150, &|at| format!("h0-{at}.example.com"));
+    let hub = hub_with(std::iter::once(gateway).chain(sets).chain([last]));
+    let run = run_with_at_most(&hub, 1024, &["check", "hub", "--message-format", "json"]);
+    assert_eq!(run.stdout.matches("\"listener-set/conflicted\"").count(), 64);
+    assert_eq!(
+        run.stdout
+            .matches("a listener of ListenerSet gateways/s150 takes nothing")
+            .count(),
+        64,
+    );
+}
+
+#[test]
+fn a_route_with_thousands_of_parents_finds_each_at_once() {
+    let listeners: Vec<String> = (0..4000)
+        .map(|number| {
+            format!("{{name: l{number}, port: 80, protocol: HTTP, hostname: h{number}.example.com}}")
+        })
+        .collect();
+    let route = |parents: Vec<String>| {
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r, namespace: gateways}}\nspec: {{parentRefs: \
+             [{}], rules: [{{}}]}}\n",
+            parents.join(", ")
+        )
+    };
+    let hub = |parents| hub_with([wide(&listeners.join(", ")), route(parents)]);
+    let named = (0..4000).map(|number| format!("{{name: wide, sectionName: l{number}}}"));
+    let run = run_with_at_most(&hub(named.collect()), 1024, &["check", "hub"]);
+    assert!(!run.stdout.contains("policy/too-many-paths"), "{}", run.stdout);
+    // All listeners through each parent are too many.
+    let whole = vec!["{name: wide}".to_owned(); 4000];
+    let run = run_with_at_most(&hub(whole), 1024, &["check", "hub"]);
+    assert_eq!(
+        run.stdout
+            .matches("[policy/too-many-paths]: with those of HTTPRoute gateways/r")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn statuses_that_name_a_hundred_policies_at_each_of_a_thousand_targets_are_refused() {
+    let policies = (0..300).map(|number| {
+        format!(
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: p{number}, namespace: gateways}}\nspec: \
+             {{targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: prod-web}}, defaults: {{strategy: merge, limits: \
+             {{l{number}: {{rates: [{{limit: 5, window: 1s}}]}}}}}}}}\n"
+        )
+    });
+    let routes = |count: usize| {
+        (0..count).map(|number| {
+            format!(
+                "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: gateways}}\nspec: \
+                 {{parentRefs: [{{name: prod-web}}], rules: [{{}}]}}\n"
+            )
+        })
+    };
+    let many = hub_with(policies.clone().chain(routes(500)));
+    run_with_at_most(&many, 1024, &["status", "hub"])
+        .exits(3)
+        .says(
+            "error[policy/too-many-paths]: the statuses of all targets would name more than 200000 policies",
+        )
+        .says("= help: ask about one cluster (`--cluster NAME`)");
+    let few = hub_with(policies.chain(routes(10)));
+    run_with_at_most(&few, 1024, &["status", "hub", "-q"]).exits(0);
+}

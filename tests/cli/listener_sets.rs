@@ -401,12 +401,103 @@ fn a_policy_on_a_set_goes_where_the_set_goes() {
             "list the ListenerSet's kind in `resourcesToSync`",
         ],
     );
-    // On a set that hangs on nothing it is an error, with the reason.
+    // Why a set hangs on nothing is said of the set.
     scratch.edit("hub/gateway.yaml", "from: All", "from: None");
     has(
-        &finding(&check(&scratch), "policy/target-not-found"),
+        &only_finding(&check(&scratch), "listener-set/not-attached"),
         &["ListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
     );
+}
+
+/// How often something is said of Gateways, their parts, and what hangs on them, but for requests and Secrets.
+fn said(run: &Run) -> usize {
+    let about = [
+        "[object/",
+        "[gateway/",
+        "[listener-set/",
+        "[route/not-attached]",
+        "[policy/",
+    ];
+    about.iter().map(|code| run.stdout.matches(code).count()).sum()
+}
+
+/// The finding of this code, which is the only one of its like.
+#[track_caller]
+fn only_finding(run: &Run, code: &str) -> String {
+    assert_eq!(said(run), 1, "{}", run.stdout);
+    finding(run, code)
+}
+
+/// A policy `shop/<name>` on a part of `shop`.
+fn policy(kind: &str, name: &str, target: &str) -> String {
+    format!(
+        "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop}}\nspec: \
+         {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}]}}\n---\n"
+    )
+}
+
+#[test]
+fn what_keeps_a_set_from_taking_anything_is_said_once_and_not_of_what_is_below_it() {
+    let to_extra = || route("extra");
+    let below = || {
+        to_extra()
+            + &to_extra().replace("name: cart, namespace", "name: basket, namespace")
+            + &policy("BackendTrafficPolicy", "of-cart", "kind: HTTPRoute, name: cart")
+            + &policy("SecurityPolicy", "of-basket", "kind: HTTPRoute, name: basket")
+            + &policy(
+                "SecurityPolicy",
+                "of-rule",
+                "kind: HTTPRoute, name: basket, sectionName: rule-1",
+            )
+            + &policy("SecurityPolicy", "of-set", "kind: ListenerSet, name: extra")
+            + &policy(
+                "ClientTrafficPolicy",
+                "of-listener",
+                "kind: ListenerSet, name: extra, sectionName: plain",
+            )
+    };
+    let sync = format!("{SYNC_ROUTES}, {SYNC_SETS}");
+    let check = |scratch: &Scratch| {
+        scratch.edit(
+            "hub/class.yaml",
+            "\"policiesToSync\": [",
+            "\"policiesToSync\": [{\"group\": \"gateway.envoyproxy.io\", \"version\": \"v1alpha1\", \"resource\": \
+             \"clienttrafficpolicies\"}, {\"group\": \"gateway.envoyproxy.io\", \"version\": \"v1alpha1\", \"resource\": \
+             \"securitypolicies\"}, {\"group\": \"gateway.envoyproxy.io\", \"version\": \"v1alpha1\", \"resource\": \
+             \"backendtrafficpolicies\"}, ",
+        );
+        check(scratch)
+    };
+    let sound = hub("from: All", &sync, &(set("extra", PLAIN) + &below()));
+    let run = check(&sound);
+    assert_eq!(said(&run), 0, "{}", run.stdout);
+    let refused = hub("from: None", &sync, &(set("extra", PLAIN) + &below()));
+    only_finding(&check(&refused), "listener-set/not-attached");
+    let lost = set("extra", PLAIN).replace("prod-web", "prod-wbe") + &below();
+    only_finding(
+        &check(&hub("from: All", &sync, &lost)),
+        "listener-set/not-attached",
+    );
+    let clash = "{name: plain, port: 443, protocol: HTTP}";
+    let clash = hub("from: All", &sync, &(set("extra", clash) + &below()));
+    only_finding(&check(&clash), "listener-set/conflicted");
+    // Nor what keeps its Gateway from being read.
+    let broken = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: broken, namespace: gateways}\n\
+                  spec: {gatewayClassName: 7, listeners: [{name: l, port: 80, protocol: HTTP}]}\n---\n";
+    let broken = broken.to_owned() + &set("extra", PLAIN).replace("prod-web", "broken") + &below();
+    only_finding(&check(&hub("from: All", &sync, &broken)), "object/schema");
+    // What is wrong elsewhere explains nothing.
+    let elsewhere = set("extra", "{name: plain, port: 443, protocol: HTTP}")
+        + &to_extra().replace("name: extra", "name: other")
+        + &set(
+            "other",
+            "{name: other, port: 8080, protocol: HTTP, hostname: a.example.com}",
+        )
+        + &policy("SecurityPolicy", "of-cart", "kind: HTTPRoute, name: cart");
+    let elsewhere = elsewhere.replace("  rules:\n", "  hostnames: [b.example.com]\n  rules:\n");
+    let run = check(&hub("from: All", SYNC_SETS, &elsewhere));
+    finding(&run, "listener-set/conflicted");
+    finding(&run, "policy/unreachable");
 }
 
 #[test]

@@ -197,9 +197,10 @@ fn a_listener_set_that_no_gateway_takes_is_not_called_missing() {
     );
     scratch
         .run(&["render", "hub", "--output", "out"])
-        .exits(3)
-        .says("ListenerSet gateways/more is not attached: Gateway gateways/prod-web takes no ListenerSets")
-        .says("`allowedListeners` of the Gateway")
+        .exits(0)
+        .says("[listener-set/not-attached]: ListenerSet gateways/more is not attached: Gateway gateways/prod-web takes no ListenerSets")
+        .says("write `allowedListeners:")
+        .does_not_say("policy/target-not-found")
         .does_not_say("ListenerSet gateways/more is not in the input");
 }
 

@@ -3,6 +3,8 @@
 //! Owns: the rules of a route as a whole and of one of its rules. Flows in: routes of Gateway API's kinds. Flows out:
 //! complaints. Must not know: Gateways.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::backend_refs::backend_ref;
 use super::complaints::{Complaints, repeated};
 use super::duration::milliseconds;
@@ -59,6 +61,14 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
     }
 }
 
+/// The references to one parent: the first of each part, and of each shape that parts have, with how many others came before
+/// it. A route may name thousands, so they are not compared with each other.
+#[derive(Default)]
+struct Parents<'v> {
+    by_part: HashMap<(String, i64), (usize, Field<'v>)>,
+    by_shape: BTreeMap<(bool, bool), (usize, Field<'v>)>,
+}
+
 /// What tells two references to one parent apart: both name other listeners, or other ports, or neither does.
 fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
     let text = |parent: &Field<'_>, field: &str, default: &str| {
@@ -77,26 +87,35 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
         let port = parent.get("port").integer().ok().flatten().unwrap_or_default();
         (text(parent, "sectionName", ""), port)
     };
-    let all: Vec<Field<'_>> = parents.items().collect();
-    for (at, parent) in all.iter().enumerate() {
-        let (section, port) = part(parent);
-        let same = all.iter().take(at).filter(|other| key(other) == key(parent));
-        for other in same {
-            let (other_section, other_port) = part(other);
-            let name = text(parent, "name", "");
-            if (&section, port) == (&other_section, other_port) {
-                let message = format!("`{name}` is named as a parent twice");
-                let help = "remove one of them, or give each a `sectionName` or a `port` of its own";
-                complaints.again((parent, other), message, help);
-                break;
-            }
-            if section.is_empty() != other_section.is_empty() || (port == 0) != (other_port == 0) {
-                let message = format!("`{name}` is a parent as a whole, and one of its listeners is, too");
-                let help = "give both a `sectionName`, or both a `port`, or keep the one without";
-                complaints.again((parent, other), message, help);
-                break;
-            }
+    let mut known: HashMap<[String; 4], Parents<'_>> = HashMap::new();
+    for parent in parents.items() {
+        let part = part(&parent);
+        let shape = (part.0.is_empty(), part.1 == 0);
+        let known = known.entry(key(&parent)).or_default();
+        let same = known.by_part.get(&part).map(|first| (first, true));
+        let unlike = known.by_shape.iter().filter(|(other, _)| **other != shape);
+        let clashing = same.into_iter().chain(unlike.map(|(_, first)| (first, false)));
+        if let Some(((_, other), is_same)) = clashing.min_by_key(|((at, _), _)| *at) {
+            let name = text(&parent, "name", "");
+            let (message, help) = if is_same {
+                (
+                    format!("`{name}` is named as a parent twice"),
+                    "remove one of them, or give each a `sectionName` or a `port` of its own",
+                )
+            } else {
+                (
+                    format!("`{name}` is a parent as a whole, and one of its listeners is, too"),
+                    "give both a `sectionName`, or both a `port`, or keep the one without",
+                )
+            };
+            complaints.again((&parent, other), message, help);
         }
+        let at = known.by_part.len();
+        known
+            .by_shape
+            .entry(shape)
+            .or_insert_with(|| (at, parent.clone()));
+        known.by_part.entry(part).or_insert((at, parent));
     }
 }
 

@@ -51,7 +51,7 @@ fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
     };
     let seen = Seen::of(hub, &options);
     let mut report = serde_json::to_value(seen.report()).expect("a report is JSON");
-    let affected = affecting(&seen.attachments, &seen.effective).into_iter();
+    let affected = affecting(&seen.attachments, &seen.effective).unwrap().into_iter();
     report["affected"] = affected
         .map(|((node, _), policies)| {
             let locators = policies
