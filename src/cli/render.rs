@@ -129,7 +129,7 @@ impl Render {
         let statuses = if self.report.is_some() {
             let statuses = analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings));
             statuses.unwrap_or_else(|too_many| {
-                findings.push(too_many);
+                findings.push(*too_many);
                 Vec::new()
             })
         } else {

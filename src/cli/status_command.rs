@@ -129,7 +129,7 @@ impl StatusCommand {
         let view = kept(analysis.policies(&spokes, findings));
         let (statuses, too_many) = match analysis.statuses(&view) {
             Ok(statuses) => (kept(statuses), None),
-            Err(too_many) => (kept(Vec::new()), Some(too_many)),
+            Err(too_many) => (kept(Vec::new()), Some(*too_many)),
         };
         let unmet = self.unmet(&loaded, &statuses);
         let is_empty = statuses.is_empty();

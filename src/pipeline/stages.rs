@@ -142,7 +142,7 @@ impl Analysis<'_> {
     /// # Errors
     ///
     /// They would name more policies than anybody reads.
-    pub fn statuses(&self, view: &PolicyView<'_>) -> Result<Vec<ObjectStatus>, Finding> {
+    pub fn statuses(&self, view: &PolicyView<'_>) -> Result<Vec<ObjectStatus>, Box<Finding>> {
         let Placed {
             loaded,
             ours,

@@ -66,7 +66,7 @@ fn too_many_affect() -> Finding {
 impl Prediction<'_, '_> {
     /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
     /// in each group by locator. Not if they would name too many policies.
-    pub(crate) fn statuses(&self) -> Result<Vec<ObjectStatus>, Finding> {
+    pub(crate) fn statuses(&self) -> Result<Vec<ObjectStatus>, Box<Finding>> {
         let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let classes = self.ours.classes.values().map(|class| {
             let mut status = class_status(class);
@@ -76,7 +76,7 @@ impl Prediction<'_, '_> {
         for status in classes.chain(self.gateways()).chain(self.routes()) {
             targets.insert((status.group, status.object.clone()), status);
         }
-        let affecting = self.affecting().ok_or_else(too_many_affect)?;
+        let affecting = self.affecting().ok_or_else(|| Box::new(too_many_affect()))?;
         affect(affecting, &mut targets);
         Ok(targets.into_values().chain(self.policies()).collect())
     }

@@ -153,7 +153,6 @@ mod other_shells {
 
     #[test]
     fn zsh_offers_what_bash_does() {
-        let hub = hub();
         // What the script hands to zsh is caught where zsh would show it.
         const SCRIPT: &str = r#"autoload -Uz compinit && compinit -D
             source <(spokewright completions zsh)
@@ -161,6 +160,7 @@ mod other_shells {
             compadd() { : }
             words=(spokewright "$@") CURRENT=$(( $# + 1 ))
             ${_comps[spokewright]}"#;
+        let hub = hub();
         let ask = |words: &[&str]| shell(&hub, "zsh", &[&["-f", "-c", SCRIPT, "zsh"], words].concat());
         assert_eq!(ask(&["explain", "gateway/"]), ["gateway/gateways/prod-web"]);
         assert_eq!(ask(&["policies", "--cluster", "e"]), ["eu-1"]);
