@@ -3,14 +3,15 @@
 //! Owns: how the page of a code (docs/reference/findings/) looks in a terminal. Flows in: a code. Flows out: text on
 //! stdout. Must not know: what the pages say.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use spokewright::diagnostic::{CODES, Code, Severity, nearest};
+use spokewright::diagnostic::{CODES, Code, Severity, nearest, wrapped_hanging};
 
 use super::candidates;
+use super::show;
 use super::status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
@@ -33,7 +34,10 @@ impl Finding {
         let wanted = self.code.as_deref().unwrap_or_default();
         match Code::from_name(wanted) {
             Some(code) => print_page(code),
-            None => write(&list(wanted).ok_or_else(|| unknown(wanted))?),
+            None => {
+                let width = std::io::stdout().is_terminal().then(show::width);
+                write(&list(wanted, width).ok_or_else(|| unknown(wanted))?)
+            }
         }
     }
 }
@@ -51,19 +55,22 @@ fn write(text: &str) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// The codes of a group, or all of them where none is named: a line each.
-fn list(group: &str) -> Option<String> {
+/// The codes of a group, or all of them where none is named: a line each, which a terminal of this width wraps in its column.
+fn list(group: &str, width: Option<usize>) -> Option<String> {
     let codes: Vec<_> = CODES
         .iter()
         .filter(|(code, ..)| group.is_empty() || code.group() == group)
         .collect();
-    let width = codes.iter().map(|(code, ..)| code.name().len()).max()?;
+    let longest = codes.iter().map(|(code, ..)| code.name().len()).max()?;
     let line = |(code, severity, summary): &&(Code, Severity, &str)| {
         let severity = match severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        format!("{:width$}  {severity:7}  {summary}\n", code.name())
+        let before = format!("{:longest$}  {severity:7}  ", code.name());
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(before.len()));
+        let rows = wrapped_hanging(summary, room, room);
+        format!("{before}{}\n", rows.join(&format!("\n{:1$}", "", before.len())))
     };
     Some(codes.iter().map(line).collect())
 }
@@ -119,6 +126,19 @@ fn without_links(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_wraps_a_summary_in_its_column() {
+        let wrapped = list("policy", Some(80)).unwrap();
+        assert!(
+            wrapped.lines().all(|line| line.chars().count() <= 80),
+            "{wrapped}"
+        );
+        let whole = list("policy", None).unwrap();
+        assert!(whole.lines().all(|line| line.starts_with("policy/")), "{whole}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&wrapped), words(&whole));
+    }
 
     #[test]
     fn links_become_their_words_and_brackets_stay() {
