@@ -125,12 +125,7 @@ fn attached(objects: &[Value]) -> Result<BTreeSet<(String, String)>, Box<dyn Err
     let answers = Answers::about(&hub)?;
     let paths = answers.policies["effective"].as_array().into_iter().flatten();
     let pairs = paths.filter_map(|entry| {
-        let path: Vec<&str> = entry["path"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let path = path_of(entry);
         let whole = |locator: &&&str| !locator.contains('#');
         let gateway = path
             .iter()
@@ -241,4 +236,10 @@ pub(crate) fn compare_ancestors(
             tally.say(statement, (case, &format!("{about} at {name}")), &golden, &ours);
         }
     }
+}
+
+/// The steps of the path of an entry of the effective policies.
+pub(crate) fn path_of(entry: &Value) -> Vec<&str> {
+    let steps = entry["path"].as_array().into_iter().flatten();
+    steps.filter_map(Value::as_str).collect()
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Tally;
-use super::answers::{Answers, compare_ancestors, compare_routes, condition, located, locator};
+use super::answers::{Answers, compare_ancestors, compare_routes, condition, located, locator, path_of};
 
 pub(crate) const SUFFIX: &str = ".in.yaml";
 const GROUP: &str = "gateway.envoyproxy.io";
@@ -258,12 +258,7 @@ fn settings(answers: &Answers, kind: &str, listener: &str, rule: &str) -> BTreeS
     };
     let entries = answers.policies["effective"].as_array().into_iter().flatten();
     let holds = |entry: &&Value| {
-        let path: Vec<&str> = entry["path"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let path = path_of(entry);
         let of_gateway = format!("{gateway}#");
         entry["kind"] == kind
             && path.contains(&gateway.as_str())

@@ -46,8 +46,7 @@ impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if self.watch {
             self.options.check_watchable()?;
-            let mut request = self.options.request()?;
-            request.clusters = self.clusters.names();
+            let request = self.clusters.request(&self.options)?;
             return watch(&request, self.options.speech, "checking", &mut || self.once());
         }
         self.once()
@@ -56,8 +55,7 @@ impl Check {
     fn once(&self) -> anyhow::Result<Status> {
         let request = Request {
             search_outputs: true,
-            clusters: self.clusters.names(),
-            ..self.options.request()?
+            ..self.clusters.request(&self.options)?
         };
         let loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
         show::read(&loaded, self.options.speech);

@@ -117,8 +117,7 @@ enum Form {
 
 impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let mut request = self.options.request()?;
-        request.clusters = self.clusters.names();
+        let mut request = self.clusters.request(&self.options)?;
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)

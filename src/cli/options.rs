@@ -110,9 +110,12 @@ pub(crate) struct ClustersOption {
 }
 
 impl ClustersOption {
-    /// What was typed.
-    pub(crate) fn names(&self) -> Vec<String> {
-        self.clusters.clone()
+    /// The library's request, for these clusters.
+    pub(crate) fn request(&self, options: &ReadOptions) -> anyhow::Result<Request> {
+        Ok(Request {
+            clusters: self.clusters.clone(),
+            ..options.request()?
+        })
     }
 
     /// Whether it asks for some clusters only.

@@ -54,8 +54,7 @@ pub(crate) struct Placement {
 
 impl Placement {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let mut request = self.options.request()?;
-        request.clusters = self.clusters.names();
+        let request = self.clusters.request(&self.options)?;
         let loaded = self.options.load(&request, EmptyResult::Refused)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();

@@ -60,8 +60,7 @@ pub(crate) struct PruneListCommand {
 
 impl PruneListCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let mut request = self.options.request()?;
-        request.clusters = self.clusters.names();
+        let mut request = self.clusters.request(&self.options)?;
         request.output.clone_from(&self.output);
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         self.works.keep_out_of(&mut request, &self.options)?;

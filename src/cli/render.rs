@@ -106,8 +106,7 @@ impl Render {
     }
 
     fn request(&self) -> anyhow::Result<Request> {
-        let mut request = self.options.request()?;
-        request.clusters = self.clusters.names();
+        let mut request = self.clusters.request(&self.options)?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
         request.work_kind = self

@@ -85,8 +85,7 @@ fn requirement(text: &str) -> Result<(String, String), String> {
 
 impl StatusCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let mut request = self.options.request()?;
-        request.clusters = self.clusters.names();
+        let mut request = self.clusters.request(&self.options)?;
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
