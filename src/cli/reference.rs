@@ -1,14 +1,22 @@
-//! The table of every option of every command, docs/reference/options.md, made from what clap knows.
+//! The tables of options in docs/reference, made from the definition of the command line.
 //!
-//! Owns: its form. Flows in: the command line's definition. Flows out: a page, which a test compares with the committed
-//! one: `UPDATE_PAGES=1 cargo test --bin spokewright` writes it. Must not know: what a command does.
+//! Owns: their form, in options.md (all options of all commands) and in commands.md (those of each command). Flows in:
+//! the definition. Flows out: the pages, which tests compare with the committed ones:
+//! `UPDATE_PAGES=1 cargo test --bin spokewright` writes them. Must not know: what a command does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use clap::builder::PossibleValue;
 use clap::{Arg, Command, CommandFactory as _};
 
-const PAGE: &str = "docs/reference/options.md";
+const OPTIONS: &str = "docs/reference/options.md";
+const COMMANDS: &str = "docs/reference/commands.md";
+
+/// Where a table of commands.md begins.
+const COMMANDS_HEAD: &str = "| option | meaning |\n|---|---|\n";
+/// Its section with the options that all commands share which read an input.
+const SHARED: &str = "Options of all commands that read";
 
 const INTRODUCTION: &str = "\
 # Options
@@ -28,8 +36,7 @@ type Row = (String, String);
 
 #[test]
 fn the_table_of_options_is_what_clap_knows() {
-    let mut command = super::Cli::command().disable_help_subcommand(true);
-    command.build();
+    let command = definition();
     let mut rows: BTreeMap<Row, Vec<String>> = BTreeMap::new();
     collect(&command, "", &mut rows);
     // Those that read take the options of reading; to list them in each row would hide what differs.
@@ -50,14 +57,89 @@ fn the_table_of_options_is_what_clap_knows() {
         };
         page.push_str(&format!("{row} | {takers} |\n"));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
-    if std::env::var_os("UPDATE_PAGES").is_some() {
-        std::fs::write(&path, &page).expect("a page");
+    compare(OPTIONS, &page);
+}
+
+#[test]
+fn the_tables_of_commands_are_what_clap_knows() {
+    let command = definition();
+    let options: BTreeMap<&str, BTreeSet<String>> = command
+        .get_subcommands()
+        .map(|sub| (sub.get_name(), shown(sub).map(own_row).collect()))
+        .collect();
+    // What commands read with is what all of them have that take a configuration.
+    let shared = options
+        .values()
+        .filter(|rows| rows.iter().any(|row| row.starts_with("| `--config ")))
+        .cloned()
+        .reduce(|shared, rows| &shared & &rows)
+        .expect("commands that read");
+    let page = read(COMMANDS);
+    let sections = page.split("\n## ").map(|section| {
+        let name = section.strip_prefix("`spokewright ").unwrap_or_default();
+        let name = name.split([' ', '`']).next().unwrap_or_default();
+        let rows = match options.get(name) {
+            Some(own) if own.is_superset(&shared) => own - &shared,
+            Some(own) => own.clone(),
+            None if section.starts_with(SHARED) => shared.clone(),
+            None => BTreeSet::new(),
+        };
+        with_rows(section, rows)
+    });
+    compare(COMMANDS, &sections.collect::<Vec<_>>().join("\n## "));
+}
+
+/// The section with these rows in its table. A command with options needs a table to hold them.
+fn with_rows(section: &str, rows: BTreeSet<String>) -> String {
+    let rows: String = rows.into_iter().collect();
+    let Some((before, table)) = section.split_once(COMMANDS_HEAD) else {
+        let name = section.lines().next().unwrap_or_default();
+        assert!(rows.is_empty(), "{COMMANDS}: no table of options below {name}");
+        return section.to_owned();
+    };
+    let after: String = table
+        .split_inclusive('\n')
+        .skip_while(|line| line.starts_with('|'))
+        .collect();
+    format!("{before}{COMMANDS_HEAD}{rows}{after}")
+}
+
+fn own_row(argument: &Arg) -> String {
+    let mut meaning = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let values: Vec<String> = values_of(argument)
+        .iter()
+        .map(|value| match value.get_help() {
+            Some(help) => format!("`{}` ({help})", value.get_name()),
+            None => format!("`{}`", value.get_name()),
+        })
+        .collect();
+    if !values.is_empty() {
+        meaning.push_str(&format!(": {}", values.join(", ")));
     }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let defaults = defaults_of(argument);
+    if !defaults.is_empty() {
+        meaning.push_str(&format!(" [default: {}]", defaults.join(", ")));
+    }
+    format!("| {} | {} |\n", cell(&name_of(argument)), cell(&meaning))
+}
+
+fn definition() -> Command {
+    let mut command = super::Cli::command().disable_help_subcommand(true);
+    command.build();
+    command
+}
+
+fn read(page: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap_or_default()
+}
+
+fn compare(page: &str, made: &str) {
+    if std::env::var_os("UPDATE_PAGES").is_some() {
+        std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(page), made).expect("a page");
+    }
     assert!(
-        committed == page,
-        "{PAGE} is out of step; update it with\n  UPDATE_PAGES=1 cargo test --bin spokewright"
+        read(page) == made,
+        "{page} is out of step; update it with\n  UPDATE_PAGES=1 cargo test --bin spokewright"
     );
 }
 
@@ -73,21 +155,42 @@ fn collect(command: &Command, name: &str, rows: &mut BTreeMap<Row, Vec<String>>)
             collect(sub, &name, rows);
             continue;
         }
-        for argument in sub.get_arguments() {
-            let is_shown = !argument.is_positional() && !argument.is_hide_set();
-            if let (true, Some(long)) = (is_shown && argument.get_id() != "help", argument.get_long()) {
-                let key = (long.to_owned(), row(argument, long));
-                rows.entry(key).or_default().push(name.clone());
-            }
+        for argument in shown(sub) {
+            let key = (argument.get_long().unwrap_or_default().to_owned(), row(argument));
+            rows.entry(key).or_default().push(name.clone());
         }
     }
 }
 
-fn row(argument: &Arg, long: &str) -> String {
-    let takes_values = argument.get_action().takes_values();
+/// The options of a command that its help shows.
+fn shown(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|argument| {
+        let is_option = !argument.is_positional() && argument.get_long().is_some();
+        is_option && !argument.is_hide_set() && argument.get_id() != "help"
+    })
+}
+
+fn row(argument: &Arg) -> String {
+    let meaning = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let values: Vec<String> = values_of(argument)
+        .iter()
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    format!(
+        "| {} | {} | {} | {}",
+        cell(&name_of(argument)),
+        cell(&meaning),
+        values.join(", "),
+        defaults_of(argument).join(", ")
+    )
+}
+
+/// The option as it is typed, with the name of its value and its other names.
+fn name_of(argument: &Arg) -> String {
+    let long = argument.get_long().unwrap_or_default();
     let value = argument
         .get_value_names()
-        .filter(|_| takes_values)
+        .filter(|_| argument.get_action().takes_values())
         .and_then(|names| names.first())
         .map(|name| format!(" {name}"))
         .unwrap_or_default();
@@ -98,25 +201,24 @@ fn row(argument: &Arg, long: &str) -> String {
     for alias in argument.get_all_aliases().unwrap_or_default() {
         option.push_str(&format!(", also `--{alias}`"));
     }
-    let meaning = argument.get_help().map(ToString::to_string).unwrap_or_default();
-    let values: Vec<String> = argument
-        .get_possible_values()
-        .iter()
-        .filter(|value| takes_values && !value.is_hide_set())
-        .map(|value| format!("`{}`", value.get_name()))
-        .collect();
-    let defaults: Vec<String> = argument
+    option
+}
+
+fn values_of(argument: &Arg) -> Vec<PossibleValue> {
+    let mut values = argument.get_possible_values();
+    values.retain(|value| argument.get_action().takes_values() && !value.is_hide_set());
+    values
+}
+
+fn defaults_of(argument: &Arg) -> Vec<String> {
+    argument
         .get_default_values()
         .iter()
-        .filter(|_| takes_values)
+        .filter(|_| argument.get_action().takes_values())
         .map(|value| format!("`{}`", value.to_string_lossy()))
-        .collect();
-    let cell = |text: String| text.replace('|', "\\|").replace('\n', " ");
-    format!(
-        "| {} | {} | {} | {}",
-        cell(option),
-        cell(meaning),
-        values.join(", "),
-        defaults.join(", ")
-    )
+        .collect()
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
 }

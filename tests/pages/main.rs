@@ -15,8 +15,6 @@ use serde_json::Value;
 use spokewright::diagnostic::CODES;
 use spokewright::pipeline::schema_documents;
 
-/// Where the options stand that every command has which reads an input.
-const COMMON: &str = "## Options of all commands that read";
 const COMMANDS: &str = "docs/reference/commands.md";
 /// Where the repository is; its owner puts the name in.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/");
@@ -84,31 +82,6 @@ fn every_command_has_its_section_and_every_section_its_command() {
         .map(str::to_owned)
         .collect();
     assert_eq!(sections, commands());
-}
-
-#[test]
-fn every_option_and_every_value_of_it_stands_in_the_section_of_its_command() {
-    let page = text(COMMANDS);
-    let common = options_of(section(&page, COMMON));
-    for command in commands() {
-        let mut documented = options_of(section(&page, &format!("## `spokewright {command} ")));
-        let offered = options_of_help(&help(&[&command]));
-        if offered.contains_key("--config") {
-            documented.extend(common.clone());
-        }
-        let names = |options: &BTreeMap<String, String>| options.keys().cloned().collect::<BTreeSet<_>>();
-        let offered_names: BTreeSet<String> = offered.keys().cloned().collect();
-        assert_eq!(names(&documented), offered_names, "{command}");
-        for (option, values) in offered {
-            for value in values {
-                let row = documented.get(&option).cloned().unwrap_or_default();
-                assert!(
-                    row.contains(&value),
-                    "{command} {option}: `{value}` is not in {row}"
-                );
-            }
-        }
-    }
 }
 
 #[test]
@@ -526,42 +499,6 @@ fn after<'a>(text: &'a str, mark: &str) -> &'a str {
 fn quoted(page: &str) -> Vec<String> {
     let prose: String = page.split("```").step_by(2).collect();
     prose.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-/// Long options in the first column of a section's table, with their rows.
-fn options_of(section: &str) -> BTreeMap<String, String> {
-    rows(section)
-        .filter_map(|row| Some((long_option(row.split('|').nth(1)?)?, row.to_owned())))
-        .collect()
-}
-
-/// Long options of a help text with their possible values, but for the help itself.
-fn options_of_help(help: &str) -> BTreeMap<String, Vec<String>> {
-    let mut options: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut current = None;
-    for line in help.lines().take_while(|line| !line.starts_with("Examples:")) {
-        let line = line.trim_start();
-        if let (true, Some(option)) = (line.starts_with('-'), long_option(line)) {
-            current = Some(option.clone());
-            options.entry(option).or_default();
-        } else if let (Some(option), Some(value)) = (&current, line.strip_prefix("- ")) {
-            let value = value.split(':').next().unwrap_or_default();
-            options.entry(option.clone()).or_default().push(value.to_owned());
-        }
-    }
-    options.remove("--help");
-    options
-}
-
-fn long_option(text: &str) -> Option<String> {
-    let start = text.find("--")?;
-    let name: String = text
-        .split_at(start)
-        .1
-        .chars()
-        .take_while(|character| character.is_ascii_lowercase() || *character == '-')
-        .collect();
-    (name.len() > 2).then_some(name)
 }
 
 /// A row for each field of a schema, and for those inside of it, as `a.b` and `a[].b`.
