@@ -1,5 +1,5 @@
 //! ManifestWorkReplicaSets: one for each work, in the namespace of the Placement that selects its clusters
-//! (docs/reference/what-is-rendered.md#replica-sets; docs/systems/ocm-work.md#manifestworkreplicaset).
+//! (docs/guides/replica-sets.md; docs/systems/ocm-work.md#manifestworkreplicaset).
 //!
 //! Owns: which works can be sets, their text, and the sets that hold RBAC.
 //! Flows in: works before they are written, with the Gateways that they go with. Flows out: [`ReplicaSet`]s; findings

@@ -175,7 +175,7 @@ impl Aggregation<'_, '_> {
                 let work = self.plan.works.get(*id);
                 let exported = exported.get(&(cluster.as_str(), work.name.as_str()));
                 let planned = exported.map(|_| planned.get(*id).get_or_init(|| PlannedWork::read(work)));
-                // What a set's own RBAC grants is not what a cluster's would (docs/reference/what-is-rendered.md#replica-sets).
+                // What a set's own RBAC grants is not what a cluster's would (docs/guides/replica-sets.md).
                 let of_set = exported.is_some_and(|work| work.object.label(REPLICA_SET_LABEL).is_some());
                 let comparable = work.name != RBAC_WORK || !of_set;
                 placed.push(PlacedWork {

@@ -1,4 +1,4 @@
-//! `--work-kind replica-set` (docs/reference/what-is-rendered.md#replica-sets; docs/systems/ocm-work.md#manifestworkreplicaset).
+//! `--work-kind replica-set` (docs/guides/replica-sets.md; docs/systems/ocm-work.md#manifestworkreplicaset).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Profiles from the configuration: `profiles` of `spokewright.yaml` (docs/policies.md#teaching-a-kind).
+//! Profiles from the configuration: `profiles` of `spokewright.yaml` (docs/guides/teaching-a-kind.md).
 //!
 //! Owns: the shape of an entry ([`ProfileEntry`]) and its JSON Schema, what of an entry is refused, and laying it over
 //! the built-in profile. Flows in: entries as JSON. Flows out: [`Profiles`], findings at the wrong field. Must not

@@ -1,4 +1,4 @@
-//! The policy kinds that are built in, as plain data (docs/policies.md#teaching-a-kind), one file per product.
+//! The policy kinds that are built in, as plain data (docs/guides/teaching-a-kind.md), one file per product.
 //!
 //! Owns: the registry, and reading further profiles from the configuration. To teach a kind: one more expression
 //! in the file of its product, or one more file in `BUILT_IN` of `registry`.
