@@ -80,8 +80,13 @@ pub(crate) struct ReadOptions {
     mode: Option<Mode>,
 
     /// Put clusters without a cluster set label into the set `default`, as OCM's webhook does
-    #[arg(long, help_heading = "Placement", hide_short_help = true)]
-    unlabelled_join_default: bool,
+    #[arg(
+        long,
+        alias = "unlabelled-join-default",
+        help_heading = "Placement",
+        hide_short_help = true
+    )]
+    unlabeled_join_default: bool,
 
     /// Taint clusters that are not available, as OCM's controller does
     #[arg(long, help_heading = "Placement", hide_short_help = true)]
@@ -225,7 +230,7 @@ impl ReadOptions {
                 Mode::Fixpoint => PlacementMode::Fixpoint,
             }),
             placement_options: ocm_placement::Options {
-                unlabelled_join_default: self.unlabelled_join_default,
+                unlabeled_join_default: self.unlabeled_join_default,
                 derive_availability_taints: self.derive_availability_taints,
             },
             now: self.now,

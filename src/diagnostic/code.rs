@@ -7,6 +7,9 @@ use std::fmt;
 
 use super::Severity;
 
+/// Where the pages of the book are published.
+const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
+
 /// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code(&'static str);
@@ -218,6 +221,20 @@ impl Code {
         .contains(&self)
     }
 
+    /// The address of its [page](Self::page).
+    pub(super) fn address(self) -> String {
+        format!("{BOOK}/reference/findings/{}.md", self.0)
+    }
+
+    /// Its [page](Self::page) without the title, for readers outside of the book: links are absolute.
+    pub(super) fn markdown(self) -> String {
+        let page = self.page();
+        let below_title = page.split_once('\n').map_or(page, |(_, rest)| rest.trim_start());
+        below_title
+            .replace("](../../../", &format!("]({BOOK}/"))
+            .replace("](../../", &format!("]({BOOK}/reference/"))
+    }
+
     /// What stands before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {
@@ -283,6 +300,21 @@ mod tests {
             assert_eq!(Code::from_name(code.name()), Some(*code));
         }
         assert_eq!(Code::from_name("policy/none"), None);
+    }
+
+    #[test]
+    fn outside_of_the_book_a_page_has_no_relative_link() {
+        for (code, ..) in CODES {
+            let text = code.markdown();
+            assert!(!text.starts_with('#') && text.len() > 100, "{text}");
+            assert!(!text.contains("](.."), "{}: {text}", code.name());
+            assert!(code.address().starts_with("https://") && code.address().contains(code.name()));
+        }
+        assert!(
+            Code::POLICY_SAME_TARGET
+                .markdown()
+                .contains(&format!("({BOOK}/reference/findings.md#suppressions)"))
+        );
     }
 
     #[test]

@@ -106,6 +106,7 @@ impl Findings {
         self.explain_rules();
         self.drop_consequences();
         self.drop_unknown();
+        self.drop_explained_emptiness();
     }
 
     /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
@@ -224,6 +225,17 @@ impl Findings {
             && !first.notes.iter().any(|note| note == NOTE)
         {
             first.notes.push(NOTE.to_owned());
+        }
+    }
+
+    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured severities
+    /// tell whether there is one: an error that the configuration makes a warning stops nothing, and must not hide that the
+    /// result is empty.
+    fn drop_explained_emptiness(&mut self) {
+        let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
+        let explains = |finding: &Finding| finding.severity == Severity::Error && !is_empty(finding);
+        if self.found.iter().any(explains) {
+            self.found.retain(|finding| !is_empty(finding));
         }
     }
 

@@ -318,9 +318,6 @@ fn plan<'a>(
     let mut plan = render::render(&input, variants, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
-    // Whatever else is wrong explains it better.
-    loaded.soften(findings);
-    let explained = findings.has_errors() || loaded.findings.has_errors();
     // A part of a directory may well be empty; a stream is all that its reader sees.
     let is_empty = if loaded.is_stream {
         plan.clusters.is_empty()
@@ -329,7 +326,7 @@ fn plan<'a>(
             .iter()
             .any(|cluster| loaded.selection.matches(cluster))
     };
-    if is_empty && empty == EmptyResult::Refused && !explained {
+    if is_empty && empty == EmptyResult::Refused {
         let is_unplaced = findings
             .iter()
             .any(|finding| finding.code == Code::PLACEMENT_NO_CLUSTERS);
