@@ -111,9 +111,10 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
     let value = with_off(value);
     let (schema, _) = Schema::of_value(&json_schema());
     let value = schema.defaulted(&value).into_owned();
-    for violation in schema.validate_defaulted(&value) {
+    let violations = schema.validate_defaulted(&value);
+    for violation in violation::without_misspelled(&violations) {
         let message = format!("{FILE_NAME}: {violation}");
-        let (code, place) = if violation::is_unknown_field(&violation) {
+        let (code, place) = if violation::is_unknown_field(violation) {
             (
                 Code::CONFIG_UNKNOWN_FIELD,
                 Place::key(document, &*violation.pointer),
@@ -122,7 +123,7 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
             (Code::CONFIG_INVALID, Place::value(document, &*violation.pointer))
         };
         let mut finding = Finding::new(code, place, message);
-        finding.help = violation::help(&violation);
+        finding.help = violation::help(violation);
         findings.push(finding);
     }
     let config = interpret(&value, document, &mut findings);

@@ -97,13 +97,20 @@ impl<'a, 'f> Reading<'a, 'f> {
     /// Notes that a required field is missing.
     pub(crate) fn missing(&mut self, pointer: &str) {
         let field = dotted(pointer);
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+        let (place, meant) = self.object.origin.missing(&self.object.value, parent, name);
+        let place = if meant.is_some() {
+            place
+        } else {
+            self.object.place(pointer)
+        };
         let finding = Finding::new(
             Code::OBJECT_SCHEMA,
-            self.object.place(pointer),
+            place,
             format!("{} has no `{field}`", self.object.identity()),
         )
         .label("required here")
-        .help(format!("add `{field}`"));
+        .help(meant.unwrap_or_else(|| format!("add `{field}`")));
         self.wrong(finding);
     }
 

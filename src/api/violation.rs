@@ -68,6 +68,14 @@ pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
     told(&violations.iter().filter(is_ours).collect::<Vec<_>>(), object)
 }
 
+/// The violations without those that only say that a field is missing whose name is misspelled.
+pub(crate) fn without_misspelled(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
+    let misspelled: Vec<String> = violations.iter().filter_map(meant).collect();
+    violations.iter().filter(move |violation| {
+        violation.kind != ViolationKind::Required || !misspelled.contains(&violation.pointer)
+    })
+}
+
 /// One finding for each mistake.
 fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
     let misspelled: Vec<Option<String>> = violations.iter().map(|violation| meant(violation)).collect();
@@ -100,6 +108,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         let missing = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_none());
+        found.misspells = missing.map(|meant| object.place(meant));
         let parent = missing.and_then(|meant| meant.rsplit_once('/'));
         let parent = parent.map(|(parent, _)| parent.to_owned());
         for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {

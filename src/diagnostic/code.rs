@@ -84,6 +84,7 @@ codes! {
     PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error "A ManifestWorkReplicaSet cannot carry what differs from cluster to cluster"
     PLACEMENT_ORDER_DEPENDENT "placement/order-dependent" Warning "The order in which OCM schedules Placements decides which clusters this one gets"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
+    PLACEMENT_UNKNOWN_SET "placement/unknown-set" Warning "A label or a Placement names a cluster set with a typo"
     PLACEMENT_UNSETTLED "placement/unsettled" Warning "OCM would go on moving this Placement between clusters for ever"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
@@ -199,24 +200,45 @@ impl Code {
         [Self::OBJECT_SCHEMA, Self::POLICY_IGNORED_FIELD].contains(&self)
     }
 
+    /// Whether it says that a field does not exist.
+    pub(super) fn is_unknown_field(self) -> bool {
+        self.name().ends_with("/unknown-field")
+    }
+
     /// Whether it says what is wrong with an object by what its kind means.
     pub(super) fn is_about_meaning(self) -> bool {
         self.name().ends_with("/invalid")
     }
 
     /// Whether it says that something is not in the input, which may be wrong where a part of the input was not read.
-    pub(super) fn is_about_absence(self) -> bool {
+    pub(crate) fn is_about_absence(self) -> bool {
+        self.is_about_a_name()
+            || [
+                Self::PARAMS_RESOURCE,
+                Self::PLACEMENT_DIFFERS,
+                Self::PLACEMENT_NO_CLUSTERS,
+                Self::POLICY_OVERRIDDEN,
+                Self::POLICY_REF_NOT_PERMITTED,
+                Self::POLICY_UNREACHABLE,
+                Self::POLICY_UNUSED,
+                Self::REFERENCE_NOT_PERMITTED,
+                Self::REFERENCE_NOT_SHIPPED,
+                Self::SECRET_NOT_FOUND,
+                Self::SECRET_NOT_RENDERED,
+                Self::SECRET_REF_NOT_PERMITTED,
+                Self::SPOKE_UNKNOWN_CLUSTER,
+            ]
+            .contains(&self)
+    }
+
+    /// Whether it says that an object of a name is not in the input, at the place of the name.
+    pub(crate) fn is_about_a_name(self) -> bool {
         [
             Self::GATEWAY_CLASS_NOT_FOUND,
-            Self::PLACEMENT_NO_CLUSTERS,
             Self::PLACEMENT_NOT_FOUND,
             Self::PLACEMENT_UNKNOWN_CLUSTER,
             Self::POLICY_TARGET_NOT_FOUND,
-            Self::POLICY_UNUSED,
-            Self::REFERENCE_NOT_SHIPPED,
             Self::ROUTE_PARENT_NOT_FOUND,
-            Self::SECRET_NOT_FOUND,
-            Self::SPOKE_UNKNOWN_CLUSTER,
         ]
         .contains(&self)
     }

@@ -49,6 +49,8 @@ pub struct Finding {
     pub suppressed: Option<Suppressed>,
     /// Where nothing more need be said of a value's shape: the same mistake, met again by who reads the value.
     pub(crate) settles: Vec<Place>,
+    /// The field that is missing because its key is misspelled here.
+    pub(crate) misspells: Option<Place>,
 }
 
 impl Finding {
@@ -68,6 +70,7 @@ impl Finding {
             causes: Vec::new(),
             suppressed: None,
             settles: Vec::new(),
+            misspells: None,
         }
     }
 

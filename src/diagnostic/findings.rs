@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::within::Within;
-use super::{Code, Finding, Locate, Place, Severity, Suppressed};
+use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 
 /// What the configuration's `findings` map may say about one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,9 +104,10 @@ impl Findings {
         });
         self.drop_settled();
         self.explain_rules();
+        self.drop_around_misspelled();
+        self.drop_explained_emptiness();
         self.drop_consequences();
         self.drop_unknown();
-        self.drop_explained_emptiness();
     }
 
     /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
@@ -190,6 +191,46 @@ impl Findings {
             }
         }
         self.found = others;
+    }
+
+    /// A misspelled key explains what is said of the field that is missing because of it, of its mapping as a whole, and of
+    /// its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a mistake of its own.
+    fn drop_around_misspelled(&mut self) {
+        let meant: HashMap<DocumentId, Vec<&str>> = self
+            .found
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .filter_map(|finding| finding.misspells.as_ref()?.field())
+            .fold(HashMap::new(), |mut meant, (document, pointer)| {
+                meant.entry(document).or_insert_with(Vec::new).push(pointer);
+                meant
+            });
+        if meant.is_empty() {
+            return;
+        }
+        let follows = |finding: &Finding| {
+            let Some((document, pointer)) = finding.place.field() else {
+                return false;
+            };
+            let fields = meant.get(&document).map(Vec::as_slice).unwrap_or_default();
+            fields.iter().any(|field| {
+                let mapping = parent(field);
+                let is_inside = pointer
+                    .strip_prefix(field)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+                let is_neighbor = pointer != mapping && parent(pointer) == mapping;
+                is_inside || pointer == mapping || (is_neighbor && !finding.code.is_about_shape())
+            })
+        };
+        let keeps: Vec<bool> = self
+            .found
+            .iter()
+            .map(|finding| {
+                finding.misspells.is_some() || finding.code.is_unknown_field() || !follows(finding)
+            })
+            .collect();
+        let mut keeps = keeps.into_iter();
+        self.found.retain(|_| keeps.next().unwrap_or(true));
     }
 
     /// Drops what only follows from something else that is found, and is as severe.
@@ -326,12 +367,18 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         is_rule: _,
         causes: _,
         settles: _,
+        misspells: _,
         suppressed,
     } = finding;
     (
         (place, code, message, label, severity),
         (related, notes, help, suppressed),
     )
+}
+
+/// The mapping or the list that a value is in.
+fn parent(pointer: &str) -> &str {
+    pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// Whether there is a path at all, the path, line and column.

@@ -117,7 +117,8 @@ impl Loaded {
         }
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
-        super::variables::explain(&self.hub, &self.sources, findings);
+        super::consequences::leave_out(&self.hub, &self.sources, findings);
+        super::variables::explain(&self.sources, findings);
     }
 
     /// Gives findings that are no part of a run's, such as those of a comparison, the severities of the configuration.

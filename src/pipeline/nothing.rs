@@ -9,31 +9,67 @@ use std::collections::BTreeSet;
 
 use super::inputs::Loaded;
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Place, first_names, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_names, nearest};
 use crate::hub::Ours;
 use crate::object::well_known::PLACEMENT_LABEL;
 
 /// At most so many names in a row.
 const MOST: usize = 5;
 
-/// The error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet; `is_unplaced` says that a warning about
-/// a Placement that selects nothing explains it.
-pub(super) fn nothing_rendered(
+/// Adds the error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet. A warning about a Placement that
+/// selects nothing becomes part of it.
+pub(super) fn report_nothing_rendered(
     loaded: &Loaded,
     ours: &Ours<'_>,
     all_clusters: &[String],
-    is_unplaced: bool,
-) -> Finding {
-    Finding::new(
+    findings: &mut Findings,
+) {
+    let found = |code: Code| findings.iter().find(|finding| finding.code == code);
+    let unplaced = UNPLACED
+        .into_iter()
+        .find_map(found)
+        .filter(|_| all_clusters.is_empty())
+        .cloned();
+    let place = unplaced.as_ref().map(|finding| finding.place.clone());
+    let empty = Finding::new(
         Code::EMPTY_NOTHING_RENDERED,
-        near_class(loaded, ours).unwrap_or(Place::Run),
+        place
+            .clone()
+            .or_else(|| near_class(loaded, ours))
+            .unwrap_or(Place::Run),
         "no cluster would receive anything",
     )
-    .note("an empty result makes Argo CD delete everything that was applied before")
-    .help(next_step(loaded, ours, all_clusters, is_unplaced))
+    .note("an empty result makes Argo CD delete everything that was applied before");
+    let Some((place, unplaced)) = place.zip(unplaced) else {
+        let help = next_step(loaded, ours, all_clusters);
+        findings.push(empty.help(help));
+        return;
+    };
+    let help = unplaced.help.as_deref().unwrap_or_default();
+    let empty = empty
+        .help(format!(
+            "{help}; or pass --allow-empty if nothing should be rendered"
+        ))
+        .note(unplaced.message);
+    for finding in std::mem::take(findings) {
+        let is_part = UNPLACED.contains(&finding.code);
+        findings.push(if is_part {
+            finding.follows_from(place.clone())
+        } else {
+            finding
+        });
+    }
+    findings.push(empty);
 }
 
-fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unplaced: bool) -> String {
+/// Warnings that say why nothing is placed, the cause first.
+const UNPLACED: [Code; 3] = [
+    Code::PLACEMENT_UNKNOWN_SET,
+    Code::PLACEMENT_NO_CLUSTERS,
+    Code::GATEWAY_NOT_PLACED,
+];
+
+fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
     let objects = &loaded.hub.objects;
     if objects.is_empty() {
         return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
@@ -67,14 +103,9 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unpla
             first_names(all_clusters, MOST)
         );
     }
-    if is_unplaced {
-        return "a Placement selects no cluster: `placement/no-clusters` says why; or pass --allow-empty if nothing is \
-                what you mean"
-            .to_owned();
-    }
     format!(
         "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
-         PlacementDecisions; or pass --allow-empty if nothing is what you mean"
+         PlacementDecisions; or pass --allow-empty if nothing should be rendered"
     )
 }
 

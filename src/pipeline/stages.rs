@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::analysis::{Analysis, Placed, Received, Spokes};
 use super::inputs::Loaded;
-use super::nothing::nothing_rendered;
+use super::nothing::report_nothing_rendered;
 use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
@@ -327,10 +327,7 @@ fn plan<'a>(
             .any(|cluster| loaded.selection.matches(cluster))
     };
     if is_empty && empty == EmptyResult::Refused {
-        let is_unplaced = findings
-            .iter()
-            .any(|finding| finding.code == Code::PLACEMENT_NO_CLUSTERS);
-        findings.push(nothing_rendered(loaded, ours, &all_clusters, is_unplaced));
+        report_nothing_rendered(loaded, ours, &all_clusters, findings);
     }
     let withheld = synced
         .withheld

@@ -199,6 +199,14 @@ impl Targeting {
         names.filter(|name| *name != ANY && seen.insert(*name)).collect()
     }
 
+    /// The groups of the kinds of this name.
+    pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+        let targets = self.named.kinds.iter().filter(move |target| target.kind == kind);
+        targets
+            .map(|target| target.group.as_str())
+            .filter(|group| *group != ANY)
+    }
+
     /// Where the answer about a target comes from, as a note.
     #[must_use]
     pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {

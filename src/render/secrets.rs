@@ -14,7 +14,7 @@ use super::manifest::{Manifest, ResourceIdentifier};
 use crate::api::config::Secrets;
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::{CertificateRef, GROUP, Listener, ListenerSet};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::sync::{OnSpokes, PlacedGateway, shipped};
@@ -228,7 +228,9 @@ fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
     let makers = makers
         .into_iter()
         .flat_map(|(group, kind)| hub.objects.of_kind(group, kind));
-    let makers = makers.filter(|maker| maker.namespace == holder.object.namespace);
+    // One in a namespace whose name is misspelled would make it, too.
+    let own = holder.object.namespace_or_empty();
+    let makers = makers.filter(|maker| nearest(maker.namespace_or_empty(), [own]).is_some());
     let causes = class.into_iter().chain(makers);
     causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }

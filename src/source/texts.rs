@@ -277,7 +277,10 @@ impl Locate for Sources {
         let directory = |file: &SourceFile| file.shown.rsplit_once('/').map(|(before, _)| before.to_owned());
         let directories = self.files.iter().map(|file| directory(file).unwrap_or_default());
         let common = directories.reduce(|common, other| {
-            let same = common.split('/').zip(other.split('/')).take_while(|(a, b)| a == b);
+            let same = common
+                .split('/')
+                .zip(other.split('/'))
+                .take_while(|(a, b)| a == b);
             same.map(|(part, _)| part).collect::<Vec<_>>().join("/")
         });
         common.unwrap_or_default()

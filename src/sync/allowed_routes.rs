@@ -333,7 +333,9 @@ fn finding(
         (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
         (Cause::Namespace, Some(_)) => "takes routes of no namespace".to_owned(),
     };
-    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message).label(label);
+    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message)
+        .label(label)
+        .follows_from(owner.place(&allowed_at));
     finding = finding.related(first.place(pointer), "this route");
     for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");

@@ -227,6 +227,7 @@ fn other_class(
             "behind a Gateway of another class"
         })
         .related(gateway.place(class.pointer()), format!("its class is `{name}`"))
+        .follows_from(gateway.place(class.pointer()))
         .help("nothing to do if it is meant for the hub itself; else target a Gateway of our class"),
     )
 }

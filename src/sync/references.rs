@@ -233,7 +233,9 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
         referrer.place(pointer),
         format!("{what} is needed on {clusters}, but neither shipped nor known to live there"),
     )
-    .label(format!("needed by {}", referrer.identity()));
+    .label(format!("needed by {}", referrer.identity()))
+    // A kind or a group that is wrong makes another reference of it.
+    .follows_from(referrer.place(reference(pointer)));
     let others = missing.referrers.iter().skip(1);
     for (referrer, pointer) in others.clone().take(MOST_PLACES) {
         finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
@@ -247,6 +249,14 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
         Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
         None => lives_there.to_owned(),
     }))
+}
+
+/// The mapping that a reference consists of; for one that is a single field, that field.
+fn reference(pointer: &str) -> &str {
+    let mapping = pointer.rsplit_once('/').map(|(mapping, _)| mapping);
+    mapping
+        .filter(|mapping| mapping.matches('/').count() > 1)
+        .unwrap_or(pointer)
 }
 
 /// The entry of the parameters that would ship it, if the hub has it.

@@ -158,7 +158,10 @@ impl<'a> Topology<'a> {
                 return set.into_iter().map(|set| set.place(&node.pointer)).collect();
             }
             Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
-            Node::Route(route) | Node::Rule(route, _) => of_route(route).collect(),
+            Node::Route(route) | Node::Rule(route, _) => {
+                let parents = (self.routes.get(route).object, "/spec/parentRefs");
+                of_route(route).chain([parents]).collect()
+            }
             Node::Backend(backend) | Node::Port(backend, _) => {
                 of_routes(backend).flat_map(of_route).take(MOST_PARENTS).collect()
             }

@@ -485,7 +485,7 @@ fn class(reference: Value) -> Object {
 #[test]
 fn the_reference_is_checked_in_mgcs_order() {
     let failure = |reference: Value| {
-        read_class(&class(reference), |_, _| None, &Catalog)
+        read_class(&class(reference), |_, _| None, |_, _| None, &Catalog)
             .failure
             .map(|failure| failure.to_string())
     };
@@ -504,7 +504,7 @@ fn the_reference_is_checked_in_mgcs_order() {
     );
     let map = config_map("{}");
     let reference = json!({"group": "", "kind": "ConfigMap", "name": "p", "namespace": "ns"});
-    let read = read_class(&class(reference), |_, _| Some(&map), &Catalog);
+    let read = read_class(&class(reference), |_, _| Some(&map), |_, _| None, &Catalog);
     assert_eq!((read.params, read.failure), (Some(Params::default()), None));
 }
 

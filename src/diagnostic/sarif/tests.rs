@@ -185,7 +185,10 @@ fn the_rules_are_all_codes_and_every_rule_index_points_at_its_rule() {
         assert_eq!(rule["id"], code.name());
         assert_eq!(rule["shortDescription"]["text"], *summary);
         assert_eq!(rule["defaultConfiguration"]["level"], severity.as_str());
-        assert_eq!(rule["properties"]["tags"], serde_json::json!(["kubernetes", code.group()]));
+        assert_eq!(
+            rule["properties"]["tags"],
+            serde_json::json!(["kubernetes", code.group()])
+        );
     }
 }
 
