@@ -192,7 +192,7 @@ fn severities(
         let Some(code) = Code::from_name(name) else {
             let names = CODES.iter().map(|(code, _, _)| code.name());
             let help = nearest(name, names).map_or_else(
-                || "the codes are listed in the README".to_owned(),
+                || "`spokewright finding` lists all codes".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
             let message = format!("{FILE_NAME}: findings: there is no code {name:?}");
@@ -202,9 +202,9 @@ fn severities(
         if !code.is_configurable() {
             let message = format!("{FILE_NAME}: findings: the severity of {name} cannot be changed");
             let help = if code == Code::EMPTY_NOTHING_RENDERED {
-                "remove it, and pass --allow-empty to the run that is meant to remove everything"
+                "remove it, and pass --allow-empty to the run that should remove everything"
             } else {
-                "remove it: without this error the result would not be defined"
+                "remove it: without this error, the result would be undefined"
             };
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message).help(help));
             continue;

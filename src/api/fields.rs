@@ -53,9 +53,9 @@ impl<'a, 'f> Reading<'a, 'f> {
                 Finding::new(
                     Code::OBJECT_SCHEMA,
                     self.object.place(field.pointer()),
-                    format!("`{name}` of {} is no host name", self.object.identity()),
+                    format!("`{name}` of {} is not a hostname", self.object.identity()),
                 )
-                .help("write a host name, such as `api.example.com` or `*.example.com`"),
+                .help("write a hostname, such as `api.example.com` or `*.example.com`"),
             );
         }
         Some(name)

@@ -29,7 +29,7 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
             Some(near.unwrap_or_else(|| match known.len() {
                 0 => "no field is allowed here".to_owned(),
                 1..=LISTED_MAX => format!("known fields: {}", known.join(", ")),
-                _ => "remove it, or check in which mapping it belongs".to_owned(),
+                _ => "remove it, or check which mapping it belongs to".to_owned(),
             }))
         }
         ViolationKind::NotSupported { value, supported } => {
@@ -168,7 +168,7 @@ fn finding(violation: &Violation, object: &Object) -> Finding {
             .collect();
         let kind = object.kind.to_lowercase();
         format!(
-            "`kubectl explain {}` says what belongs here",
+            "`kubectl explain {}` shows the fields that belong here",
             shell_name(&format!("{kind}.{}", fields.join(".")))
         )
     });

@@ -167,8 +167,8 @@ impl WorkKindOption {
             WorkKind::ManifestWork => Ok(render::WorkKind::ManifestWork),
             WorkKind::ReplicaSet if narrowed => Err(Refusal::new(
                 Status::Usage,
-                "a ManifestWorkReplicaSet is for all clusters of its Placement, and no part of them",
-                "leave out `--clusters` and `--shard`, or `--work-kind replica-set`",
+                "a ManifestWorkReplicaSet is for all clusters of its Placement, not for a part of them",
+                "remove `--clusters` and `--shard`, or `--work-kind replica-set`",
             )
             .into()),
             WorkKind::ReplicaSet => Ok(render::WorkKind::ReplicaSet),
@@ -373,7 +373,7 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
     if request.stdin.is_some() {
         return Err(Refusal::new(
             Status::Usage,
-            "what comes from standard input is not in Git's index",
+            "standard input is not in Git's index",
             "name files or directories, or leave out `--inputs git-index`",
         )
         .into());
@@ -397,7 +397,7 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
 fn load_index(_: &Request) -> anyhow::Result<Loaded> {
     Err(Refusal::new(
         Status::Usage,
-        "this spokewright was built without `git`, and cannot read Git's index",
+        "this spokewright was built without `git`, so it cannot read Git's index",
         "leave out `--inputs git-index`",
     )
     .into())
@@ -407,7 +407,7 @@ fn load_index(_: &Request) -> anyhow::Result<Loaded> {
 pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.to_str() {
         Some(word @ ("json" | "yaml" | "text" | "wide" | "name")) => Err(format!(
-            "this is a directory, and never a format: write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
+            "this is a directory, not a format: write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
         )),
         _ => Ok(path),
     })
@@ -415,5 +415,5 @@ pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
 
 fn timestamp(text: &str) -> Result<jiff::Timestamp, String> {
     text.parse()
-        .map_err(|_| format!("`{text}` is no RFC 3339 time, such as 2026-06-01T12:00:00Z"))
+        .map_err(|_| format!("`{text}` is not an RFC 3339 time, such as 2026-06-01T12:00:00Z"))
 }

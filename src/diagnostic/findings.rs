@@ -248,7 +248,7 @@ impl Findings {
     /// Where a file cannot be read, its objects are unknown, and whatever names one of them would be said to name nothing:
     /// that follows from the one error, which says so.
     fn drop_unknown(&mut self) {
-        const NOTE: &str = "its objects are unknown, so nothing is said here about what the input lacks";
+        const NOTE: &str = "its objects are unknown, so findings about missing objects are left out";
         let is_unread = |finding: &Finding| {
             finding.severity == Severity::Error
                 && (finding.code.group() == "yaml" || finding.code == Code::INPUT_UNREADABLE)
@@ -257,7 +257,7 @@ impl Findings {
             return;
         }
         let before = self.found.len();
-        self.found.retain(|finding| !finding.code.is_about_absence());
+        self.found.retain(|finding| !finding.is_about_absence());
         if self.found.len() == before {
             return;
         }

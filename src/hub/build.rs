@@ -464,9 +464,9 @@ fn bare_list(origin: &Origin, index: usize) -> Finding {
     Finding::new(
         Code::OBJECT_SCHEMA,
         origin.place(&format!("/{index}"), Part::Value),
-        "this object stands in a bare list, which Kubernetes does not read",
+        "this object is in a bare list, which Kubernetes does not read",
     )
-    .help("write the objects one after the other, or as `items` of a `kind: List`")
+    .help("write one document per object, or use `items` of a `kind: List`")
 }
 
 fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> Finding {
@@ -495,7 +495,7 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
     Finding::new(
         Code::OBJECT_SCHEMA,
         origin.place(&format!("/metadata/{field}"), Part::Value),
-        format!("metadata.{field} of this {kind} is no string"),
+        format!("metadata.{field} of this {kind} is not a string"),
     )
     .label(format!("YAML reads it as {value}"))
     .help("put it in quotes")

@@ -111,11 +111,11 @@ pub(super) fn settle_namespace(
                 Finding::new(
                     Code::OBJECT_NO_NAMESPACE,
                     place,
-                    format!("{} {} names no namespace", object.kind, object.name),
+                    format!("{} {} has no namespace", object.kind, object.name),
                 )
                 .label("no `namespace` here")
                 .help(meant.unwrap_or_else(|| {
-                    "add `namespace`, or pass `--namespace NS` for all objects that name none".to_owned()
+                    "add `namespace`, or pass `--namespace NS` for all objects without one".to_owned()
                 }))
             })
         }

@@ -111,7 +111,7 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str], ours: &BTreeMap<&str, 
             .help(format!("did you mean `{near}`?")),
         Some(near) => finding.help(format!("did you mean `{near}`?")),
         None if known.is_empty() => finding.help(format!(
-            "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints how to export a hub's classes"
+            "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints the commands that export the classes of a hub"
         )),
         None => finding.help(format!(
             "name a class of the input, {}, or add the GatewayClass `{name}`",

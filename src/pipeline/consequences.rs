@@ -14,15 +14,14 @@ use crate::source::Sources;
 
 /// Drops what follows from a mistake in another object and is not worse.
 pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
-    let may_follow = |finding: &Finding| finding.code.is_about_absence() || is_about_parameters(finding);
-    if !findings.iter().any(may_follow) {
+    if !findings.iter().any(Finding::is_about_absence) {
         return;
     }
     let wrong = wrong_objects(hub, findings);
     let is_placement_wrong = is_placement_wrong(hub, findings);
     let unread = Unread::of(hub, sources, findings);
     for finding in std::mem::take(findings) {
-        if may_follow(&finding) {
+        if finding.is_about_absence() {
             let name = value_at(&finding.place, sources);
             let is_named = name.is_some_and(|name| names_a_wrong_object(&finding, name, &wrong));
             let is_placed = is_placement_wrong && PLACED.contains(&finding.code);
@@ -149,18 +148,12 @@ impl<'s> Unread<'s> {
     /// Whether a finding may be there only because one of them is missing. One that names an object is so if it may be
     /// that object; of the others, nobody can tell.
     fn explains(&self, finding: &Finding, name: Option<&str>) -> bool {
-        if finding.code.is_about_a_name() || is_about_parameters(finding) {
+        if finding.is_about_a_name() {
             self.any_nameless || name.is_some_and(|name| self.names.contains(name))
         } else {
             self.any_nameless || !self.names.is_empty()
         }
     }
-}
-
-/// Whether it says that the ConfigMap of a class is not in the input.
-fn is_about_parameters(finding: &Finding) -> bool {
-    let pointer = finding.place.field().map_or("", |(_, pointer)| pointer);
-    finding.code == Code::PARAMS_INVALID && pointer.contains("/spec/parametersRef/")
 }
 
 /// The pointer of the object that a value is in: of an item, where the document is a list.

@@ -39,7 +39,7 @@ pub(super) fn report_nothing_rendered(
             .unwrap_or(Place::Run),
         "no cluster would receive anything",
     )
-    .note("an empty result makes Argo CD delete everything that was applied before");
+    .note("with an empty result, Argo CD deletes everything that was applied before");
     let Some((place, unplaced)) = place.zip(unplaced) else {
         let help = next_step(loaded, ours, all_clusters);
         findings.push(empty.help(help));
@@ -73,7 +73,7 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
     let objects = &loaded.hub.objects;
     if objects.is_empty() {
         return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
-                `-v` says which files were read"
+                `-v` lists the files that were read"
             .to_owned();
     }
     if ours.classes.is_empty() {
@@ -84,7 +84,7 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
         return if objects.of_kind(GROUP, "Gateway").is_empty() {
             format!("the input has no Gateway: add one with `gatewayClassName: {classes}`")
         } else {
-            format!("no Gateway of the input is of a class of ours: write `gatewayClassName: {classes}`")
+            format!("no Gateway of the input has a class of ours: write `gatewayClassName: {classes}`")
         };
     }
     if let Some(shard) = loaded.selection.shard
@@ -93,7 +93,7 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
             .any(|cluster| loaded.selection.matches(cluster))
     {
         return format!(
-            "shard {shard} holds none of: {}; write fewer shards, or pass --allow-empty",
+            "shard {shard} has none of these clusters: {}; use fewer shards, or pass --allow-empty",
             first_names(all_clusters, MOST)
         );
     }
@@ -137,7 +137,7 @@ fn no_class(loaded: &Loaded) -> String {
         return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");
     }
     format!(
-        "no GatewayClass has the controllerName `{ours}`: change one, or say whose classes are meant in \
+        "no GatewayClass has the controllerName `{ours}`: change one, or name your controller in \
          spokewright.yaml: `controllerName: {}`",
         list(controllers.into_iter())
     )

@@ -396,9 +396,11 @@ fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
                 Finding::new(
                     Code::SPOKE_UNKNOWN_CLUSTER,
                     first.place("/metadata/name"),
-                    format!("no cluster is called `{cluster}`, so what its folder holds affects nothing"),
+                    format!(
+                        "there is no cluster `{cluster}`, so its directory of local objects has no effect"
+                    ),
                 )
-                .help("name the folder after a cluster, or remove it"),
+                .help("name the directory after a cluster, or remove it"),
             )
         })
         .collect()

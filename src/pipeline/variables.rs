@@ -51,7 +51,7 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
         {
             finding
                 .notes
-                .push(format!("it stands in {}", counted(more, "more place")));
+                .push(format!("it is in {}", counted(more, "more place")));
         }
     }
     // That the work contains it follows.
@@ -68,7 +68,9 @@ fn explained(finding: Finding, variable: &str) -> Finding {
     let mut finding = finding;
     finding.message = format!("the variable `{variable}` has no value yet: {}", finding.message);
     finding
-        .note("Flux puts such values in before it applies (`postBuild`); what is read here is the text before that")
+        .note(
+            "Flux substitutes such values before it applies (`postBuild`); the input is the text before that",
+        )
         .help(SUBSTITUTE_FIRST)
 }
 

@@ -298,7 +298,7 @@ impl<'a> Attachments<'a> {
     pub(crate) fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
         if self.leads_to_no_route(kind, path) {
-            format!("{label} > any route that comes")
+            format!("{label} > any route")
         } else {
             label
         }

@@ -212,9 +212,9 @@ impl Targeting {
     pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {
         match self.says {
             Says::Nobody | Says::Definition => None,
-            Says::Configuration => Some("so says `profiles` in the configuration".to_owned()),
+            Says::Configuration => Some("according to `profiles` in the configuration".to_owned()),
             Says::Catalog(product) => Some(format!(
-                "as of {product}; put your own CRD into the input to check against that"
+                "as of {product}; add your own CRD to the input to check against it"
             )),
             Says::Told(told) => Some(told.note(group, kind)),
         }

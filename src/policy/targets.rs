@@ -170,7 +170,7 @@ impl<'a> Resolver<'_, 'a> {
     fn no_waypoints(&mut self, policy: &Policy<'a>, declared: &Declared) -> Target {
         let root = self.workloads.root_namespace();
         let what = format!(
-            "GatewayClass {} is no target that Istio knows: only {WAYPOINT_CLASS} is, of policies in {root}",
+            "GatewayClass {} is not a target that Istio supports: only {WAYPOINT_CLASS} is, for policies in {root}",
             declared.name
         );
         self.findings.push(
@@ -232,11 +232,11 @@ impl<'a> Resolver<'_, 'a> {
                 Code::POLICY_TOO_MANY_TARGETS,
                 policy.object.place(&target.pointer),
                 format!(
-                    "with this selector of {}, the selectors of all policies select more than {MOST_SELECTED} targets in all",
+                    "with this selector of {}, the selectors of all policies select more than {MOST_SELECTED} targets in total",
                     policy.object.identity()
                 ),
             )
-            .help("let each selector select fewer objects, or target what they have in common: the Gateway"),
+            .help("let each selector select fewer objects, or target the Gateway that they have in common"),
         );
     }
 
@@ -244,7 +244,7 @@ impl<'a> Resolver<'_, 'a> {
         let object = policy.object;
         let help = match refused {
             Some(namespace) => format!(
-                "add a ReferenceGrant to namespace {namespace}, from {} in {} to {}",
+                "add a ReferenceGrant to namespace `{namespace}`, from {} in namespace `{}` to {}",
                 object.group_kind(),
                 object.namespace_or_empty(),
                 shown_kind(target)
@@ -292,7 +292,7 @@ impl<'a> Resolver<'_, 'a> {
                 }
                 (
                     format!(
-                        "{name} does not hold for what Gateways send to {service}: that passes its waypoint by"
+                        "{name} does not apply to requests that Gateways send to {service}, because they bypass its waypoint"
                     ),
                     format!(
                         "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
@@ -303,10 +303,7 @@ impl<'a> Resolver<'_, 'a> {
                 (format!("{name} takes no effect: {}", unserved.why), unserved.help)
             }
             Err(unserved) => (
-                format!(
-                    "nobody can tell here whether {name} takes effect: {}",
-                    unserved.why
-                ),
+                format!("it is not known whether {name} takes effect: {}", unserved.why),
                 unserved.help,
             ),
         };
@@ -316,7 +313,7 @@ impl<'a> Resolver<'_, 'a> {
                 policy.object.place(&declared.pointer),
                 message,
             )
-            .label("holds at a waypoint, and nowhere else")
+            .label("applies only at a waypoint")
             .help(help),
         );
     }
@@ -450,7 +447,7 @@ impl<'a> Resolver<'_, 'a> {
             Code::POLICY_REF_NOT_PERMITTED,
             object.place(&format!("{}/{pointer}", declared.pointer)),
             format!(
-                "{} may not target {}: it lies in another namespace",
+                "{} may not target {}, which is in another namespace",
                 object.identity(),
                 declared.describe(namespace)
             ),
@@ -464,7 +461,7 @@ impl<'a> Resolver<'_, 'a> {
         self.findings
             .push(match self.grants.almost_permit(from, namespace, to) {
                 Some(place) => finding
-                    .related(place, "this grant is for another namespace")
+                    .related(place, "this grant is from another namespace")
                     .help(format!("write `namespace: {own}` in the ReferenceGrant")),
                 None => finding.help(format!(
                     "add a ReferenceGrant to namespace {namespace}, from {} in {own} to {}",
@@ -557,13 +554,13 @@ impl<'a> Resolver<'_, 'a> {
                     let said = self.topology.detached_at(&identity).into_iter();
                     let finding = said.fold(finding.severity(Severity::Warning), Finding::follows_from);
                     finding.help(
-                        "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
+                        "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
                 }
                 (_, Some(near)) => near.explain(finding, place_of_namespace),
                 (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
                 (None, None) if of_gateway => finding.help("correct the name, or add the object"),
-                (None, None) => finding.help("correct the name; if it only lives on spokes, nothing is wrong"),
+                (None, None) => finding.help("correct the name; if it lives only on spokes, ignore this"),
             });
     }
 

@@ -156,7 +156,7 @@ fn copy(
                 format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
             )
             .label(format!("needed by {}", object.identity()))
-            .help("add the Secret to the input, or make sure that it is on the spokes already"),
+            .help("add the Secret to the input, or make sure that the spokes already have it"),
         );
         return None;
     };
@@ -189,7 +189,7 @@ pub(super) fn encrypted(object: &Object) -> Finding {
         object.key_place("/sops"),
         format!("{} is encrypted with sops", object.identity()),
     )
-    .label("nobody would decrypt it inside a ManifestWork")
+    .label("no controller would decrypt it inside a ManifestWork")
     .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
 }
 
@@ -209,7 +209,7 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
                 object.identity()
             ),
         )
-        .label("a key that is removed here stays on the clusters")
+        .label("a key that is removed here remains on the clusters")
         .help("write the values under `data`, in base64"),
     )
 }
@@ -267,10 +267,12 @@ fn not_rendered(
     let mut finding = Finding::new(
         Code::SECRET_NOT_RENDERED,
         place,
-        format!("Secret {namespace}/{name} is not shipped: it is expected on the spokes in `{expected}`"),
+        format!(
+            "Secret {namespace}/{name} is not shipped: the spokes must have it in namespace `{expected}`"
+        ),
     )
     .label(format!("needed by {}", object.identity()))
-    .help("create it on the spokes, or set `secrets: Copy` to ship the one of the input");
+    .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
     for place in places {
         finding = finding.related(place, "also needed here");
     }

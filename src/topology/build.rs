@@ -313,8 +313,7 @@ fn too_wide(route: &Route<'_>) -> Finding {
         Code::POLICY_TOO_MANY_PATHS,
         route.object.place("/spec"),
         format!(
-            "with those of {}, the parents of all routes have more than {MOST_ATTACHED} listeners in all: no route is \
-             attached",
+            "with those of {}, the parents of all routes have more than {MOST_ATTACHED} listeners in total, so no route is attached",
             route.object.identity()
         ),
     )

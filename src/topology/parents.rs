@@ -113,7 +113,7 @@ pub(super) fn parent_cycles(
                 Code::ROUTE_PARENT_CYCLE,
                 route.object.place(&reference.pointer),
                 format!(
-                    "{} is, through its parents, its own parent",
+                    "{} is its own parent, through its other parents",
                     route.object.identity()
                 ),
             )

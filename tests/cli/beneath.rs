@@ -272,7 +272,7 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
         assert_eq!(text.matches("error[input/outside]").count(), 1, "{text}");
         assert!(text.contains("--> repository/spokewright.yaml"), "{text}");
         assert!(
-            text.contains("put a copy of the file in the place of the link"),
+            text.contains("replace the link with a copy of the file"),
             "{text}"
         );
         keeps_the_secret(&run);

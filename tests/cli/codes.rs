@@ -745,7 +745,7 @@ fn a_synced_kind_whose_crd_lacks_what_gep_713_asks_for() {
             REFERENCE,
             CONDITIONS,
             "hub/paint.yaml:4:",
-            "until then it counts as Inherited",
+            "until then, it is treated as Inherited",
         ),
         (
             "gateway.networking.k8s.io/policy: sideways",
@@ -896,7 +896,7 @@ fn a_file_that_holds_nothing_and_no_stream_that_does() {
                 .contains("warning[object/empty-file]: this file holds no object\n --> hub/limits.yaml\n")
                 && run
                     .stdout
-                    .contains("= help: remove the file, or put back what was in it"),
+                    .contains("= help: remove the file, or restore its content"),
             "{run:?}"
         );
     }

@@ -318,7 +318,9 @@ fn a_path_that_git_never_writes_leads_nowhere() {
         run_in(&scratch, "", &["check", ".", "--inputs", "git-index"])
             .exits(5)
             .says("cannot read Git's index")
-            .says(&format!("it holds `{path}`, which is no path to Git"));
+            .says(&format!(
+                "it contains `{path}`, which is not a valid path for Git"
+            ));
     }
     for name in [".", "..", ".git", ".GIT"] {
         let Some(scratch) = repository() else { return };
@@ -327,7 +329,7 @@ fn a_path_that_git_never_writes_leads_nowhere() {
         run_in(&scratch, "", &["diff", "hub"])
             .exits(5)
             .says(&format!(
-                "it holds an entry named `{name}`, which Git checks out nowhere"
+                "it has an entry named `{name}`, which Git never checks out"
             ))
             .says("= help: check it: `git fsck`");
     }

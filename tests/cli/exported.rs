@@ -275,7 +275,7 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
                 left["resourceMeta"]["name"] = json!("gone");
                 manifests(work).push(left);
             },
-            "gone is still there: its work no longer has it, and still reports it",
+            "gone is still there: its work no longer contains it, but still reports it",
         ),
         (
             |work| {

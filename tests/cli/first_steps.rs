@@ -74,7 +74,7 @@ fn each_missing_link_from_files_to_clusters_is_named_with_what_adds_it() {
     scratch.write("hub/gateway.yaml", &GATEWAY.replace("Name: fleet", "Name: other"));
     next(
         4,
-        "no Gateway of the input is of a class of ours: write `gatewayClassName: fleet`",
+        "no Gateway of the input has a class of ours: write `gatewayClassName: fleet`",
     );
     scratch.write("hub/gateway.yaml", GATEWAY);
     next(

@@ -213,14 +213,14 @@ fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_
         placement,
         "clusterSets: [edge]",
         "clusterSets: [edgy]",
-        &["no cluster set that it asks for is bound to namespace `shop`: edgy"],
+        &["none of its cluster sets is bound to namespace `shop`: edgy"],
     );
     start(
         clusters,
         "clusterset: edge",
         "clusterset: other",
         &[
-            "its cluster sets have no cluster: edge",
+            "its cluster sets have no clusters: edge",
             "= help: give a ManagedCluster the label `cluster.open-cluster-management.io/clusterset: edge`",
         ],
     );
@@ -230,7 +230,7 @@ fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_
         "clusterSets: [edge]\n  predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: ap}}}}]",
         &[
             "none of the 2 clusters of its sets matches its predicates",
-            "= help: `spokewright placement --why CLUSTER` says what drops a cluster",
+            "= help: `spokewright placement --why CLUSTER` shows why a cluster is not selected",
         ],
     );
     start(
@@ -270,7 +270,7 @@ fn what_a_file_that_cannot_be_read_would_hold_is_not_said_to_be_missing() {
         let is_needed = !["route", "policies", "clusters"].contains(&file);
         let says = run
             .stdout
-            .contains("its objects are unknown, so nothing is said here about what the input lacks");
+            .contains("its objects are unknown, so findings about missing objects are left out");
         assert!(says || !is_needed, "{}", run.stdout);
     }
 }

@@ -139,7 +139,7 @@ fn a_set_that_its_gateway_does_not_take_says_so_with_the_way_out_wherever_it_is_
     for (allowed, reason) in [
         ("", "takes no ListenerSets"),
         ("from: None", "takes no ListenerSets"),
-        ("from: Same", "takes ListenerSets of its own namespace only"),
+        ("from: Same", "accepts only ListenerSets of its own namespace"),
         (
             "from: Selector, selector: {matchLabels: {team: web}}",
             "does not select ListenerSets of namespace `shop`",
@@ -206,7 +206,7 @@ fn a_set_whose_gateway_is_not_there_or_is_none_says_so() {
             &check(&hub("from: All", SYNC_SETS, &other)),
             "listener-set/not-attached",
         ),
-        &["its parent is no Gateway", "leave out `group` and `kind`"],
+        &["its parent is not a Gateway", "leave out `group` and `kind`"],
     );
 }
 

@@ -348,7 +348,7 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
     // What goes on elsewhere has to arrive there first, and that only the hub knows.
     let run = list(&["--work-kind", "replica-set"]);
     run.exits(0)
-        .says("goes on in another work: apply that first, then ask with `--works`");
+        .says("moved to another work: apply that first, then use `--works`");
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
     // With an export, what the tree still lists is ours: a Gateway that left the input.
     for file in ["gateway", "authentication", "certificates", "limits", "routes"] {

@@ -281,14 +281,14 @@ fn an_entry_that_chooses_nothing_or_cannot_choose_is_refused() {
         (
             ROUTES.replace('}', ", \"names\": [\"shop/x\"]}"),
             "all routes of this kind go",
-            "leave out `names` and `labelSelector`",
+            "remove `names` and `labelSelector`",
         ),
         (
             ROUTES
                 .replace("httproutes", "gateways")
                 .replace('}', ", \"names\": [\"shop/x\"]}"),
-            "Gateways go where their placement says",
-            "leave out this entry",
+            "Gateways are placed by their Placement",
+            "remove this entry",
         ),
         (
             format!(r#"{{"group": "kuadrant.io", "version": "v1", "resource": "authpolicies", {named}}}"#),

@@ -89,7 +89,7 @@ fn the_most_specific_rule_takes_a_request_and_the_reason_is_given() {
             &["--header", "X-Tester: yes"],
             "shop#cart-of-testers",
             "shop#cart",
-            "it asks for more headers",
+            "it matches more headers",
         ),
         (
             "POST https://shop.example.com/cart/checkout",

@@ -106,9 +106,9 @@ fn a_kind_leaves_the_parameters_in_two_steps_and_the_first_alone_is_refused() {
         refused
             .exits(3)
             .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose the right to delete httproutes.gateway.networking.k8s.io, and 1 object would stay there for ever\n  --> hub/class.yaml:14:5\n")
-            .says("nothing here lists it any more")
+            .says("no longer listed here")
             .says("= note: leaving: HTTPRoute shop/orders\n")
-            .says("= help: add `\"retainedResources\": [{\"group\":\"gateway.networking.k8s.io\",\"resource\":\"httproutes\"}]` to these parameters, and take that out again when the clusters have deleted them\n")
+            .says("= help: add `\"retainedResources\": [{\"group\":\"gateway.networking.k8s.io\",\"resource\":\"httproutes\"}]` to these parameters, and remove it again when the clusters have deleted them\n")
             .says("1 error and 1 warning; nothing was written");
         assert_eq!(scratch.tree("rendered"), before);
         let arguments = [&["--check"], kind].concat();

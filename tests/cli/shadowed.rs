@@ -50,7 +50,7 @@ fn of_two_routes_with_one_match_the_first_by_name_wins() {
             "--> hub/routes.yaml:7:",
             "::: hub/routes.yaml:15:",
             "the listener `api` of Gateway gateways/prod-web",
-            "HTTPRoute gateways/a wins because it comes first by namespace/name, and no creation time decides",
+            "HTTPRoute gateways/a wins because it is first by namespace/name, and no creation time decides",
             "= help: remove one of the two",
         ],
     );
@@ -138,7 +138,7 @@ fn of_one_route_the_first_rule_wins() {
         &run,
         &[
             "an earlier rule of HTTPRoute gateways/a gets all requests",
-            "of the rules of one route the first wins",
+            "the first matching rule of a route wins",
         ],
     );
 }

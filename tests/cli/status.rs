@@ -378,7 +378,7 @@ fn works_that_are_missing_refused_or_stale_are_named() {
         eu-1 Overridden; us-1 not applied: no matches for kind
 
     2 of 4 planned works applied: 1 missing, 1 not applied; not planned: 1 stale
-        ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of
+        ap-1/gateway-gateways-prod-web: stale: it is not placed there (of
           gateways/prod-web)
         us-1/gateway-gateways-prod-web: RateLimitPolicy kuadrant-gateways/global is
           not applied (AppliedManifestFailed): no matches for kind
@@ -917,7 +917,7 @@ fn the_gate_is_closed_by_what_is_planned_and_by_what_is_stale_but_not_by_what_an
     closed.exits(4);
     assert_eq!(
         closed.stderr,
-        "error: ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of gateways/prod-web)\n"
+        "error: ap-1/gateway-gateways-prod-web: stale: it is not placed there (of gateways/prod-web)\n"
     );
     // One that was made for something that is not in this input.
     let mut unclaimed = stale.clone();

@@ -287,7 +287,7 @@ fn a_suppression_ends_at_its_time_where_a_time_is_given() {
     refused(
         &example("code: secret/not-rendered, path: '**', reason: why, until: tomorrow"),
         "suppression/invalid",
-        &["`until` is no date and no time"],
+        &["`until` is neither a date nor a time"],
     );
 }
 

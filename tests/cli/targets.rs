@@ -246,7 +246,7 @@ fn an_error_in_a_policy_of_another_class_only_is_a_warning() {
         let run = scratch.run(&["render", "hub", "--output", "out", "--color", "never"]);
         run.exits(0)
             .says(&format!("warning[{code}]"))
-            .says("it is left alone: only Gateways of other classes lead to what it targets");
+            .says("it is not shipped: only Gateways of other classes lead to its target");
         assert!(scratch.exists("out/eu-1"), "{}", run.stderr);
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn read_class<'o>(
                 .get(if kind == "ConfigMap" { "group" } else { "kind" })
                 .pointer(),
             InvalidParameters::UnsupportedKind(GroupKind::new(group, kind)),
-            "parameters stand in a ConfigMap: group: \"\", kind: ConfigMap",
+            "parameters are in a ConfigMap: write `group: \"\"` and `kind: ConfigMap`",
         );
     }
     if namespace.is_empty() {

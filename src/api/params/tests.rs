@@ -316,7 +316,7 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
         message.contains("two entries have the condition OnSpokePresent"),
         "{message}"
     );
-    assert_eq!(help, "make one entry of both");
+    assert_eq!(help, "merge the two entries");
     let (_, message, _) = ignored("{condition: OnSpokeChange}");
     assert!(message.contains("no field is named"), "{message}");
     for (way, field, wrong, way_out) in [
@@ -416,7 +416,7 @@ fn what_is_no_route_is_refused_with_where_it_belongs() {
     let (_, message, _) = only(&format!("resourcesToSync: [{}]", entry("g.io", "nothing")));
     assert!(message.contains("there is no resource"), "{message}");
     let (_, _, help) = only(&format!("policiesToSync: [{}]", entry("g.io", "httproutes")));
-    assert_eq!(help, "it is a route: list it in `resourcesToSync`");
+    assert_eq!(help, "list the route in `resourcesToSync`");
 }
 
 #[test]

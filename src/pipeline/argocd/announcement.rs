@@ -13,7 +13,7 @@ const fn words(name: &str) -> (&'static str, &'static str) {
     match name.as_bytes() {
         b"allow-empty" => (
             "Allow an empty result",
-            "true: no cluster is what I mean, delete everything; false or true",
+            "true: accept a result without clusters, which deletes everything; false or true",
         ),
         b"clusters" => (
             "Clusters",
@@ -49,7 +49,7 @@ const fn words(name: &str) -> (&'static str, &'static str) {
         ),
         _ => (
             "Spoke-local objects",
-            "Directory with one directory for each cluster of what already lives there, relative to the Application",
+            "Directory with one directory per cluster of objects that already live there, relative to the Application",
         ),
     }
 }

@@ -111,11 +111,11 @@ fn a_wrong_type_says_what_to_write() {
     refuses(r#"[{"name":"clusters","string":null}]"#, "has no value");
     refuses(
         r#"[{"name":"clusters","string":7}]"#,
-        "holds something that is no string",
+        "contains something that is not a string",
     );
     refuses(
         r#"[{"name":"hub","array":["a",1]}]"#,
-        "holds something that is no string",
+        "contains something that is not a string",
     );
 }
 
@@ -170,7 +170,7 @@ fn a_parameter_that_is_set_twice_is_refused() {
 
 #[test]
 fn what_is_no_list_of_parameters_is_refused() {
-    refuses("{}", "is no JSON array");
+    refuses("{}", "is not a JSON array");
     refuses("[", "is not JSON");
     refuses("[1]", "has no `name` in entry 0");
     refuses(r#"[{"string":"a"}]"#, "has no `name` in entry 0");

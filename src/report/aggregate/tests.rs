@@ -541,7 +541,7 @@ fn what_an_outdated_work_has_otherwise_is_named() {
                 let manifests = spec["workload"]["manifests"].as_array_mut().expect("manifests");
                 manifests.reverse();
             },
-            "its manifests are in another order",
+            "its manifests are in a different order",
         ),
         (
             |spec| spec["workload"] = json!("none"),
