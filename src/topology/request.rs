@@ -273,9 +273,9 @@ mod tests {
     fn what_is_no_request_says_why() {
         for (text, reason) in [
             ("ftp://x", "there is no scheme `ftp`"),
-            ("https://", "`` is no host"),
-            ("https://u@x", "`u@x` is no host"),
-            ("https://x:0", "`0` is no port"),
+            ("https://", "`` is not a host"),
+            ("https://u@x", "`u@x` is not a host"),
+            ("https://x:0", "`0` is not a port"),
             ("G=T https://x", "there is no method `G=T`"),
         ] {
             assert_eq!(Request::parse(text, &[]).expect_err(text).reason, reason);

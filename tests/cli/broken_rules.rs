@@ -123,7 +123,7 @@ fn a_listener_twice_and_two_protocols_on_a_port_are_one_error_each() {
     says(
         &run,
         &[
-            "the listeners `again` and `api` have one port, protocol and hostname",
+            "the listeners `again` and `api` have the same port, protocol, and hostname",
             "first here",
             "again here",
         ],

@@ -37,10 +37,26 @@ fn a_class_that_is_not_in_the_input() {
                 "gatewayClassName: multiclustr",
             );
         },
-        "warning",
+        "error",
         "gateway/class-not-found",
         "hub/gateway.yaml:12:",
         "did you mean `multicluster`?",
+    );
+}
+
+#[test]
+fn a_cluster_set_with_a_typo() {
+    let set = "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: edge}\n";
+    let label = "labels: {cluster.open-cluster-management.io/clusterset: egde}";
+    let cluster = CLUSTER.replace("{name: eu-1}", &format!("{{name: eu-1, {label}}}"));
+    found(
+        |scratch| {
+            scratch.write("hub/set.yaml", set).write("hub/cluster.yaml", &cluster);
+        },
+        "warning",
+        "placement/unknown-set",
+        "hub/cluster.yaml:3:",
+        "did you mean `edge`?",
     );
 }
 

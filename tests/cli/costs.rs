@@ -50,7 +50,7 @@ fn all_documents_have_one_budget_for_what_aliases_expand_to() {
         "nobody knows what they hold"
     );
     for said in [
-        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in all",
+        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in total",
         "--> hub/x0.yaml:13:",
         "98 more documents with as many aliases for their size were not read",
         "= help: write the values out",
@@ -125,7 +125,7 @@ fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
     let run = run_with_at_most(&scratch, 1024, &["render", "hub", "-o", "rendered"]);
     run.exits(3)
         .says("error[work/too-many]: with those of Gateway gateways/g")
-        .says("the clusters would receive more than 2000000 works in all")
+        .says("the clusters would receive more than 2000000 works in total")
         .says("= help: let fewer Gateways go to each cluster");
     assert_eq!(run.stderr.matches("work/too-many").count(), 1, "{}", run.stderr);
     assert!(!scratch.path("rendered").exists());
@@ -177,7 +177,7 @@ fn what_holds_on_every_path_is_not_listed_when_it_is_too_much() {
     ] {
         let run = run_with_at_most(&scratch, 1024, arguments);
         run.exits(3)
-            .says("error[policy/too-many-paths]: what holds on every path would be ")
+            .says("error[policy/too-many-paths]: the effective policies are ")
             .says("at most 200000 are listed")
             .says("= help: ask about one route (`spokewright explain httproute/NAMESPACE/NAME`)");
         assert_eq!(run.stdout, "", "{arguments:?}");
@@ -347,7 +347,7 @@ fn one_file_under_many_names_has_a_limit_too() {
     commit_beside(&scratch, &names);
     run_in(&scratch, "", &["diff", "hub"])
         .exits(5)
-        .says("it is a copy, and all copies so far have more than 4194304 bytes");
+        .says("all copies so far have more than 4194304 bytes");
 }
 
 /// A hub of these objects beside the worked example.
@@ -378,7 +378,7 @@ fn routes_that_hang_on_too_many_listeners_are_refused() {
     let run = run_with_at_most(&scratch, 1024, &["check", "hub"]);
     for said in [
         "error[policy/too-many-paths]: with those of HTTPRoute gateways/r917, the parents of all routes have more than \
-         1000000 listeners in all: no route is attached",
+         1000000 listeners in total, so no route is attached",
         "= help: name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
@@ -420,7 +420,7 @@ fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_lon
     }
     let run = run_with_at_most(&hub_with(objects), 1024, &["policies", "hub"]);
     run.exits(3)
-        .says("error[policy/too-many-paths]: policies hold on more than 2000000 paths, or with more than 3000000 settings");
+        .says("error[policy/too-many-paths]: policies apply to more than 2000000 paths, or have more than 3000000 settings");
 }
 
 #[test]

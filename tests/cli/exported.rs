@@ -267,7 +267,7 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
         ),
         (
             |work| work["status"]["conditions"][1]["observedGeneration"] = json!(0),
-            "not available: Available is about generation 0, the work has 1",
+            "not available: Available is about generation 0, but the work has generation 1",
         ),
         (
             |work| {
@@ -335,7 +335,7 @@ fn an_agents_notes_count_where_their_cluster_is_known_and_are_doubtful_where_not
     scratch.write("works/works.yaml", &works);
     scratch
         .run(&["status", "hub", "--works", "works", "--deny", "warnings"])
-        .says("[spoke/unknown-cluster]: nothing says which cluster AppliedManifestWork ")
+        .says("[spoke/unknown-cluster]: the cluster of AppliedManifestWork ")
         .says("spokes/<cluster>/applied.yaml");
     // Of one cluster alone it is clear.
     edited("works-stuck", &scratch, |work| {

@@ -63,7 +63,7 @@ fn only_git_s_own_directory_is_a_repository() {
         is_seen_as_it_is(&scratch, "", "hub", &[]);
         is_seen_as_it_is(&scratch, "hub", ".", &[]);
     }
-    // Where there is no other one, there is none.
+    // Where there is no other one, does not.
     if at_hand().is_none() {
         return;
     }
@@ -153,7 +153,7 @@ fn objects_come_from_the_repository_alone() {
     ] {
         run_in(&other, "clone", arguments)
             .exits(2)
-            .says("the repository of `hub` borrows objects from outside of it: `")
+            .says("the repository of `hub` uses objects from outside: `")
             .says("git repack -a -d");
     }
     // What the message says to do helps.

@@ -116,7 +116,7 @@ fn an_exported_hub_is_sorted_into_files_that_render_the_same() {
     scratch.write("exported.yaml", &exported);
     let run = scratch.run(&["init", "sorted", "--from", "exported.yaml"]);
     run.exits(0)
-        .says("left out, as it does not belong into Git: 1 ManifestWork, 1 Secret");
+        .says("left out, because it does not belong in Git: 1 ManifestWork, 1 Secret");
     for (path, text) in files(&scratch.path("sorted")) {
         assert_eq!(text.matches("\nkind: ").count(), 1, "{path}");
         for added in [

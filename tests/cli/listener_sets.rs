@@ -130,7 +130,7 @@ fn an_x_listener_set_is_a_listener_set() {
     let none = hub("", sync, &of_x(set("extra", PLAIN)));
     has(
         &finding(&check(&none), "listener-set/not-attached"),
-        &["XListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
+        &["XListenerSet shop/extra is not attached: Gateway gateways/prod-web accepts no ListenerSets"],
     );
 }
 
@@ -233,7 +233,7 @@ fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
     has(
         &finding(&run, "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/extra takes nothing: it has the port and hostname of listener `api` of Gateway \
+            "a listener of ListenerSet shop/extra accepts nothing: it has the port and hostname of listener `api` of Gateway \
              gateways/prod-web",
             "--> hub/more.yaml:7:",
             "= help: give it another `hostname` or `port`",
@@ -332,8 +332,8 @@ fn its_secrets_are_expected_beside_it_or_copied_there() {
     has(
         &run.stdout,
         &[
-            "Secret shop/own is not shipped: it is expected on the spokes in `shop`",
-            "Secret certs/shared is not shipped: it is expected on the spokes in `certs`",
+            "Secret shop/own is not shipped: the spokes must have it in namespace `shop`",
+            "Secret certs/shared is not shipped: the spokes must have it in namespace `certs`",
             "needed by ListenerSet shop/extra",
         ],
     );
@@ -405,7 +405,7 @@ fn a_policy_on_a_set_goes_where_the_set_goes() {
     scratch.edit("hub/gateway.yaml", "from: All", "from: None");
     has(
         &only_finding(&check(&scratch), "listener-set/not-attached"),
-        &["ListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
+        &["ListenerSet shop/extra is not attached: Gateway gateways/prod-web accepts no ListenerSets"],
     );
 }
 
@@ -549,7 +549,7 @@ fn what_a_gateway_refers_to_in_another_namespace_needs_a_grant() {
         &[
             "Gateway gateways/prod-web may not refer to",
             "--> hub/gateway.yaml:",
-            "= help: add a ReferenceGrant to namespace `certs`",
+            "= help: add a ReferenceGrant to namespace ``certs`",
         ],
     );
     assert_eq!(
@@ -614,7 +614,7 @@ fn a_shipped_listener_that_gives_way_to_what_lives_on_a_cluster_says_so() {
     has(
         &finding(&check(&scratch), "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/a takes nothing on eu-1: it has the port and hostname of listener `local` of \
+            "a listener of ListenerSet shop/a accepts nothing on eu-1: it has the port and hostname of listener `local` of \
              ListenerSet shop/there, which lives there",
             "--> hub/more.yaml:7:",
             "::: hub/spokes/eu-1/set.yaml:7:",

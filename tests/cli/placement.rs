@@ -370,7 +370,7 @@ fn a_placement_that_keeps_no_cluster_for_being_there_never_settles() {
     run.exits(0);
     assert!(
         run.stdout
-            .contains("warning[placement/unsettled]: OCM would go on moving Placement shop/everywhere between clusters for ever"),
+            .contains("warning[placement/unsettled]: OCM would keep moving Placement shop/everywhere between clusters"),
         "{}",
         run.stdout
     );

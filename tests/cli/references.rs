@@ -172,7 +172,7 @@ fn a_secret_that_something_on_every_cluster_makes_is_expected_there() {
     };
     shipped(&tls_policy(", sectionName: api"))
         .does_not_say("secret/not-rendered")
-        .says("ClusterIssuer le is needed on eu-1, us-1, but neither shipped nor known to live there");
+        .says("ClusterIssuer le is needed on eu-1, us-1, but it is neither shipped nor known to live there");
     let chosen = core("secrets", "\"names\": [\"gateways/wildcard\"]");
     let scratch = syncing(
         &chosen,

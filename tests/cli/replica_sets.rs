@@ -246,7 +246,7 @@ fn what_differs_between_clusters_is_an_error_that_names_them() {
     scratch.run(&["render", "hub", "-o", "-", "-q"]).exits(0);
     render(&scratch, &[])
         .exits(4)
-        .says("error[placement/not-uniform]: a ManifestWorkReplicaSet cannot carry Gateway gateways/prod-web: it is not the same on every cluster")
+        .says("error[placement/not-uniform]: a ManifestWorkReplicaSet cannot contain Gateway gateways/prod-web: it is not the same on every cluster")
         .says("--> hub/gateway.yaml:4:9")
         .says("goes where Placement gateways/edge says")
         .says("RateLimitPolicy kuadrant-gateways/global")
@@ -361,7 +361,7 @@ fn a_policy_of_two_gateways_is_a_set_where_one_placement_has_both() {
     let run = render(&scratch, &[]);
     run.exits(4)
         .says("cannot carry Color gateways/red")
-        .says("on eu-1 there is such a work, on ap-1, us-1 there is none")
+        .says("on eu-1 has such a work, ap-1, us-1 does not")
         .says("cannot carry Gateway gateways/prod-web")
         .says("cannot carry Gateway gateways/two");
 }

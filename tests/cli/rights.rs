@@ -105,7 +105,7 @@ fn a_kind_leaves_the_parameters_in_two_steps_and_the_first_alone_is_refused() {
         let refused = render(&scratch, kind);
         refused
             .exits(3)
-            .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose the right to delete httproutes.gateway.networking.k8s.io, and 1 object would stay there for ever\n  --> hub/class.yaml:14:5\n")
+            .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose the right to delete httproutes.gateway.networking.k8s.io, and 1 object would remain there\n  --> hub/class.yaml:14:5\n")
             .says("no longer listed here")
             .says("= note: leaving: HTTPRoute shop/orders\n")
             .says("= help: add `\"retainedResources\": [{\"group\":\"gateway.networking.k8s.io\",\"resource\":\"httproutes\"}]` to these parameters, and remove it again when the clusters have deleted them\n")

@@ -501,7 +501,7 @@ fn what_is_no_manifest_work_is_skipped_and_said_on_request() {
     scratch
         .run(&["status", "hub", "--works", "works.json", "-v"])
         .exits(0)
-        .says("note: works.json:1: ConfigMap b/a is no ManifestWork; skipped");
+        .says("note: works.json:1: ConfigMap b/a is not a ManifestWork; skipped");
     write(&scratch, "none.json", &[]);
     let none = scratch.run(&["status", "hub", "--works", "none.json"]);
     none.exits(0)
@@ -548,7 +548,7 @@ fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
     run.exits(3)
         .says("error[object/schema]")
         .says("works.yaml:")
-        .says("the attached routes of listener `api` on us-1 are no number")
+        .says("the attached routes of listener `api` on us-1 are not a number")
         .says("expected")
         .does_not_say("panicked");
     let report = json_of(&run);
@@ -695,7 +695,7 @@ fn a_condition_about_an_older_generation_of_its_object_is_not_true() {
     let policy = object(&report, POLICY);
     assert_eq!(
         condition(policy, "Enforced"),
-        "False NotTrueOnAllClusters us-1 Enforced is about generation 2, the object has 3"
+        "False NotTrueOnAllClusters us-1 Enforced is about generation 2, but the object has generation 3"
     );
     assert!(condition(policy, "Accepted").starts_with("True"));
 }
@@ -834,7 +834,7 @@ fn what_a_gate_cannot_mean_is_a_usage_error_with_help() {
     let gate = |require: &str| scratch.run(&["status", "hub", "--require", require]);
     gate("gatway=Programmed")
         .exits(2)
-        .says("error: no object of the input is a `gatway`")
+        .says("error: the input contains no `gatway`")
         .says("help: did you mean `gateway`?");
     gate("gateway=Programed")
         .exits(2)

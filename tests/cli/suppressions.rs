@@ -245,7 +245,7 @@ fn a_suppression_without_a_reason_or_with_an_unknown_code_does_not_hold() {
     refused(
         &example("code: secret/not-rendered, object: prod-web, reason: why"),
         "suppression/invalid",
-        &["`prod-web` names no object", "KIND/NAME"],
+        &["`prod-web` is not the name of an object", "KIND/NAME"],
     );
     refused(
         &example("code: secret/not-rendered, path: 'a[', reason: why"),

@@ -730,7 +730,7 @@ fn a_pattern_that_is_too_large_here_refuses_what_it_would_judge() {
     assert_eq!(
         said,
         [
-            "a: Invalid value: \"b\": nobody knows here whether a in body matches its pattern: it is too large to compile"
+            "a: Invalid value: \"b\": it is not known whether a in body matches its pattern: it is too large to compile"
         ]
     );
     let problems = of.verify();

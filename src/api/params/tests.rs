@@ -217,7 +217,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
     );
     assert_eq!(help, "served: v1");
     let (_, message, _) = entry("", "v1", "secrets");
-    assert!(message.contains("Secret is no policy"), "{message}");
+    assert!(message.contains("Secret is not a policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
     assert_eq!(help, "write the group without a version: `kuadrant.io`");
     let failure = read("policiesToSync: [{group: x, version: v1, resource: z}]")
@@ -562,7 +562,7 @@ fn a_rollout_is_ocms_and_what_ocm_would_take_otherwise_than_it_reads_is_refused(
         ),
         (
             "{progressive: {maxConcurrency: 2}}",
-            "`rollout.progressive` means nothing with `rollout.type: All`",
+            "`rollout.progressive` has no effect with `rollout.type: All`",
         ),
         (
             "{type: Progressive, progressive: {mandatoryDecisionGroups: [{groupName: a, groupIndex: 1}]}}",

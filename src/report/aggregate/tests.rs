@@ -70,7 +70,7 @@ fn planned() -> ManifestSummary {
     }
 }
 
-/// Runs `check` with the instances of a Gateway on clusters whose works are given; `None`: there is none.
+/// Runs `check` with the instances of a Gateway on clusters whose works are given; `None`: does not.
 fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>]) -> T) -> (T, Findings) {
     let mut findings = Findings::new();
     let planned = planned();
@@ -494,7 +494,7 @@ fn what_an_api_server_adds_or_rewrites_makes_no_work_outdated() {
         "not exported"
     );
     let edits: [fn(&mut Value); 6] = [
-        // Server-side apply appends what is new, wherever it stands in what is applied.
+        // Server-side apply appends what is new, wherever it is in what is applied.
         |spec| {
             let paths = spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"].as_array_mut();
             paths.expect("paths").reverse();

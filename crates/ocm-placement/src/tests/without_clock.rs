@@ -53,7 +53,7 @@ fn a_toleration_with_seconds_that_decides_nothing_needs_none() {
     let preferred = [BOUND, &tainted("PreferNoSelect"), &placement("p", alone)].concat();
     assert!(
         needs(&preferred, Detail::Full).is_empty(),
-        "the taint drops nobody"
+        "the taint removes no cluster"
     );
     let kept = [
         BOUND,

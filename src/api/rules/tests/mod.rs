@@ -81,7 +81,7 @@ fn a_listener_has_what_its_protocol_wants_and_nothing_else() {
     );
     assert_eq!(
         listeners(&json!([{"name": "a", "port": 80, "protocol": "UDP", "hostname": "a.example.com"}])),
-        ["/spec/listeners/0/hostname: a listener of protocol UDP cannot have a hostname: it sees none"]
+        ["/spec/listeners/0/hostname: a listener of protocol UDP cannot have a hostname: the protocol has none"]
     );
 }
 
@@ -103,7 +103,7 @@ fn listeners_differ_in_port_protocol_or_hostname_and_share_a_port_with_their_lik
             one("a", 80, "HTTP", "a.example.com"),
             one("b", 80, "HTTP", "a.example.com")
         ])),
-        ["/spec/listeners/1: the listeners `a` and `b` have one port, protocol and hostname"]
+        ["/spec/listeners/1: the listeners `a` and `b` have the same port, protocol, and hostname"]
     );
     assert_eq!(
         listeners(&json!([
@@ -124,20 +124,20 @@ fn a_hostname_is_a_name_and_a_wildcard_stands_in_front() {
     assert_eq!(hostname("*.example.com"), Vec::<String>::new());
     assert_eq!(
         hostname("a.*.com"),
-        ["/spec/listeners/0/hostname: `a.*.com`: `*` stands for whole labels at the front only"]
+        ["/spec/listeners/0/hostname: `a.*.com`: `*` can only replace whole labels at the front"]
     );
     assert_eq!(
         hostname("A.example.com"),
-        ["/spec/listeners/0/hostname: `A.example.com` is no hostname"]
+        ["/spec/listeners/0/hostname: `A.example.com` is not a hostname"]
     );
     assert_eq!(
         hostname("192.0.2.1"),
-        ["(warning) /spec/listeners/0/hostname: `192.0.2.1` is an address and no hostname"]
+        ["(warning) /spec/listeners/0/hostname: `192.0.2.1` is an address, not a hostname"]
     );
     let route = gateway_api("TLSRoute", &json!({"hostnames": ["192.0.2.1"]}));
     assert_eq!(
         said(&route),
-        ["/spec/hostnames/0: `192.0.2.1` is an address and no hostname"]
+        ["/spec/hostnames/0: `192.0.2.1` is an address, not a hostname"]
     );
 }
 
@@ -165,7 +165,7 @@ fn a_filter_has_the_field_of_its_type_and_no_other() {
     assert_eq!(rule(&json!({"filters": [mirror, mirror]})), Vec::<String>::new());
     assert_eq!(
         rule(&json!({"filters": [{"type": "CORS", "cors": {}}, {"type": "CORS", "cors": {}}]})),
-        ["/spec/rules/0/filters/1/type: two filters are of type CORS"]
+        ["/spec/rules/0/filters/1/type: two filters have type CORS"]
     );
 }
 
@@ -210,11 +210,11 @@ fn two_references_to_one_parent_name_parts_of_it() {
     );
     assert_eq!(
         parents(json!([{"name": "g"}, {"name": "g"}])),
-        ["/spec/parentRefs/1: `g` is named as a parent twice"]
+        ["/spec/parentRefs/1: `g` is listed as a parent twice"]
     );
     assert_eq!(
         parents(json!([{"name": "g"}, {"name": "g", "sectionName": "b"}])),
-        ["/spec/parentRefs/1: `g` is a parent as a whole, and one of its listeners is, too"]
+        ["/spec/parentRefs/1: `g` is listed as a parent both as a whole and by listener"]
     );
 }
 
@@ -222,7 +222,7 @@ fn two_references_to_one_parent_name_parts_of_it() {
 fn a_service_has_a_port_and_a_backend_is_not_slower_than_its_request() {
     assert_eq!(
         rule(&json!({"backendRefs": [{"name": "s"}, {"name": "t", "kind": "Backend", "group": "x.org"}]})),
-        ["/spec/rules/0/backendRefs/0: the backend Service s is named without a port"]
+        ["/spec/rules/0/backendRefs/0: the backend Service s has no port"]
     );
     assert_eq!(
         rule(&json!({"timeouts": {"request": "1s", "backendRequest": "1500ms"}})),
@@ -251,7 +251,7 @@ fn a_grpc_match_by_method_names_a_service_or_a_method() {
     );
     assert_eq!(
         method(json!({"method": "a.b"})),
-        ["/spec/rules/0/matches/0/method/method: `a.b` is no name of a gRPC method"]
+        ["/spec/rules/0/matches/0/method/method: `a.b` is not the name of a gRPC method"]
     );
 }
 
@@ -268,11 +268,11 @@ fn policies_say_something_and_nothing_twice() {
     );
     assert_eq!(
         kuadrant("TLSPolicy", json!({"issuerRef": {"kind": "Isuer"}})),
-        ["/spec/issuerRef/kind: no issuer of certificates is a `Isuer`"]
+        ["/spec/issuerRef/kind: `Isuer`"]
     );
     assert_eq!(
         kuadrant("DNSPolicy", json!({"healthCheck": {"port": 81}})),
-        ["/spec/healthCheck/port: port 81 cannot be checked for health"]
+        ["/spec/healthCheck/port: port 81 is not allowed for a health check"]
     );
     let envoy = made(
         "gateway.envoyproxy.io/v1alpha1",
@@ -353,7 +353,7 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
         ),
         [
             "/spec/policySource/httpSource: `httpSource` is for policies of type HTTP",
-            "/spec/policySource: a policy of type NIM comes from `policySource.nimSource`",
+            "/spec/policySource: a policy of type NIM needs `policySource.nimSource`",
             "/spec/policySource/validation/verifyChecksum: a checksum can be fetched only for a policy of type HTTP",
         ]
     );
@@ -405,12 +405,12 @@ fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
     let both = [("HTTPRoute", "a"), ("GRPCRoute", "b")];
     assert_eq!(
         kgateway(&both, "autoHostRewrite"),
-        ["/spec/autoHostRewrite: `autoHostRewrite` is for routes, and a GRPCRoute is a target"]
+        ["/spec/autoHostRewrite: `autoHostRewrite` is only for routes, but a target is a GRPCRoute is a target"]
     );
     assert!(kgateway(&both, "tracing").is_empty());
     assert_eq!(
         kgateway(&[("Gateway", "g")], "tracing"),
-        ["/spec/tracing: `tracing` is for routes, and a Gateway is a target"]
+        ["/spec/tracing: `tracing` is only for routes, but a target is a Gateway is a target"]
     );
     assert_eq!(
         kgateway(&[("HTTPRoute", "a"), ("Gateway", "g")], "retry"),
@@ -442,7 +442,7 @@ fn istio_takes_targets_or_a_selector() {
         assert_eq!(
             of(&[("targetRefs", &targets), (selecting, &selector)]),
             [format!(
-                "/spec/{selecting}: `targetRefs` and `{selecting}` exclude each other"
+                "/spec/{selecting}: `targetRefs` and `{selecting}` cannot be used together"
             )],
         );
         assert!(of(&[("targetRefs", &targets)]).is_empty(), "{kind}");
@@ -478,7 +478,7 @@ fn istio_takes_no_patterns_no_targets_elsewhere_and_modes_of_ports_for_workloads
             "PeerAuthentication",
             &json!({"selector": selector, "portLevelMtls": {"0": {}}})
         ),
-        ["/spec/portLevelMtls/0: `0` is no port"]
+        ["/spec/portLevelMtls/0: `0` is not a port"]
     );
     assert_eq!(
         said(&made(
@@ -486,7 +486,7 @@ fn istio_takes_no_patterns_no_targets_elsewhere_and_modes_of_ports_for_workloads
             "TrafficExtension",
             &json!({})
         )),
-        ["/spec: one of `wasm`, `lua` must be there"]
+        ["/spec: one of `wasm`, `lua` is required"]
     );
 }
 
