@@ -9,7 +9,7 @@
 //! docs/systems/gitops.md#plugin-parameters: a parameter is a string, an array of strings or a map of
 //! strings; `PARAM_*` variables can collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
 
-mod announcement;
+pub(in crate::pipeline) mod announcement;
 mod parameter;
 mod plugin;
 

@@ -309,7 +309,8 @@ fn the_configuration_names_no_input_outside_of_the_repository_and_the_command_li
                 .current_dir(scratch.path("repository")),
         );
         run.exits(5);
-        let found = "error[input/outside]: the configuration names `../outside`, which is outside the repository";
+        let found =
+            "error[input/outside]: the configuration names `../outside`, which is outside the repository";
         assert!(run.stdout.contains(found), "{inputs}\n{}", run.stdout);
         assert!(
             run.stdout

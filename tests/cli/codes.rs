@@ -51,7 +51,9 @@ fn a_cluster_set_with_a_typo() {
     let cluster = CLUSTER.replace("{name: eu-1}", &format!("{{name: eu-1, {label}}}"));
     found(
         |scratch| {
-            scratch.write("hub/set.yaml", set).write("hub/cluster.yaml", &cluster);
+            scratch
+                .write("hub/set.yaml", set)
+                .write("hub/cluster.yaml", &cluster);
         },
         "warning",
         "placement/unknown-set",

@@ -369,8 +369,9 @@ fn a_placement_that_keeps_no_cluster_for_being_there_never_settles() {
     let run = choosing(policy).run(&["check"]);
     run.exits(0);
     assert!(
-        run.stdout
-            .contains("warning[placement/unsettled]: OCM would keep moving Placement shop/everywhere between clusters"),
+        run.stdout.contains(
+            "warning[placement/unsettled]: OCM would keep moving Placement shop/everywhere between clusters"
+        ),
         "{}",
         run.stdout
     );

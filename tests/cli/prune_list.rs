@@ -364,9 +364,7 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
     scratch.run(&["render", "hub", "-q"]).exits(0);
     let run = prune(&scratch, &[]);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
-    run.says(
-        "note: ManifestWork eu-1/gateway-payments-payments is not planned, and its owner is unknown",
-    );
+    run.says("note: ManifestWork eu-1/gateway-payments-payments is not planned, and its owner is unknown");
     assert_eq!(listed(&prune(&scratch, &["--sole"])), expected);
 }
 

@@ -28,7 +28,6 @@ const IN_FLEET: &[Typo] = &[
     ("hub/platform/gatewayclass.yaml", "kind: ConfigMap", "kind: ConfgMap"),
     ("hub/platform/gatewayclass.yaml", "name: gateway-params", "name: gateway-parms"),
     ("hub/platform/gatewayclass.yaml", "namespace: platform", "namespace: platfrm"),
-    ("hub/platform/gateway-params.yaml", "kind: ConfigMap", "kid: ConfigMap"),
     ("hub/platform/gateway-params.yaml", "name: gateway-params", "nme: gateway-params"),
     ("hub/platform/gateway-params.yaml", "namespace: platform", "namespce: platform"),
     ("hub/platform/gateway-params.yaml", "\"downstreamClass\"", "\"downstreamClas\""),
@@ -115,9 +114,15 @@ fn start() -> Scratch {
 fn wrong(hub: impl Fn() -> Scratch, (file, from, to): Typo) -> String {
     let scratch = hub();
     let before = scratch.read(file);
-    let at = before.find(from).unwrap_or_else(|| panic!("{from:?} is not in {file}"));
+    let at = before
+        .find(from)
+        .unwrap_or_else(|| panic!("{from:?} is not in {file}"));
     // The first character that differs; a line that is missing is found where the next object begins.
-    let same = from.bytes().zip(to.bytes()).take_while(|(one, other)| one == other).count();
+    let same = from
+        .bytes()
+        .zip(to.bytes())
+        .take_while(|(one, other)| one == other)
+        .count();
     scratch.edit(file, from, to);
     let text = scratch.read(file);
     let line = text[..at + same].matches('\n').count() as u64 + 1;
@@ -127,10 +132,14 @@ fn wrong(hub: impl Fn() -> Scratch, (file, from, to): Typo) -> String {
     // A mapping that is indented wrongly is noticed at its next line.
     let is_near = |found: &Value| {
         let found = found.as_u64().unwrap_or_default();
-        found == line || (to.contains('\n') && found == line + 1) || (to.is_empty() && found <= line + 2 && found >= line)
+        found == line
+            || (to.contains('\n') && found == line + 1)
+            || (to.is_empty() && found <= line + 2 && found >= line)
     };
     if let [one] = findings.as_slice()
-        && one["path"].as_str().is_some_and(|path| path.trim_start_matches("./") == file)
+        && one["path"]
+            .as_str()
+            .is_some_and(|path| path.trim_start_matches("./") == file)
         && is_near(&one["line"])
     {
         return String::new();

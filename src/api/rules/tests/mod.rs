@@ -81,7 +81,9 @@ fn a_listener_has_what_its_protocol_wants_and_nothing_else() {
     );
     assert_eq!(
         listeners(&json!([{"name": "a", "port": 80, "protocol": "UDP", "hostname": "a.example.com"}])),
-        ["/spec/listeners/0/hostname: a listener of protocol UDP cannot have a hostname: the protocol has none"]
+        [
+            "/spec/listeners/0/hostname: a listener of protocol UDP cannot have a hostname: the protocol has none"
+        ]
     );
 }
 
@@ -405,7 +407,9 @@ fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
     let both = [("HTTPRoute", "a"), ("GRPCRoute", "b")];
     assert_eq!(
         kgateway(&both, "autoHostRewrite"),
-        ["/spec/autoHostRewrite: `autoHostRewrite` is only for routes, but a target is a GRPCRoute is a target"]
+        [
+            "/spec/autoHostRewrite: `autoHostRewrite` is only for routes, but a target is a GRPCRoute is a target"
+        ]
     );
     assert!(kgateway(&both, "tracing").is_empty());
     assert_eq!(
