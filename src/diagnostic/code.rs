@@ -243,6 +243,13 @@ impl Code {
         .contains(&self)
     }
 
+    /// Warnings that say why nothing is placed, the cause first. If nothing is rendered, the first is a part of that error.
+    pub(crate) const UNPLACED: [Self; 3] = [
+        Self::PLACEMENT_UNKNOWN_SET,
+        Self::PLACEMENT_NO_CLUSTERS,
+        Self::GATEWAY_NOT_PLACED,
+    ];
+
     /// The address of its [page](Self::page).
     pub(super) fn address(self) -> String {
         format!("{BOOK}/reference/findings/{}.md", self.0)

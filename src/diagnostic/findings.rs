@@ -236,12 +236,18 @@ impl Findings {
     /// Drops what only follows from something else that is found, and is as severe.
     fn drop_consequences(&mut self) {
         let mut roots: Within<Severity> = Within::default();
-        for finding in self.found.iter().filter(|finding| finding.causes.is_empty()) {
+        let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
+        let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
+        for finding in self.found.iter().filter(is_root) {
             roots.add(&finding.place, finding.severity);
         }
+        // The warning that says why nothing is rendered is a part of that error, which is at its place.
+        let empty_at = self.found.iter().find(|finding| is_empty(finding));
+        let empty_at = empty_at.map(|finding| finding.place.clone());
         self.found.retain(|finding| {
             let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
-            !finding.causes.iter().any(explains)
+            let is_part = Code::UNPLACED.contains(&finding.code) && empty_at.as_ref() == Some(&finding.place);
+            !is_part && !finding.causes.iter().any(explains)
         });
     }
 

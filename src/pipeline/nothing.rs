@@ -25,7 +25,7 @@ pub(super) fn report_nothing_rendered(
     findings: &mut Findings,
 ) {
     let found = |code: Code| findings.iter().find(|finding| finding.code == code);
-    let unplaced = UNPLACED
+    let unplaced = Code::UNPLACED
         .into_iter()
         .find_map(found)
         .filter(|_| all_clusters.is_empty())
@@ -40,7 +40,7 @@ pub(super) fn report_nothing_rendered(
         "no cluster would receive anything",
     )
     .note("with an empty result, Argo CD deletes everything that was applied before");
-    let Some((place, unplaced)) = place.zip(unplaced) else {
+    let Some(unplaced) = unplaced else {
         let help = next_step(loaded, ours, all_clusters);
         findings.push(empty.help(help));
         return;
@@ -51,23 +51,8 @@ pub(super) fn report_nothing_rendered(
             "{help}; or pass --allow-empty if nothing should be rendered"
         ))
         .note(unplaced.message);
-    for finding in std::mem::take(findings) {
-        let is_part = UNPLACED.contains(&finding.code);
-        findings.push(if is_part {
-            finding.follows_from(place.clone())
-        } else {
-            finding
-        });
-    }
     findings.push(empty);
 }
-
-/// Warnings that say why nothing is placed, the cause first.
-const UNPLACED: [Code; 3] = [
-    Code::PLACEMENT_UNKNOWN_SET,
-    Code::PLACEMENT_NO_CLUSTERS,
-    Code::GATEWAY_NOT_PLACED,
-];
 
 fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
     let objects = &loaded.hub.objects;

@@ -234,8 +234,8 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
         format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
     )
     .label(format!("needed by {}", referrer.identity()))
-    // A kind or a group that is wrong makes another reference of it.
-    .follows_from(referrer.place(reference(pointer)));
+    // A kind that is wrong makes another reference of it.
+    .follows_from(referrer.place(&kind_of(pointer)));
     let others = missing.referrers.iter().skip(1);
     for (referrer, pointer) in others.clone().take(MOST_PLACES) {
         finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
@@ -251,12 +251,10 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
     }))
 }
 
-/// The mapping that a reference consists of; for one that is a single field, that field.
-fn reference(pointer: &str) -> &str {
-    let mapping = pointer.rsplit_once('/').map(|(mapping, _)| mapping);
-    mapping
-        .filter(|mapping| mapping.matches('/').count() > 1)
-        .unwrap_or(pointer)
+/// The kind in a reference, whose name is at `pointer`.
+fn kind_of(pointer: &str) -> String {
+    let mapping = pointer.rsplit_once('/').map_or("", |(mapping, _)| mapping);
+    format!("{mapping}/kind")
 }
 
 /// The entry of the parameters that would ship it, if the hub has it.

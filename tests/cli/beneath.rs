@@ -107,7 +107,7 @@ fn an_output_outside_of_the_repository_is_said_on_the_command_line_or_not_at_all
                 "{output}: {text}"
             );
             assert!(
-                text.contains("say it on the command line: `-o "),
+                text.contains("pass it on the command line: `-o "),
                 "{output}: {text}"
             );
         }
@@ -160,7 +160,7 @@ fn nothing_is_written_below_a_git_directory_whoever_says_so() {
         let scratch = place(&format!("output: {output}\n"));
         link(&scratch, ".git", "repository/out");
         let run = scratch.run(&["render", "repository"]);
-        run.exits(5).says("error[output/outside]").says("lies in `.git`");
+        run.exits(5).says("error[output/outside]").says("is in `.git`");
         run.says("repository/spokewright.yaml:4:9")
             .says("such as `rendered`");
         let named = format!("repository/{output}");
@@ -286,7 +286,7 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
     link(&scratch, "nowhere", "repository/spokewright.yaml");
     let run = scratch.run(&["check", "repository"]);
     run.exits(5);
-    assert!(run.stdout.contains("leads to nothing"), "{}", run.stdout);
+    assert!(run.stdout.contains("has no target"), "{}", run.stdout);
 }
 
 #[test]

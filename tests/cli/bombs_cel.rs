@@ -132,7 +132,7 @@ fn definitions_whose_work_multiplies_refuse_the_run_and_say_nothing_of_objects()
         "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run allows: no \
          object is checked against them",
     );
-    run.says("help: leave out the CustomResourceDefinition")
+    run.says("help: remove the CustomResourceDefinition")
         .does_not_say("no number");
 }
 

@@ -53,7 +53,7 @@ fn all_documents_have_one_budget_for_what_aliases_expand_to() {
         "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in total",
         "--> hub/x0.yaml:13:",
         "98 more documents with as many aliases for their size were not read",
-        "= help: write the values out",
+        "= help: write the values in full",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
     }
@@ -126,7 +126,7 @@ fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
     run.exits(3)
         .says("error[work/too-many]: with those of Gateway gateways/g")
         .says("the clusters would receive more than 2000000 works in total")
-        .says("= help: let fewer Gateways go to each cluster");
+        .says("= help: place fewer Gateways on each cluster");
     assert_eq!(run.stderr.matches("work/too-many").count(), 1, "{}", run.stderr);
     assert!(!scratch.path("rendered").exists());
 }
@@ -500,7 +500,7 @@ fn ten_thousand_listeners_on_one_port_are_not_compared_with_each_other() {
     assert_eq!(run.stdout.matches("\"listener-set/conflicted\"").count(), 64);
     assert_eq!(
         run.stdout
-            .matches("a listener of ListenerSet gateways/s150 takes nothing")
+            .matches("a listener of ListenerSet gateways/s150 accepts nothing")
             .count(),
         64,
     );

@@ -592,6 +592,6 @@ fn a_base_that_can_hardly_be_meant_is_named() {
     std::fs::create_dir(scratch.path("empty")).expect("a directory");
     let run = scratch.run(&["diff", "hub", "--base-dir", "empty"]);
     run.exits(1)
-        .says("note: the base `empty` holds no Kubernetes object");
+        .says("note: the base `empty` contains no Kubernetes object");
     assert!(run.stdout.contains("all 2 clusters (new)"), "{}", run.stdout);
 }

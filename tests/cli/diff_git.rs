@@ -80,7 +80,7 @@ fn a_revision_that_is_not_there_says_what_to_type() {
     scratch
         .run(&["diff", "hub", "--base", "HEAD:hub"])
         .exits(2)
-        .says("is no commit");
+        .says("is not a commit");
     scratch.run(&["diff", "hub", "--base", ""]).exits(2);
     scratch
         .run(&["diff", "hub", "--base", "./nowhere"])
@@ -148,7 +148,7 @@ fn outside_of_a_repository_a_base_must_be_named() {
     scratch
         .run(&["diff", "hub"])
         .exits(2)
-        .says("no Git repository")
+        .says("not in a Git repository")
         .says("--base-dir DIR");
     let mut command = scratch.command(&["diff", "-"]);
     Run::of(&mut command).exits(2).says("standard input");

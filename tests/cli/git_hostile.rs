@@ -76,7 +76,7 @@ fn only_git_s_own_directory_is_a_repository() {
         scratch
             .run(arguments)
             .exits(2)
-            .says("`hub` is in no Git repository");
+            .says("`hub` is in not in a Git repository");
     }
 }
 
@@ -168,7 +168,10 @@ fn objects_come_from_the_repository_alone() {
     is_seen_as_it_is(&scratch, "", "hub", &[]);
     // And so is none that leads out by way of it.
     scratch.write(".git/more/info/alternates", "../../../elsewhere\n");
-    scratch.run(&["diff", "hub"]).exits(2).says("borrows objects");
+    scratch
+        .run(&["diff", "hub"])
+        .exits(2)
+        .says("uses objects from outside");
 }
 
 #[test]

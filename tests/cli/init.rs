@@ -206,7 +206,7 @@ fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_
         &[
             "Placement shop/everywhere selects no cluster: no ManagedClusterSetBinding in namespace `shop` names a cluster set that exists",
             "= help: add a ManagedClusterSetBinding `edge` to namespace `shop`, with `spec: {clusterSet: edge}`",
-            "= help: a Placement selects no cluster: `placement/no-clusters` says why",
+            "= help: add a ManagedClusterSetBinding",
         ],
     );
     start(

@@ -137,8 +137,8 @@ fn an_x_listener_set_is_a_listener_set() {
 #[test]
 fn a_set_that_its_gateway_does_not_take_says_so_with_the_way_out_wherever_it_is_asked_for() {
     for (allowed, reason) in [
-        ("", "takes no ListenerSets"),
-        ("from: None", "takes no ListenerSets"),
+        ("", "accepts no ListenerSets"),
+        ("from: None", "accepts no ListenerSets"),
         ("from: Same", "accepts only ListenerSets of its own namespace"),
         (
             "from: Selector, selector: {matchLabels: {team: web}}",
@@ -206,7 +206,7 @@ fn a_set_whose_gateway_is_not_there_or_is_none_says_so() {
             &check(&hub("from: All", SYNC_SETS, &other)),
             "listener-set/not-attached",
         ),
-        &["its parent is not a Gateway", "leave out `group` and `kind`"],
+        &["its parent is not a Gateway", "remove `group` and `kind`"],
     );
 }
 
@@ -265,7 +265,7 @@ fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
     has(
         &finding(&run, "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/a takes nothing",
+            "a listener of ListenerSet shop/a accepts nothing",
             "of ListenerSet shop/b",
         ],
     );
@@ -277,7 +277,7 @@ fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
     has(
         &finding(&run, "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/b takes nothing",
+            "a listener of ListenerSet shop/b accepts nothing",
             "of ListenerSet shop/a",
         ],
     );
@@ -306,7 +306,7 @@ fn a_route_says_which_part_of_its_set_is_missing() {
     has(
         &finding(&check(&scratch), "route/not-attached"),
         &[
-            "through a ListenerSet that stays on the hub",
+            "its ListenerSet stays on the hub",
             "list its kind in `resourcesToSync`",
         ],
     );
@@ -397,8 +397,8 @@ fn a_policy_on_a_set_goes_where_the_set_goes() {
     has(
         &finding(&check(&scratch), "policy/not-synced"),
         &[
-            "what it targets is not synced",
-            "list the ListenerSet's kind in `resourcesToSync`",
+            "its target is not synced",
+            "list the kind of the ListenerSet in `resourcesToSync`",
         ],
     );
     // Why a set hangs on nothing is said of the set.
@@ -549,7 +549,7 @@ fn what_a_gateway_refers_to_in_another_namespace_needs_a_grant() {
         &[
             "Gateway gateways/prod-web may not refer to",
             "--> hub/gateway.yaml:",
-            "= help: add a ReferenceGrant to namespace ``certs`",
+            "= help: add a ReferenceGrant to namespace `certs`",
         ],
     );
     assert_eq!(

@@ -237,7 +237,7 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
     let run = prune(&scratch, &switched);
     assert_eq!(run.stdout, "");
     run.says("nothing to delete now").says(
-        "note: ManifestWork eu-1/gateway-shop-storefront has to wait: Gateway kuadrant-shop/storefront goes on in \
+        "note: ManifestWork eu-1/gateway-shop-storefront has to wait: Gateway kuadrant-shop/storefront moved to \
          another work, which is not applied on eu-1 yet",
     );
     // On us-1 the new work is there, and one of its manifests is not applied yet.

@@ -245,7 +245,7 @@ fn a_class_without_parameters_is_told_to_get_some() {
     render(&scratch, &[])
         .exits(3)
         .says("--> hub/class.yaml:6:3\n")
-        .says("= help: give the class parameters, `spec.parametersRef`, with `retainedResources: [{group: kuadrant.io, resource: ratelimitpolicies}]`, and take");
+        .says("= help: give the class parameters, `spec.parametersRef`, with `retainedResources: [{group: kuadrant.io, resource: ratelimitpolicies}]`, and remove");
 }
 
 /// Of two classes, the parameters of the one whose Gateway had the object are named.

@@ -46,7 +46,7 @@ fn of_two_routes_with_one_match_the_first_by_name_wins() {
     says(
         &run,
         &[
-            "warning[route/shadowed]: HTTPRoute gateways/a gets all requests of this match of HTTPRoute gateways/b asks for",
+            "warning[route/shadowed]: HTTPRoute gateways/a gets all requests of this match of HTTPRoute gateways/b",
             "--> hub/routes.yaml:7:",
             "::: hub/routes.yaml:15:",
             "the listener `api` of Gateway gateways/prod-web",
@@ -104,9 +104,8 @@ fn listeners_that_serve_the_same_routes_are_told_together_and_others_apart() {
     ];
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, (loser, listeners)) in said.iter().zip(expected) {
-        let message = format!(
-            "HTTPRoute gateways/a gets all requests of this match of HTTPRoute gateways/{loser} asks for"
-        );
+        let message =
+            format!("HTTPRoute gateways/a gets all requests of this match of HTTPRoute gateways/{loser}");
         assert!(said.contains(&message), "{message} is not in {said}");
         assert!(said.contains(listeners), "{listeners} is not in {said}");
     }

@@ -383,8 +383,8 @@ fn works_that_are_missing_refused_or_stale_are_named() {
         us-1/gateway-gateways-prod-web: RateLimitPolicy kuadrant-gateways/global is
           not applied (AppliedManifestFailed): no matches for kind
         us-1/gateway-rbac: missing
-        help, stale: `spokewright prune-list --works` prints it as
-          `kubectl delete -f -` takes it
+        help, stale: `spokewright prune-list --works` prints it as input for
+          `kubectl delete -f -`
     ");
 }
 

@@ -145,11 +145,6 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
         ),
         (
             "gateways",
-            (GATEWAY_API, "HTTPRoute", "loose"),
-            Some("policy/unreachable"),
-        ),
-        (
-            "gateways",
             (GATEWAY_API, "HTTPRoute", "nope"),
             Some("policy/target-not-found"),
         ),
@@ -185,6 +180,10 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
             run.stderr
         );
     }
+    // A route that names a Gateway that is not there says so itself.
+    let (codes, shipped, run) = outcome("gateways", (GATEWAY_API, "HTTPRoute", "loose"));
+    assert!(codes.is_empty() && !shipped, "{codes:?}");
+    run.says("warning[route/parent-not-found]: Gateway gateways/nowhere is not in the input");
 }
 
 #[test]

@@ -93,11 +93,11 @@ fn a_misspelled_parameter_names_the_nearest_one() {
 fn a_wrong_type_says_what_to_write() {
     refuses(
         r#"[{"name":"hub","string":"hub"}]"#,
-        "`hub` has the type string, and is an array of strings; write `{name: hub, array: [...]}`",
+        "`hub` has the type string, but must be an array of strings; write `{name: hub, array: [...]}`",
     );
     refuses(
         r#"[{"name":"secrets","array":["Copy"]}]"#,
-        "`secrets` has the type array, and is a string",
+        "`secrets` has the type array, but must be a string",
     );
     refuses(
         r#"[{"name":"clusters","map":{"a":"b"}}]"#,

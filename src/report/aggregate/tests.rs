@@ -432,7 +432,8 @@ fn a_work_whose_newest_spec_the_agent_has_not_looked_at_is_outdated() {
         let mut behind = work("c1", &applied, &values);
         behind.value["metadata"]["generation"] = generation.clone();
         let found = conditions(&["api"], &[("c1", Some(behind))]);
-        let because = "work `gateway-infra-web` is outdated: its agent has seen generation 2, it has 3";
+        let because =
+            "work `gateway-infra-web` is outdated: its agent has seen generation 2, but it has generation 3";
         if outdated {
             assert_eq!(
                 found,

@@ -204,7 +204,7 @@ fn two_policies_that_no_objects_can_stand_for_are_an_error_with_both_outcomes() 
         .says("hub/other.yaml:5:")
         .says(
             "note: if gateways/k is created first: `k`, `x` of gateways/x where no more specific policy sets anything, \
-             else `k` of gateways/k and what it sets",
+             otherwise `k` of gateways/k and what it sets",
         )
         .says("note: if gateways/x is created first: `k` of gateways/k, and what more specific policies set")
         .says(

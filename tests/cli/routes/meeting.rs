@@ -156,7 +156,7 @@ fn a_route_kind_of_somebody_else_is_synced_by_its_crd() {
         "{namespaces: {from: All}}",
         "{namespaces: {from: All}, kinds: [{kind: HTTPRoute}]}",
     );
-    render(&scratch).exits(3).says("takes no MQTTRoute");
+    render(&scratch).exits(3).says("accepts no MQTTRoute");
     scratch.write("hub/crd.yaml", &crd("parents", "Namespaced"));
     scratch.edit("hub/routes.yaml", "parentRefs", "parents");
     render(&scratch)

@@ -91,7 +91,7 @@ fn the_step_that_drops_a_cluster_comes_last_and_points_at_the_field() {
         (
             Stage::Predicate,
             Bearing::Against,
-            "predicate 0 wants label name In [b], it has name=a".to_owned(),
+            "predicate 0 requires label name In [b], it has name=a".to_owned(),
             "/spec/predicates/0/requiredClusterSelector/labelSelector/matchLabels/name".to_owned()
         )
     );
