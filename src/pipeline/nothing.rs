@@ -46,9 +46,14 @@ pub(super) fn report_nothing_rendered(
         return;
     };
     let help = unplaced.help.as_deref().unwrap_or_default();
+    let or = if help.ends_with('?') {
+        " Otherwise, "
+    } else {
+        "; or "
+    };
     let empty = empty
         .help(format!(
-            "{help}; or pass --allow-empty if nothing should be rendered"
+            "{help}{or}pass --allow-empty if nothing should be rendered"
         ))
         .note(unplaced.message);
     findings.push(empty);

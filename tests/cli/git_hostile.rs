@@ -76,7 +76,7 @@ fn only_git_s_own_directory_is_a_repository() {
         scratch
             .run(arguments)
             .exits(2)
-            .says("`hub` is in not in a Git repository");
+            .says("`hub` is not in a Git repository");
     }
 }
 

@@ -376,7 +376,7 @@ fn no_repository_standard_input_and_a_broken_index_are_refused_with_help() {
     scratch
         .run(&["render", "hub", INDEX[0], INDEX[1]])
         .exits(2)
-        .says("`hub` is in not in a Git repository")
+        .says("`hub` is not in a Git repository")
         .says("help: ")
         .says("--inputs git-index");
     scratch

@@ -280,7 +280,7 @@ fn an_entry_that_chooses_nothing_or_cannot_choose_is_refused() {
         ),
         (
             ROUTES.replace('}', ", \"names\": [\"shop/x\"]}"),
-            "all routes of this kind go",
+            "all routes of this kind are shipped",
             "remove `names` and `labelSelector`",
         ),
         (

@@ -361,7 +361,7 @@ fn a_policy_of_two_gateways_is_a_set_where_one_placement_has_both() {
     let run = render(&scratch, &[]);
     run.exits(4)
         .says("cannot contain Color gateways/red")
-        .says("on eu-1 has such a work, ap-1, us-1 does not")
+        .says("eu-1 has such a work, ap-1, us-1 does not")
         .says("cannot carry Gateway gateways/prod-web")
         .says("cannot carry Gateway gateways/two");
 }
