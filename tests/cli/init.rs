@@ -213,7 +213,10 @@ fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_
         placement,
         "clusterSets: [edge]",
         "clusterSets: [edgy]",
-        &["none of its cluster sets is bound to namespace `shop`: edgy"],
+        &[
+            "names the cluster set `edgy`, which is not in the input",
+            "= help: did you mean `edge`? Otherwise, pass --allow-empty",
+        ],
     );
     start(
         clusters,
