@@ -208,7 +208,7 @@ fn a_target_that_only_its_controller_knows_is_named() {
     let (_, _, run) = outcome("gateways", ("acme.io", "Backend", "queue"));
     run.exits(0).says(
         "Color gateways/p is not shipped with its target Backend.acme.io gateways/queue: the input does not show which \
-         clusters that is on",
+         clusters have it",
     );
 }
 
