@@ -17,15 +17,18 @@ fn a_listener_that_would_refuse_the_route_on_the_spokes_is_an_error_at_what_it_a
         .says("{matchLabels: {kubernetes.io/metadata.name: gateways}}");
     assert!(!scratch.exists("rendered"));
     // At allowedRoutes, where there is one.
-    for (from, label) in [
-        ("Same", "only routes of its own namespace"),
-        ("None", "no namespace"),
+    for (from, place, label) in [
+        ("Same", "17:20", "only routes of its own namespace"),
+        // A value that the schema refuses is the one mistake, at the value.
+        ("None", "17:40", "Unsupported value: \"None\""),
     ] {
         let scratch = hub();
         scratch.edit("hub/gateway.yaml", "from: All", &format!("from: {from}"));
         scratch.write("hub/routes.yaml", &route("cart", "gateways", "{name: prod-web}"));
         let run = render(&scratch);
-        run.exits(3).says("--> hub/gateway.yaml:17:20").says(label);
+        run.exits(3)
+            .says(&format!("--> hub/gateway.yaml:{place}"))
+            .says(label);
     }
 }
 
