@@ -76,7 +76,7 @@ impl GraphCommand {
         if !self.all && graph.collapse() {
             show::calm(
                 &format!(
-                    "{everything} nodes drawn as {}: what is alike is counted; --all draws everything",
+                    "{everything} nodes drawn as {}: similar nodes are counted; --all draws everything",
                     graph.nodes()
                 ),
                 self.options.speech,

@@ -166,13 +166,13 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
                     Code::OBJECT_DUPLICATE,
                     place,
                     format!(
-                        "{} would stand a second time in `{}`",
+                        "{} would be a second time in `{}`",
                         existing.identity(),
                         target.display()
                     ),
                 )
-                .label("it stands here already")
-                .help("remove it here: the new file holds the new decisions"),
+                .label("it is already here")
+                .help("remove it here: the new file contains the new decisions"),
             );
         }
     }

@@ -95,7 +95,7 @@ impl Render {
         if self.output.as_deref() == Some(Path::new("-")) {
             return Err(Refusal::new(
                 Status::Usage,
-                "`--watch` writes a directory, and not one stream after another",
+                "`--watch` writes a directory, not a stream",
                 "name a directory: `-o rendered`",
             )
             .into());

@@ -77,8 +77,7 @@ pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
         .collect();
     calm(
         &format!(
-            "not checked, as there is no schema: {}; put the CRD into the input, or below a directory that `crds` in \
-             spokewright.yaml names",
+            "not checked, as there is no schema: {}; add the CRD to the input, or to a directory that `crds` in spokewright.yaml names",
             named.join(", ")
         ),
         speech,
@@ -122,9 +121,9 @@ pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
     let mut parts = Vec::new();
     if documents > 0 {
         let are = if documents == 1 {
-            "is no Kubernetes object"
+            "is not a Kubernetes object"
         } else {
-            "are no Kubernetes objects"
+            "are not Kubernetes objects"
         };
         parts.push(format!("{} {are}", counted(documents, "document")));
     }

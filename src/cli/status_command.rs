@@ -203,7 +203,7 @@ impl StatusCommand {
                 return Err(Refusal::new(
                     Status::Usage,
                     &format!("no `{kind}` of the input is ours"),
-                    "`controllerName` in the configuration says which GatewayClasses, and so which Gateways, are",
+                    "`controllerName` in the configuration decides which GatewayClasses and Gateways are ours",
                 ));
             }
             let lines = required.without(condition);
@@ -235,12 +235,12 @@ impl StatusCommand {
                 let at = loaded.sources.locate(&place);
                 let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
                 let identity = object.identity();
-                show::line(&format!("note: {at}{identity} is no ManifestWork; skipped"));
+                show::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
             }
         }
         if !exported.passed_over.is_empty() {
             let count = exported.passed_over.len();
-            show::line(&format!("note: documents that are no objects, skipped: {count}"));
+            show::line(&format!("note: documents that are not objects, skipped: {count}"));
         }
     }
 }

@@ -7,7 +7,7 @@
 //! notification of the invocation (section 3.20.21 of
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and no result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -35,6 +35,7 @@ pub struct SarifLog {
 #[serde(rename_all = "camelCase")]
 struct Run {
     tool: Tool,
+    automation_details: AutomationDetails,
     invocations: [Invocation; 1],
     column_kind: &'static str,
     results: Vec<SarifResult>,
@@ -45,11 +46,19 @@ struct Tool {
     driver: Driver,
 }
 
+/// What tells this run from others of one repository (section 3.17.2): GitHub replaces the results of an earlier run of
+/// the same id, up to the last slash, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct AutomationDetails {
+    id: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Driver {
     name: &'static str,
     semantic_version: &'static str,
+    information_uri: &'static str,
     rules: Vec<Rule>,
 }
 
@@ -58,7 +67,23 @@ struct Driver {
 struct Rule {
     id: &'static str,
     short_description: Message,
+    help_uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<Help>,
     default_configuration: Configuration,
+    properties: Properties,
+}
+
+/// The page of a code. GitHub shows the Markdown beside a result, and requires the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Help {
+    text: String,
+    markdown: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Properties {
+    tags: [&'static str; 2],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -153,6 +178,7 @@ impl SarifLog {
         let mut results = Vec::new();
         let mut notifications = Vec::new();
         let mut seen = BTreeMap::new();
+        let codes: BTreeSet<Code> = findings.iter().map(|finding| finding.code).collect();
         // All results of a run have `suppressions`, or none has (section 3.27.23).
         let any_suppressed = findings.suppressed() > 0;
         for finding in findings {
@@ -169,7 +195,12 @@ impl SarifLog {
             schema: SCHEMA,
             version: "2.1.0",
             runs: [Run {
-                tool: Tool { driver: driver() },
+                tool: Tool {
+                    driver: driver(&codes),
+                },
+                automation_details: AutomationDetails {
+                    id: run_id(&locate.run_name()),
+                },
                 invocations: [Invocation {
                     execution_successful: findings.exit_status() != Code::EXIT_FAILED,
                     tool_execution_notifications: notifications,
@@ -181,10 +212,22 @@ impl SarifLog {
     }
 }
 
-fn driver() -> Driver {
+/// `spokewright/hub/`: what follows the last slash would name one run of many, and nothing tells it from a repeat.
+fn run_id(run_name: &str) -> String {
+    let mut id = "spokewright/".to_owned();
+    for part in run_name.split('/').filter(|part| !part.is_empty()) {
+        id.push_str(part);
+        id.push('/');
+    }
+    id
+}
+
+/// All rules; those of `codes` with their pages, as nobody reads the others.
+fn driver(codes: &BTreeSet<Code>) -> Driver {
     Driver {
         name: "spokewright",
         semantic_version: env!("CARGO_PKG_VERSION"),
+        information_uri: env!("CARGO_PKG_REPOSITORY"),
         rules: CODES
             .iter()
             .map(|(code, severity, summary)| Rule {
@@ -192,8 +235,16 @@ fn driver() -> Driver {
                 short_description: Message {
                     text: (*summary).to_owned(),
                 },
+                help_uri: code.address(),
+                help: codes.contains(code).then(|| Help {
+                    text: code.markdown(),
+                    markdown: code.markdown(),
+                }),
                 default_configuration: Configuration {
                     level: level(*severity),
+                },
+                properties: Properties {
+                    tags: ["kubernetes", code.group()],
                 },
             })
             .collect(),

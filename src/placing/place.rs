@@ -152,7 +152,7 @@ impl Placing<'_> {
         let finding = Finding::new(
             Code::PLACEMENT_NOT_FOUND,
             gateway.object.place(PLACEMENT_LABEL_POINTER),
-            format!("no {missing} in namespace `{namespace}` is for placement `{name}`"),
+            format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
         )
         .label(format!("needed by {}", gateway.object.identity()));
         let placements = inventory.placements().filter(|_| !decisions_only);
@@ -170,9 +170,9 @@ impl Placing<'_> {
         {
             Some((elsewhere, _)) => finding
                 .note(format!(
-                    "namespace `{elsewhere}` has a placement of that name; it does not count here"
+                    "namespace `{elsewhere}` has a placement of that name, but a Gateway can use only those of its own namespace"
                 ))
-                .help("move the placement or the Gateway: both live in one namespace"),
+                .help("move the placement or the Gateway, so that both are in one namespace"),
             None if decisions_only => finding.help(format!(
                 "add the PlacementDecisions (`kubectl get placementdecision -n {} -o yaml`), or use \
                  `--placement auto`",
@@ -195,11 +195,11 @@ fn holds_no_work(cluster: &Object) -> Option<Finding> {
         Code::OBJECT_INVALID_NAME,
         cluster.place("/metadata/name"),
         format!(
-            "cluster `{}` can hold no works: they stand in a namespace of its name, and no namespace can have it",
+            "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
             cluster.name
         ),
     )
-    .label("a Placement chooses it")
+    .label("a Placement selects it")
     .note(error.to_string());
     Some(match error.suggestion {
         Some(name) => finding.help(format!("register it under another name, such as `{name}`")),
@@ -235,8 +235,8 @@ fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
     Finding::new(
         Code::PLACEMENT_NO_CLUSTERS,
         gateway.object.place(PLACEMENT_LABEL_POINTER),
-        format!("the decisions for placement `{placement}` name no cluster"),
+        format!("the decisions for placement `{placement}` contain no cluster"),
     )
-    .label(format!("{} is placed nowhere", gateway.object.identity()))
-    .help("`spokewright placement --why CLUSTER` says what speaks against a cluster")
+    .label(format!("{} is on no cluster", gateway.object.identity()))
+    .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected")
 }

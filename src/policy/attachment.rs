@@ -28,7 +28,9 @@ use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use crate::topology::{BackendId, ClassId, Level, NamespaceId, Node, Path, Sources, Start, Topology};
+use crate::topology::{
+    BackendId, ClassId, Level, NamespaceId, NearObjects, Node, Path, Sources, Start, Topology,
+};
 use apimachinery::Identity;
 
 /// A policy kind of the input.
@@ -131,7 +133,7 @@ impl<'a> Attachments<'a> {
             selecting: Selecting::default(),
             workloads: Workloads::new(options.root_namespace),
             waypoints: &mut self.waypoints,
-            names: HashMap::new(),
+            near: NearObjects::new(sources),
             findings,
         };
         for policy in self.policies.rows_mut() {
@@ -296,7 +298,7 @@ impl<'a> Attachments<'a> {
     pub(crate) fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
         if self.leads_to_no_route(kind, path) {
-            format!("{label} > any route that comes")
+            format!("{label} > any route")
         } else {
             label
         }

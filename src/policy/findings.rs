@@ -44,7 +44,7 @@ pub(crate) fn outcomes(
                     Code::POLICY_TOO_MANY_ANCESTORS,
                     place.clone(),
                     format!(
-                        "{} has {} ancestors; a status lists {MAX_ANCESTORS}",
+                        "{} has {} ancestors; a status lists at most {MAX_ANCESTORS}",
                         object.identity(),
                         gateways.len()
                     ),
@@ -112,9 +112,9 @@ pub(crate) fn no_path(
     .help(match node {
         Node::Class(_) | Node::Namespace(_) => "target a class or a namespace that has Gateways or routes",
         Node::Backend(_) | Node::Port(..) => {
-            "if a route leads there, check its backendRefs; else keep the policy where its target is: on the spokes"
+            "if a route leads there, check its `backendRefs`; otherwise keep the policy on the spokes, where its target is"
         }
-        _ => "check the parentRefs of the route, and the listeners' hostnames and allowedRoutes",
+        _ => "check `parentRefs` of the route, and `hostname` and `allowedRoutes` of the listeners",
     });
     let causes = attachments.topology.unreachable_at(node).into_iter();
     causes.fold(finding, Finding::follows_from)
@@ -148,19 +148,19 @@ fn wholly_overridden(
     let name = policy.object.identity();
     let (message, help) = match cluster {
         None => (
-            format!("nothing that {name} says holds anywhere"),
+            format!("no setting of {name} is in effect anywhere"),
             "remove the policy, or ask the owner of the other one",
         ),
         Some(cluster) => (
-            format!("nothing that {name} says holds on {cluster}"),
-            "nothing to do if it is meant for other clusters; else ask the owner of the other one",
+            format!("no setting of {name} is in effect on {cluster}"),
+            "ignore this if the policy is for other clusters; otherwise ask the owner of the other one",
         ),
     };
     let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
-        .label("wholly overridden")
+        .label("overridden as a whole")
         .help(help);
     for winner in total.by.values() {
-        finding = finding.related(winner.object.place("/spec"), "holds instead");
+        finding = finding.related(winner.object.place("/spec"), "in effect instead");
         for rule in &winner.rules {
             finding = finding.note(format!(
                 "{} wins because {} ({})",

@@ -258,7 +258,7 @@ fn not_uniform(
         Code::PLACEMENT_NOT_UNIFORM,
         object.place("/metadata/name"),
         format!(
-            "a ManifestWorkReplicaSet cannot carry {}: it is not the same on every cluster",
+            "a ManifestWorkReplicaSet cannot contain {}: it is not the same on every cluster",
             object.identity()
         ),
     )
@@ -285,13 +285,13 @@ fn not_uniform(
     let carried: BTreeSet<&String> = templates.iter().flat_map(|template| &template.clusters).collect();
     if carried.len() < everywhere.len() {
         finding = finding.note(format!(
-            "on {} there is such a work, on {} there is none",
+            "{} has such a work, {} does not",
             first_names(carried.iter().copied(), MOST_CLUSTERS),
             first_names(everywhere.difference(&carried).copied(), MOST_CLUSTERS)
         ));
     }
     Some(finding.help(
-        "leave out `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: what lives in `spokes/` takes from what is shipped, and what goes with several Gateways needs one Placement for them",
+        "remove `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: objects in `spokes/` change what is shipped, and objects that ship with several Gateways need one Placement for all of them",
     ))
 }
 

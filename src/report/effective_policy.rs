@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::policy_view::{PolicyView, Seen, joined};
@@ -15,6 +17,57 @@ use crate::api::targeting::TargetField;
 use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
+
+/// The version of the earlier text.
+pub(super) const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
+
+/// The effective policies of one target.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EffectivePolicy {
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: Metadata,
+    target_ref: TargetRef,
+    /// One for each distinct result of each kind.
+    policies: Vec<Resultant>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Metadata {
+    name: String,
+    /// Null for a target without a namespace.
+    namespace: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TargetRef {
+    group: String,
+    kind: String,
+    name: String,
+    /// The listener, rule, or port, if the result is for one section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section_name: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Resultant {
+    /// The controller of the Gateway; empty if it is not known.
+    controller_name: String,
+    /// References to the policies that the result is made of.
+    objects: Vec<Value>,
+    target_ref: TargetRef,
+    /// The settings below the kind, which begins in lower case.
+    resultant_policy: Map<String, Value>,
+    /// The paths, each a list of locators, if the target has several results of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Vec<Vec<String>>>,
+    /// The clusters; none for a result on the hub.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clusters: Vec<String>,
+}
 
 /// The results on one target, in the order in which they were found.
 #[derive(Default)]
@@ -74,7 +127,7 @@ impl PolicyView<'_> {
         let mut names: BTreeSet<(String, String)> = BTreeSet::new();
         let targets = targets.into_values();
         targets
-            .map(|(identity, target)| target.document(&identity, &mut names))
+            .map(|(identity, target)| json!(target.document(&identity, &mut names)))
             .collect()
     }
 
@@ -164,11 +217,11 @@ impl Target {
     }
 
     /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
-    fn document(mut self, identity: &Identity, names: &mut BTreeSet<(String, String)>) -> Value {
+    fn document(mut self, identity: &Identity, names: &mut BTreeSet<(String, String)>) -> EffectivePolicy {
         let kind_of = |found: &Found| found.result.profile.group_kind();
         self.results.sort_by_key(kind_of);
         let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
-        let policies: Vec<Value> = self
+        let policies = self
             .results
             .into_iter()
             .map(|found| {
@@ -184,18 +237,21 @@ impl Target {
             name = format!("{name}.{}", kind.group);
             names.insert((namespace, name.clone()));
         }
-        json!({
-            "apiVersion": "gateway.networking.k8s.io/v1alpha2",
-            "kind": "EffectivePolicy",
-            "metadata": {"name": name, "namespace": identity.namespace},
-            "targetRef": reference_to(identity, None),
-            "policies": policies,
-        })
+        EffectivePolicy {
+            api_version: API_VERSION,
+            kind: "EffectivePolicy",
+            metadata: Metadata {
+                name,
+                namespace: identity.namespace.clone(),
+            },
+            target_ref: reference_to(identity, None),
+            policies,
+        }
     }
 }
 
 impl Found {
-    fn entry(self, target: &Identity, alone: bool) -> Value {
+    fn entry(self, target: &Identity, alone: bool) -> Resultant {
         let Result {
             profile,
             controller,
@@ -213,43 +269,34 @@ impl Found {
             Value::Object(spec) if !adds_up => with_target(&profile, spec, &target),
             other => other,
         };
-        let mut entry = Map::new();
-        entry.insert("controllerName".to_owned(), json!(controller));
-        entry.insert("objects".to_owned(), Value::Array(objects));
-        entry.insert("targetRef".to_owned(), target);
-        entry.insert(
-            "resultantPolicy".to_owned(),
-            json!({lower_first(&profile.kind): policy}),
-        );
-        if !alone {
-            entry.insert("paths".to_owned(), json!(self.paths));
+        Resultant {
+            controller_name: controller,
+            objects,
+            target_ref: target,
+            resultant_policy: Map::from_iter([(lower_first(&profile.kind), policy)]),
+            paths: (!alone).then_some(self.paths),
+            clusters: self.clusters,
         }
-        if !self.clusters.is_empty() {
-            entry.insert("clusters".to_owned(), json!(self.clusters));
-        }
-        Value::Object(entry)
     }
 }
 
 /// A reference to a target, or to the one section of it that is meant.
-fn reference_to(target: &Identity, section: Option<&str>) -> Value {
-    let mut reference = Map::new();
-    reference.insert("group".to_owned(), json!(target.group_kind.group));
-    reference.insert("kind".to_owned(), json!(target.group_kind.kind));
-    reference.insert("name".to_owned(), json!(target.name));
-    if let Some(section) = section {
-        reference.insert("sectionName".to_owned(), json!(section));
+fn reference_to(target: &Identity, section: Option<&str>) -> TargetRef {
+    TargetRef {
+        group: target.group_kind.group.clone(),
+        kind: target.group_kind.kind.clone(),
+        name: target.name.clone(),
+        section_name: section.map(str::to_owned),
     }
-    Value::Object(reference)
 }
 
 /// A spec with a reference to its target, in the field that the kind has.
-fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &Value) -> Value {
+fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &TargetRef) -> Value {
     let fields = &profile.targeting.fields;
     if fields.contains(&TargetField::TargetRefs) {
         spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));
     } else if fields.contains(&TargetField::TargetRef) {
-        spec.insert(TargetField::TargetRef.name().to_owned(), target.clone());
+        spec.insert(TargetField::TargetRef.name().to_owned(), json!(target));
     }
     Value::Object(spec)
 }

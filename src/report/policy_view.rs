@@ -162,7 +162,7 @@ impl PolicyView<'_> {
 fn too_much(lines: usize) -> Option<Finding> {
     (lines > MOST_LISTED).then(|| {
         let message = format!(
-            "what holds on every path would be {lines} paths and settings; at most {MOST_LISTED} are listed"
+            "the effective policies are {lines} paths and settings; at most {MOST_LISTED} are listed"
         );
         Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
             .note("a path leads from a Gateway through a listener and a route to a rule or a backend")

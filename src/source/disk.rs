@@ -91,12 +91,7 @@ impl Disk {
     fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&Enclosure, &'p Path)> {
         path.ancestors()
             .find_map(|root| Some((self.roots.get(root)?, path.strip_prefix(root).ok()?)))
-            .ok_or_else(|| {
-                io::Error::new(
-                    io::ErrorKind::PermissionDenied,
-                    "it lies below nothing that was named",
-                )
-            })
+            .ok_or_else(|| io::Error::new(io::ErrorKind::PermissionDenied, "it is not below a named path"))
     }
 
     /// Opens a file at its canonical path. A pipe is opened that a shell has made and named by its descriptor

@@ -328,7 +328,7 @@ impl Loose<'_> {
             ),
             Why::ListenerSet => (
                 "",
-                format!("{route} is not shipped through a ListenerSet that stays on the hub"),
+                format!("{route} is not shipped: its ListenerSet stays on the hub"),
                 "a ListenerSet that is not shipped",
                 format!(
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
@@ -337,9 +337,9 @@ impl Loose<'_> {
             Why::GivesWay => (
                 "",
                 format!(
-                    "{route} is not shipped with {gateway_name}: what it names gives way to another listener"
+                    "{route} is not shipped with {gateway_name}: its listener conflicts with another one"
                 ),
-                "a listener that takes nothing",
+                "a listener that accepts nothing",
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
         };

@@ -19,11 +19,11 @@ pub(super) fn report_delegation(route: &Route<'_>, findings: &mut Findings) {
             Code::ROUTE_DELEGATED,
             object.place(&first.pointer),
             format!(
-                "{} hands requests on to other routes, which are not followed: nobody can tell here which policies hold there",
+                "{} delegates to other routes, which are not followed, so it is not known which policies apply there",
                 object.identity()
             ),
         )
-        .label("not a backend, but other routes")
-        .help("give those routes the Gateway as a parent, or look on a cluster at what holds behind this one"),
+        .label("other routes, not a backend")
+        .help("make the Gateway the parent of those routes, or check on a cluster which policies apply"),
     );
 }

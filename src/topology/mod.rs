@@ -28,6 +28,7 @@ mod route_attachment;
 
 mod taking;
 
+mod near;
 mod sources;
 
 mod delegation;
@@ -44,6 +45,7 @@ pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
 pub(crate) use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId};
 pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
+pub(crate) use near::{Near, NearObjects};
 pub(crate) use node::{Node, Path, Start};
 pub(crate) use reference::{Located, Reference};
 pub use request::{NoRequest, Request, is_request};

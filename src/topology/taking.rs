@@ -94,22 +94,22 @@ impl Candidate {
                 "an exact path comes before a regular expression, and that before a prefix",
             ),
             (one.path_length != two.path_length, "its path is longer"),
-            (one.method != two.method, "it asks for the method"),
-            (one.headers != two.headers, "it asks for more headers"),
+            (one.method != two.method, "it matches the method"),
+            (one.headers != two.headers, "it matches more headers"),
             (
                 one.parameters != two.parameters,
-                "it asks for more parameters of the query",
+                "it matches more query parameters",
             ),
         ];
         if let Some((_, reason)) = reasons.into_iter().find(|(differs, _)| *differs) {
             return reason;
         }
         if one.route == two.route {
-            "it stands first in its route"
+            "it is first in its route"
         } else if one.route.is_older(&two.route) {
             "its route is older"
         } else {
-            "its route comes first by namespace/name, and no creation time decides"
+            "its route is first by namespace/name, and no creation time decides"
         }
     }
 }

@@ -50,10 +50,10 @@ fn all_documents_have_one_budget_for_what_aliases_expand_to() {
         "nobody knows what they hold"
     );
     for said in [
-        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in all",
+        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in total",
         "--> hub/x0.yaml:13:",
         "98 more documents with as many aliases for their size were not read",
-        "= help: write the values out",
+        "= help: write the values in full",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
     }
@@ -165,8 +165,8 @@ fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
     let run = run_with_at_most(&scratch, 1024, &["render", "hub", "-o", "rendered"]);
     run.exits(3)
         .says("error[work/too-many]: with those of Gateway gateways/g")
-        .says("the clusters would receive more than 2000000 works in all")
-        .says("= help: let fewer Gateways go to each cluster");
+        .says("the clusters would receive more than 2000000 works in total")
+        .says("= help: place fewer Gateways on each cluster");
     assert_eq!(run.stderr.matches("work/too-many").count(), 1, "{}", run.stderr);
     assert!(!scratch.path("rendered").exists());
 }
@@ -217,7 +217,7 @@ fn what_holds_on_every_path_is_not_listed_when_it_is_too_much() {
     ] {
         let run = run_with_at_most(&scratch, 1024, arguments);
         run.exits(3)
-            .says("error[policy/too-many-paths]: what holds on every path would be ")
+            .says("error[policy/too-many-paths]: the effective policies are ")
             .says("at most 200000 are listed")
             .says("= help: ask about one route (`spokewright explain httproute/NAMESPACE/NAME`)");
         assert_eq!(run.stdout, "", "{arguments:?}");
@@ -358,7 +358,9 @@ fn a_path_that_git_never_writes_leads_nowhere() {
         run_in(&scratch, "", &["check", ".", "--inputs", "git-index"])
             .exits(5)
             .says("cannot read Git's index")
-            .says(&format!("it holds `{path}`, which is no path to Git"));
+            .says(&format!(
+                "it contains `{path}`, which is not a valid path for Git"
+            ));
     }
     for name in [".", "..", ".git", ".GIT"] {
         let Some(scratch) = repository() else { return };
@@ -367,7 +369,7 @@ fn a_path_that_git_never_writes_leads_nowhere() {
         run_in(&scratch, "", &["diff", "hub"])
             .exits(5)
             .says(&format!(
-                "it holds an entry named `{name}`, which Git checks out nowhere"
+                "it has an entry named `{name}`, which Git never checks out"
             ))
             .says("= help: check it: `git fsck`");
     }
@@ -385,7 +387,7 @@ fn one_file_under_many_names_has_a_limit_too() {
     commit_beside(&scratch, &names);
     run_in(&scratch, "", &["diff", "hub"])
         .exits(5)
-        .says("it is a copy, and all copies so far have more than 4194304 bytes");
+        .says("all copies so far have more than 4194304 bytes");
 }
 
 /// A hub of these objects beside the worked example.
@@ -416,7 +418,7 @@ fn routes_that_hang_on_too_many_listeners_are_refused() {
     let run = run_with_at_most(&scratch, 1024, &["check", "hub"]);
     for said in [
         "error[policy/too-many-paths]: with those of HTTPRoute gateways/r917, the parents of all routes have more than \
-         1000000 listeners in all: no route is attached",
+         1000000 listeners in total, so no route is attached",
         "= help: name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
@@ -458,7 +460,7 @@ fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_lon
     }
     let run = run_with_at_most(&hub_with(objects), 1024, &["policies", "hub"]);
     run.exits(3)
-        .says("error[policy/too-many-paths]: policies hold on more than 2000000 paths, or with more than 3000000 settings");
+        .says("error[policy/too-many-paths]: policies apply to more than 2000000 paths, or have more than 3000000 settings");
 }
 
 #[test]
@@ -538,7 +540,7 @@ fn ten_thousand_listeners_on_one_port_are_not_compared_with_each_other() {
     assert_eq!(run.stdout.matches("\"listener-set/conflicted\"").count(), 64);
     assert_eq!(
         run.stdout
-            .matches("a listener of ListenerSet gateways/s150 takes nothing")
+            .matches("a listener of ListenerSet gateways/s150 accepts nothing")
             .count(),
         64,
     );

@@ -57,6 +57,7 @@ mod shadowed;
 mod status;
 mod suppressions;
 mod targets;
+mod typos;
 #[cfg(feature = "watch")]
 mod watch;
 mod worked_example;

@@ -217,7 +217,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
     );
     assert_eq!(help, "served: v1");
     let (_, message, _) = entry("", "v1", "secrets");
-    assert!(message.contains("Secret is no policy"), "{message}");
+    assert!(message.contains("Secret is not a policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
     assert_eq!(help, "write the group without a version: `kuadrant.io`");
     let failure = read("policiesToSync: [{group: x, version: v1, resource: z}]")
@@ -316,7 +316,7 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
         message.contains("two entries have the condition OnSpokePresent"),
         "{message}"
     );
-    assert_eq!(help, "make one entry of both");
+    assert_eq!(help, "merge the two entries");
     let (_, message, _) = ignored("{condition: OnSpokeChange}");
     assert!(message.contains("no field is named"), "{message}");
     for (way, field, wrong, way_out) in [
@@ -416,7 +416,7 @@ fn what_is_no_route_is_refused_with_where_it_belongs() {
     let (_, message, _) = only(&format!("resourcesToSync: [{}]", entry("g.io", "nothing")));
     assert!(message.contains("there is no resource"), "{message}");
     let (_, _, help) = only(&format!("policiesToSync: [{}]", entry("g.io", "httproutes")));
-    assert_eq!(help, "it is a route: list it in `resourcesToSync`");
+    assert_eq!(help, "list the route in `resourcesToSync`");
 }
 
 #[test]
@@ -485,7 +485,7 @@ fn class(reference: Value) -> Object {
 #[test]
 fn the_reference_is_checked_in_mgcs_order() {
     let failure = |reference: Value| {
-        read_class(&class(reference), |_, _| None, &Catalog)
+        read_class(&class(reference), |_, _| None, |_, _| None, &Catalog)
             .failure
             .map(|failure| failure.to_string())
     };
@@ -504,7 +504,7 @@ fn the_reference_is_checked_in_mgcs_order() {
     );
     let map = config_map("{}");
     let reference = json!({"group": "", "kind": "ConfigMap", "name": "p", "namespace": "ns"});
-    let read = read_class(&class(reference), |_, _| Some(&map), &Catalog);
+    let read = read_class(&class(reference), |_, _| Some(&map), |_, _| None, &Catalog);
     assert_eq!((read.params, read.failure), (Some(Params::default()), None));
 }
 
@@ -562,7 +562,7 @@ fn a_rollout_is_ocms_and_what_ocm_would_take_otherwise_than_it_reads_is_refused(
         ),
         (
             "{progressive: {maxConcurrency: 2}}",
-            "`rollout.progressive` means nothing with `rollout.type: All`",
+            "`rollout.progressive` has no effect with `rollout.type: All`",
         ),
         (
             "{type: Progressive, progressive: {mandatoryDecisionGroups: [{groupName: a, groupIndex: 1}]}}",

@@ -331,7 +331,7 @@ impl Builder<'_, '_> {
         let word = attachments.profile(id).status.outcome().unwrap_or("in effect");
         match outcome {
             Outcome::Whole if there.is_empty() => (State::Holds, word.to_owned()),
-            Outcome::Whole => (State::Partial, format!("{word}, but not all of it on {there}")),
+            Outcome::Whole => (State::Partial, format!("{word}, but not as a whole on {there}")),
             Outcome::Partial => (State::Partial, format!("partly {word}")),
             Outcome::Overridden => (State::Overridden, "overridden".to_owned()),
             Outcome::NoPath => (State::NoPath, "on no path".to_owned()),

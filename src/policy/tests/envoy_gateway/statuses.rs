@@ -388,7 +388,7 @@ fn selectors_reach_other_namespaces_that_have_agreed() {
         targets(", namespaces: {from: Selector, selector: {matchLabels: {team: bank}}}", grant),
         (
             vec![],
-            vec!["add a ReferenceGrant to namespace bank, from BackendTrafficPolicy.gateway.envoyproxy.io in infra to HTTPRoute".to_owned()]
+            vec!["add a ReferenceGrant to namespace `bank`, from BackendTrafficPolicy.gateway.envoyproxy.io in namespace `infra` to HTTPRoute".to_owned()]
         )
     );
     for own in ["", ", namespaces: {from: Same}"] {
