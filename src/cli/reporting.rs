@@ -3,12 +3,12 @@
 //! Owns: the forms, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`].
 //! Must not know: what a report says.
 
-use std::io::Write as _;
+use std::io::{self, BufWriter, Write};
 use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::Findings;
+use spokewright::diagnostic::{Findings, write_json};
 use spokewright::pipeline::Loaded;
 
 use super::options::ReadOptions;
@@ -49,30 +49,46 @@ pub(crate) struct Reporting {
 }
 
 impl Reporting {
-    /// A report in the chosen form; `text` makes the one for people.
-    pub(crate) fn write<T: serde::Serialize>(&self, report: &T, text: impl FnOnce(&T) -> String) -> String {
+    /// Writes a report in the chosen form; `text` makes the one for people.
+    pub(crate) fn write<T: serde::Serialize>(
+        &self,
+        out: &mut dyn Write,
+        report: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> io::Result<()> {
         match self.format {
-            ReportFormat::Text => text(report),
-            ReportFormat::Json => show::json(report),
-            ReportFormat::Yaml => serde_json::to_value(report)
-                .map(|value| kube_yaml::write_document(&value))
-                .unwrap_or_default(),
+            ReportFormat::Text => out.write_all(text(report).as_bytes()),
+            ReportFormat::Json => write_json(report, out),
+            ReportFormat::Yaml => {
+                let value = serde_json::to_value(report)?;
+                out.write_all(kube_yaml::write_document(&value).as_bytes())
+            }
         }
     }
 }
 
-/// Prints a report: the data on stdout, the findings on stderr, which decide the status.
+/// Prints a report: the data on stdout, while it is made, the findings on stderr, which decide the status.
 pub(crate) fn finish(
     loaded: &Loaded,
     mut findings: Findings,
-    data: &str,
     options: &ReadOptions,
+    data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<Status> {
     loaded.finish(&mut findings);
-    std::io::stdout()
-        .lock()
-        .write_all(data.as_bytes())
-        .context("cannot write to stdout")?;
+    print(data)?;
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
+}
+
+/// No data: what there would be to say was refused.
+pub(crate) fn nothing(_: &mut dyn Write) -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes data to stdout.
+pub(crate) fn print(data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    data(&mut out)
+        .and_then(|()| out.flush())
+        .context("cannot write to stdout")
 }
