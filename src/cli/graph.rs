@@ -12,7 +12,7 @@ use super::candidates;
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
 use super::policies::analyse;
-use super::reporting::{finish, nothing};
+use super::reporting::{finish, whole};
 use super::show;
 use super::status::Status;
 
@@ -77,7 +77,7 @@ impl GraphCommand {
                 Ok(graph) => graph,
                 Err(too_many) => {
                     findings.push(*too_many);
-                    return finish(&loaded, findings, &self.options, nothing);
+                    return finish(&loaded, findings, &self.options, whole(""));
                 }
             }
         } else {
@@ -97,7 +97,7 @@ impl GraphCommand {
             Language::Mermaid => graph.mermaid(),
             Language::Dot => graph.dot(),
         };
-        let status = finish(&loaded, findings, &self.options, |out| out.write_all(data.as_bytes()))?;
+        let status = finish(&loaded, findings, &self.options, whole(&data))?;
         if everything == 0 {
             next::without_nodes(&loaded, self.options.speech);
         }

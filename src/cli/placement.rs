@@ -3,7 +3,7 @@
 //! Owns: its options, and which decisions would stand twice. Flows in: arguments. Flows out: a table, an explanation
 //! or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -65,7 +65,11 @@ impl Placement {
         let evaluation = evaluate(&input, Detail::Full);
         drop(stage);
         findings.extend(pipeline::problems(&loaded.hub, &evaluation));
-        let explanations = match self.why.as_deref().map(|cluster| explained(cluster, &evaluation, &inventory)) {
+        let explanations = match self
+            .why
+            .as_deref()
+            .map(|cluster| explained(cluster, &evaluation, &inventory))
+        {
             None => None,
             Some(Ok(explanations)) => Some(explanations),
             Some(Err(refusal)) => {
@@ -83,7 +87,10 @@ impl Placement {
             Some(explanations) => self.explain(explanations, &loaded, out),
             None => {
                 let admits = |cluster: &str| loaded.admits(cluster);
-                let admits = self.clusters.is_narrowed().then_some(&admits as &dyn Fn(&str) -> bool);
+                let admits = self
+                    .clusters
+                    .is_narrowed()
+                    .then_some(&admits as &dyn Fn(&str) -> bool);
                 let report = PlacementReport::new(&evaluation, admits);
                 let text = |report: &PlacementReport<'_>| placement_table(report, show::width());
                 self.reporting.write(out, &report, text)
@@ -117,7 +124,12 @@ impl Placement {
         Status::of(&findings)
     }
 
-    fn explain(&self, explanations: &[Explanation], loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    fn explain(
+        &self,
+        explanations: &[Explanation],
+        loaded: &Loaded,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
         let cluster = self.why.as_deref().unwrap_or_default();
         let report = PlacementExplanation::new(cluster, explanations, &loaded.hub, &loaded.sources);
         self.reporting.write(out, &report, |_| {
@@ -127,7 +139,11 @@ impl Placement {
 }
 
 /// Why each Placement selects a cluster, or does not.
-fn explained(cluster: &str, evaluation: &Evaluation<'_>, inventory: &Inventory<'_>) -> Result<Vec<Explanation>, Refusal> {
+fn explained(
+    cluster: &str,
+    evaluation: &Evaluation<'_>,
+    inventory: &Inventory<'_>,
+) -> Result<Vec<Explanation>, Refusal> {
     let unknown = || unknown_cluster(cluster, &inventory.cluster_names().collect());
     evaluation.explain(cluster).ok_or_else(unknown)
 }

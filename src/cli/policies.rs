@@ -17,7 +17,7 @@ use super::finding::print_page;
 use super::named::named;
 use super::next;
 use super::options::{ReadOptions, check_cluster};
-use super::reporting::{Reporting, finish, kept, nothing};
+use super::reporting::{Reporting, finish, kept, whole};
 use super::show;
 use super::status::{Refusal, Status};
 
@@ -94,7 +94,7 @@ impl Policies {
         let view = kept(analysis.policies(&spokes, &mut findings));
         if let Some(too_much) = view.too_much_to_list() {
             findings.push(too_much);
-            return finish(&loaded, findings, &self.options, nothing);
+            return finish(&loaded, findings, &self.options, whole(""));
         }
         let report = kept(PolicyReport::of(&view));
         let status = finish(&loaded, findings, &self.options, |out| {
@@ -153,7 +153,7 @@ impl Explain {
         let identity = object.identity();
         if let Some(too_much) = view.too_much_to_explain(&identity) {
             findings.push(too_much);
-            return finish(&loaded, findings, &self.options, nothing);
+            return finish(&loaded, findings, &self.options, whole(""));
         }
         let without = view.is_policy(&identity).then(|| analysis.without(object));
         let spokes = without.as_ref().map(Analysis::spokes);

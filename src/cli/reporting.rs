@@ -13,7 +13,7 @@ use spokewright::pipeline::Loaded;
 
 use super::options::ReadOptions;
 use super::show;
-use super::status::Status;
+use super::status::{Refusal, Status};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
 /// sixth of its time.
@@ -55,40 +55,74 @@ impl Reporting {
         out: &mut dyn Write,
         report: &T,
         text: impl FnOnce(&T) -> String,
-    ) -> io::Result<()> {
-        match self.format {
+    ) -> anyhow::Result<()> {
+        let written = match self.format {
             ReportFormat::Text => out.write_all(text(report).as_bytes()),
             ReportFormat::Json => write_json(report, out),
             ReportFormat::Yaml => {
+                refuse_large(report)?;
                 let value = serde_json::to_value(report)?;
                 out.write_all(kube_yaml::write_document(&value).as_bytes())
             }
-        }
+        };
+        written.context(UNWRITTEN)
     }
 }
+
+/// JSON is written while it is made. YAML is made as a whole, because its keys are sorted: of so many bytes of JSON at most.
+const MOST_AS_YAML: usize = 16 << 20;
+
+fn refuse_large(report: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut counted = Count(0);
+    write_json(report, &mut counted)?;
+    if counted.0 <= MOST_AS_YAML {
+        return Ok(());
+    }
+    let message = format!(
+        "the report would be made of {} bytes of JSON; at most {MOST_AS_YAML} are written as YAML",
+        counted.0
+    );
+    Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a failure to print is called.
+pub(crate) const UNWRITTEN: &str = "cannot write to stdout";
 
 /// Prints a report: the data on stdout, while it is made, the findings on stderr, which decide the status.
 pub(crate) fn finish(
     loaded: &Loaded,
     mut findings: Findings,
     options: &ReadOptions,
-    data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     loaded.finish(&mut findings);
-    print(data)?;
+    to_stdout(data)?;
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
 }
 
-/// No data: what there would be to say was refused.
-pub(crate) fn nothing(_: &mut dyn Write) -> io::Result<()> {
-    Ok(())
+/// A text as data.
+pub(crate) fn whole(text: &str) -> impl FnOnce(&mut dyn Write) -> anyhow::Result<()> {
+    |out| out.write_all(text.as_bytes()).context(UNWRITTEN)
 }
 
 /// Writes data to stdout.
-pub(crate) fn print(data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+pub(crate) fn to_stdout(data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    data(&mut out)
-        .and_then(|()| out.flush())
-        .context("cannot write to stdout")
+    data(&mut out)?;
+    out.flush().context(UNWRITTEN)
 }

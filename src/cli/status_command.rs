@@ -3,12 +3,11 @@
 //! Owns: its options, whether statuses are predicted or aggregated, and what makes it a gate. Flows in: arguments,
 //! exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status comes about.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::Value;
 use spokewright::diagnostic::{Findings, Locate as _, nearest};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::render::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
@@ -80,18 +79,18 @@ enum Data {
     Nothing,
     Predicted(ManuallyDrop<Vec<ObjectStatus>>),
     Aggregated(Aggregated),
-    /// EffectivePolicy documents.
-    Documents(Vec<Value>),
+    /// EffectivePolicy documents, as YAML.
+    Documents(Vec<String>),
 }
 
 impl Data {
-    fn write(&self, reporting: &Reporting, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, reporting: &Reporting, out: &mut dyn Write) -> anyhow::Result<()> {
         let report = match self {
             Self::Nothing => return Ok(()),
             Self::Documents(documents) => {
                 for (number, document) in documents.iter().enumerate() {
                     out.write_all(if number > 0 { b"---\n" } else { b"" })?;
-                    out.write_all(kube_yaml::write_document(document).as_bytes())?;
+                    out.write_all(document.as_bytes())?;
                 }
                 return Ok(());
             }
@@ -170,7 +169,12 @@ impl StatusCommand {
             findings.push(too_much);
             Data::Nothing
         } else if self.reporting.format == ReportFormat::Yaml {
-            Data::Documents(view.effective_policy_documents())
+            let documents = view.effective_policy_documents();
+            Data::Documents(
+                documents
+                    .map(|document| kube_yaml::write_document(&document))
+                    .collect(),
+            )
         } else {
             Data::Predicted(statuses)
         };

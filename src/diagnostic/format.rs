@@ -191,7 +191,12 @@ mod tests {
         let long = "##[x".repeat(LINES_AT_ONCE);
         for padding in 0..40 {
             let rows = LINES_AT_ONCE / evil.len() / 4;
-            let document = vec![" ".repeat(padding), evil.repeat(rows), long.clone(), evil.repeat(9)];
+            let document = vec![
+                " ".repeat(padding),
+                evil.repeat(rows),
+                long.clone(),
+                evil.repeat(9),
+            ];
             let whole = json_escaped(serde_json::to_string_pretty(&document).unwrap()) + "\n";
             assert_eq!(json_text(&document).unwrap(), whole);
         }

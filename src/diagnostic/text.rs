@@ -345,7 +345,11 @@ mod tests {
         for count in 0..names.len() {
             let names = &names[..count];
             for room in 0..100 {
-                let whole = FirstNames { first: names.iter().collect(), count }.fitting(room);
+                let whole = FirstNames {
+                    first: names.iter().collect(),
+                    count,
+                }
+                .fitting(room);
                 assert_eq!(FirstNames::of(names, 100).fitting(room), whole);
                 assert_eq!(fitting_names(names, room), whole);
             }

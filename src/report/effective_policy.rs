@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::policy_view::{PolicyView, Seen, joined};
+use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::predicted::reference;
 use crate::api::targeting::TargetField;
 use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
@@ -18,17 +18,18 @@ use apimachinery::{GroupKind, Identity};
 
 /// The results on one target, in the order in which they were found.
 #[derive(Default)]
-struct Target {
-    results: Vec<Found>,
+struct Target<'v> {
+    results: Vec<Found<'v>>,
 }
 
 /// A result, and where it holds.
-struct Found {
+struct Found<'v> {
     result: Result,
     paths: Vec<Vec<String>>,
     /// Listeners, rules or ports of the target that the paths lead through; `None`: the whole.
     sections: BTreeSet<Option<String>>,
-    clusters: Vec<String>,
+    /// Classes of clusters.
+    classes: Vec<&'v [String]>,
 }
 
 /// What holds on some paths.
@@ -46,8 +47,8 @@ impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
     #[must_use]
-    pub fn effective_policy_documents(&self) -> Vec<Value> {
-        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target)> = BTreeMap::new();
+    pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
+        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target<'_>)> = BTreeMap::new();
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
@@ -72,10 +73,9 @@ impl PolicyView<'_> {
             }
         }
         let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut lists = ClusterLists::default();
         let targets = targets.into_values();
-        targets
-            .map(|(identity, target)| target.document(&identity, &mut names))
-            .collect()
+        targets.map(move |(identity, target)| target.document(&identity, &mut names, &mut lists))
     }
 
     fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
@@ -142,15 +142,15 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         .collect()
 }
 
-impl Target {
-    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &[String]) {
+impl<'v> Target<'v> {
+    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &'v [String]) {
         let known = self.results.iter().position(|known| known.result == result);
         let position = known.unwrap_or_else(|| {
             self.results.push(Found {
                 result,
                 paths: Vec::new(),
                 sections: BTreeSet::new(),
-                clusters: Vec::new(),
+                classes: Vec::new(),
             });
             self.results.len().saturating_sub(1)
         });
@@ -159,13 +159,24 @@ impl Target {
                 found.paths.push(path);
             }
             found.sections.insert(section);
-            joined(&mut found.clusters, clusters);
+            if found
+                .classes
+                .last()
+                .is_none_or(|last| !std::ptr::eq(*last, clusters))
+            {
+                found.classes.push(clusters);
+            }
         }
     }
 
     /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
-    fn document(mut self, identity: &Identity, names: &mut BTreeSet<(String, String)>) -> Value {
-        let kind_of = |found: &Found| found.result.profile.group_kind();
+    fn document(
+        mut self,
+        identity: &Identity,
+        names: &mut BTreeSet<(String, String)>,
+        lists: &mut ClusterLists<'v>,
+    ) -> Value {
+        let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
         self.results.sort_by_key(kind_of);
         let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
         let policies: Vec<Value> = self
@@ -174,7 +185,7 @@ impl Target {
             .map(|found| {
                 let kind = kind_of(&found);
                 let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
-                found.entry(identity, alone)
+                found.entry(identity, alone, lists)
             })
             .collect();
         let kind = &identity.group_kind;
@@ -194,8 +205,8 @@ impl Target {
     }
 }
 
-impl Found {
-    fn entry(self, target: &Identity, alone: bool) -> Value {
+impl<'v> Found<'v> {
+    fn entry(self, target: &Identity, alone: bool, lists: &mut ClusterLists<'v>) -> Value {
         let Result {
             profile,
             controller,
@@ -224,8 +235,9 @@ impl Found {
         if !alone {
             entry.insert("paths".to_owned(), json!(self.paths));
         }
-        if !self.clusters.is_empty() {
-            entry.insert("clusters".to_owned(), json!(self.clusters));
+        let clusters = lists.joined(&self.classes);
+        if !clusters.is_empty() {
+            entry.insert("clusters".to_owned(), json!(clusters));
         }
         Value::Object(entry)
     }

@@ -3,7 +3,9 @@
 //! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows in
 //! and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -205,6 +207,36 @@ impl Seen<'_> {
         there
             .filter_map(|whole| self.attachments.topology.find_section(whole, section))
             .collect()
+    }
+}
+
+/// Lists of clusters, each once: what a thousand Gateways have on ten thousand clusters is one list.
+#[derive(Debug, Default)]
+pub(crate) struct ClusterLists<'v> {
+    by_classes: HashMap<Vec<*const [String]>, Arc<[String]>>,
+    lists: HashSet<Arc<[String]>>,
+    /// The classes are known by where they are: they must stay there.
+    classes: PhantomData<&'v [String]>,
+}
+
+impl<'v> ClusterLists<'v> {
+    /// The clusters of some classes, sorted. Equal lists are the same one.
+    pub(crate) fn joined(&mut self, classes: &[&'v [String]]) -> Arc<[String]> {
+        let mut by: Vec<*const [String]> = classes.iter().map(|class| std::ptr::from_ref(*class)).collect();
+        by.dedup();
+        let lists = &mut self.lists;
+        let joined = self.by_classes.entry(by).or_insert_with(|| {
+            let names: BTreeSet<&String> = classes.iter().copied().flatten().collect();
+            let list: Arc<[String]> = names.into_iter().cloned().collect();
+            match lists.get(&list) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    lists.insert(Arc::clone(&list));
+                    list
+                }
+            }
+        });
+        Arc::clone(joined)
     }
 }
 

@@ -83,7 +83,11 @@ impl<'b, 'a> Builder<'b, 'a> {
         let mut lists: Vec<Vec<&str>> = Vec::new();
         let mut known: HashMap<(*const String, usize), usize> = HashMap::new();
         let mut list_of = |clusters: &'b [String], is_local: bool| {
-            let same = if is_local { (std::ptr::null(), 0) } else { (clusters.as_ptr(), clusters.len()) };
+            let same = if is_local {
+                (std::ptr::null(), 0)
+            } else {
+                (clusters.as_ptr(), clusters.len())
+            };
             *known.entry(same).or_insert_with(|| {
                 let placed = clusters.iter().map(String::as_str);
                 lists.push(if is_local {
@@ -96,11 +100,13 @@ impl<'b, 'a> Builder<'b, 'a> {
                 lists.len().saturating_sub(1)
             })
         };
-        let goes_to = attachments.topology.gateways.map(|(_, gateway)| {
-            list_of(view.clusters_of(&gateway.known_as().key()), gateway.local)
-        });
+        let goes_to = attachments
+            .topology
+            .gateways
+            .map(|(_, gateway)| list_of(view.clusters_of(&gateway.known_as().key()), gateway.local));
         let gateways = attachments.topology.gateways.iter();
-        let going = gateways.filter(|(id, _)| lists.get(*goes_to.get(*id)).is_some_and(|list| !list.is_empty()));
+        let going =
+            gateways.filter(|(id, _)| lists.get(*goes_to.get(*id)).is_some_and(|list| !list.is_empty()));
         let going = going.map(|(_, gateway)| gateway.known_as().key()).collect();
         Some(Self {
             view,
@@ -423,9 +429,10 @@ impl Builder<'_, '_> {
     fn clusters(&mut self, counted: bool) {
         let mut gateways: Vec<Vec<usize>> = vec![Vec::new(); self.lists.len()];
         for (gateway, list) in self.goes_to.iter() {
-            if let (Some(position), Some(of_list)) =
-                (self.positions.get(&Node::Gateway(gateway)), gateways.get_mut(*list))
-            {
+            if let (Some(position), Some(of_list)) = (
+                self.positions.get(&Node::Gateway(gateway)),
+                gateways.get_mut(*list),
+            ) {
                 of_list.push(*position);
             }
         }
