@@ -204,4 +204,28 @@ mod tests {
         let whole = json_escaped(serde_json::to_string_pretty(&many).unwrap()) + "\n";
         assert!(json_text(&many).unwrap() == whole);
     }
+
+    #[test]
+    fn json_is_passed_on_while_it_is_made() {
+        struct Many(std::cell::Cell<usize>);
+        impl Serialize for Many {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq((0..50_000).inspect(|number| self.0.set(*number)))
+            }
+        }
+        struct First<'m>(&'m Many, Option<usize>);
+        impl io::Write for First<'_> {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.1.get_or_insert(self.0.0.get());
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let many = Many(std::cell::Cell::default());
+        let mut first = First(&many, None);
+        write_json(&many, &mut first).unwrap();
+        assert!(first.1.is_some_and(|made| made < 20_000), "{:?}", first.1);
+    }
 }

@@ -369,11 +369,11 @@ mod tests {
         fn no_cluster_ever_gets_one_cluster_role_from_two_placements(
             keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
         ) {
-            let clusters = ["eu-1".to_owned()];
+            let clusters: Arc<[String]> = Arc::from(["eu-1".to_owned()]);
             let shipped: rbac::Rights = [("g.io".to_owned(), "things".to_owned())].into();
             let rights = keys
                 .iter()
-                .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))
+                .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters)))
                 .collect();
             let sets = rbac_sets(&rights);
             let roles: BTreeSet<&str> =

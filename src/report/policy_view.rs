@@ -245,3 +245,32 @@ pub(crate) fn joined(some: &mut Vec<String>, more: &[String]) {
     let all: BTreeSet<String> = some.drain(..).chain(more.iter().cloned()).collect();
     some.extend(all);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lists_of_clusters_are_one() {
+        let names = |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
+        let (some, others, all) = (
+            names(&["b", "d"]),
+            names(&["a", "c"]),
+            names(&["a", "b", "c", "d"]),
+        );
+        let mut lists = ClusterLists::default();
+        let joined = lists.joined(&[&some, &others]);
+        assert_eq!(*joined, *all);
+        for classes in [
+            &[&*some, &others][..],
+            &[&others, &some],
+            &[&all],
+            &[&all, &all],
+            &[&all, &some],
+        ] {
+            assert!(Arc::ptr_eq(&joined, &lists.joined(classes)), "{classes:?}");
+        }
+        assert_eq!(*lists.joined(&[&some]), *some);
+        assert!(lists.joined(&[]).is_empty());
+    }
+}
