@@ -212,7 +212,7 @@ pub struct DecisionEntry {
     pub because: &'static str,
 }
 
-/// The status of a policy on one cluster.
+/// The status of a policy on one cluster, as it is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OnCluster {
@@ -222,7 +222,7 @@ pub struct OnCluster {
     condition: Option<Arc<Condition>>,
 }
 
-/// The same in a document.
+/// The status of a policy on one cluster.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "OnCluster")]
 struct OnClusterEntry<'o> {
