@@ -46,7 +46,6 @@ struct Result {
 impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
-    #[must_use]
     pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
         let mut targets: BTreeMap<(String, String, String, String), (Identity, Target<'_>)> = BTreeMap::new();
         for seen in self.seen() {
