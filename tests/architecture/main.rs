@@ -58,7 +58,6 @@ fn json_and_lines_on_stderr_are_printed_in_one_place_each() {
         ("to_string_pretty", &["src/diagnostic/format.rs"][..]),
         ("to_writer_pretty", &["src/diagnostic/format.rs"][..]),
         ("to_writer", &[]),
-        ("to_writer_pretty", &[]),
         // `argocd` prints findings, and `progress` words of its own.
         (
             "stderr",
