@@ -8,9 +8,10 @@
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and no result.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
-use serde::Serialize;
+use serde::ser::SerializeSeq as _;
+use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use super::github::origin;
@@ -23,22 +24,54 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const FINGERPRINT: &str = "spokewrightFinding/v1";
 
 /// A SARIF log with one run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SarifLog {
+#[derive(Debug, Clone, Serialize)]
+pub struct SarifLog<'a> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [Run<'a>; 1],
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run {
+struct Run<'a> {
     tool: Tool,
     automation_details: AutomationDetails,
     invocations: [Invocation; 1],
     column_kind: &'static str,
-    results: Vec<SarifResult>,
+    results: Results<'a>,
+}
+
+/// The results, made one by one while they are written: there may be a hundred thousand.
+#[derive(Clone, Copy)]
+struct Results<'a> {
+    findings: &'a Findings,
+    locate: &'a dyn Locate,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seen = BTreeMap::new();
+        // All results of a run have `suppressions`, or none has (section 3.27.23).
+        let any_suppressed = self.findings.suppressed() > 0;
+        let results = self.findings.iter().filter_map(|finding| {
+            let found = resolve(&finding.place, self.locate)?;
+            let mut result = result(finding, &found, self.locate, &mut seen);
+            result.suppressions = any_suppressed.then(|| suppressions(finding));
+            Some(result)
+        });
+        let mut list = serializer.serialize_seq(None)?;
+        for result in results {
+            list.serialize_element(&result)?;
+        }
+        list.end()
+    }
+}
+
+impl fmt::Debug for Results<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Results").field(self.findings).finish()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -171,26 +204,17 @@ struct Region {
     end_column: usize,
 }
 
-impl SarifLog {
+impl<'a> SarifLog<'a> {
     /// The log of `findings`, results in the order of the collector.
     #[must_use]
-    pub fn new(findings: &Findings, locate: &dyn Locate) -> Self {
-        let mut results = Vec::new();
-        let mut notifications = Vec::new();
-        let mut seen = BTreeMap::new();
+    pub fn new(findings: &'a Findings, locate: &'a dyn Locate) -> Self {
         let codes: BTreeSet<Code> = findings.iter().map(|finding| finding.code).collect();
-        // All results of a run have `suppressions`, or none has (section 3.27.23).
-        let any_suppressed = findings.suppressed() > 0;
-        for finding in findings {
-            match resolve(&finding.place, locate) {
-                Some(found) => {
-                    let mut result = result(finding, &found, locate, &mut seen);
-                    result.suppressions = any_suppressed.then(|| suppressions(finding));
-                    results.push(result);
-                }
-                None => notifications.push(notification(finding, locate)),
-            }
-        }
+        let without_place = findings
+            .iter()
+            .filter(|finding| resolve(&finding.place, locate).is_none());
+        let notifications = without_place
+            .map(|finding| notification(finding, locate))
+            .collect();
         Self {
             schema: SCHEMA,
             version: "2.1.0",
@@ -206,7 +230,7 @@ impl SarifLog {
                     tool_execution_notifications: notifications,
                 }],
                 column_kind: "unicodeCodePoints",
-                results,
+                results: Results { findings, locate },
             }],
         }
     }

@@ -36,7 +36,8 @@ pub(crate) fn place(
         given: GivenDecisions::new(hub, findings),
         evaluation: None,
         source,
-        evaluated: BTreeSet::new(),
+        evaluated: BTreeMap::new(),
+        lists: BTreeSet::new(),
         unable: BTreeSet::new(),
     };
     if ours
@@ -61,8 +62,10 @@ struct Placing<'a> {
     given: GivenDecisions<'a>,
     evaluation: Option<Evaluation<'a>>,
     source: PlacementSource,
-    /// The Placements whose evaluation decides something.
-    evaluated: BTreeSet<(String, String)>,
+    /// The Placements whose evaluation decides something, and their clusters, which all their Gateways share.
+    evaluated: BTreeMap<(String, String), Arc<[String]>>,
+    /// Equal lists of different Placements are one.
+    lists: BTreeSet<Arc<[String]>>,
     /// Clusters that they choose and that can hold no work.
     unable: BTreeSet<String>,
 }
@@ -98,6 +101,10 @@ impl Placing<'_> {
             }
             return Some(Arc::clone(given));
         }
+        let key = (namespace.to_owned(), name.to_owned());
+        if let Some(known) = self.evaluated.get(&key) {
+            return Some(Arc::clone(known));
+        }
         let evaluated = match &self.evaluation {
             Some(evaluation) => evaluation.clusters_of(namespace, name),
             None => None,
@@ -106,14 +113,22 @@ impl Placing<'_> {
             findings.push(self.not_found(gateway, name, inventory));
             return None;
         };
-        self.evaluated.insert((namespace.to_owned(), name.to_owned()));
         let (able, unable): (Vec<&str>, Vec<&str>) = evaluated
             .into_iter()
             .partition(|cluster| check_cluster_name(cluster).is_ok());
         self.unable.extend(unable.into_iter().map(str::to_owned));
         let mut clusters: Vec<String> = able.into_iter().map(str::to_owned).collect();
         clusters.sort_unstable();
-        Some(clusters.into())
+        let clusters: Arc<[String]> = clusters.into();
+        let clusters = match self.lists.get(&clusters) {
+            Some(known) => Arc::clone(known),
+            None => {
+                self.lists.insert(Arc::clone(&clusters));
+                clusters
+            }
+        };
+        self.evaluated.insert(key, Arc::clone(&clusters));
+        Some(clusters)
     }
 
     /// What the evaluation has to say about the Placements that it decided, and where it gives another answer
@@ -125,7 +140,7 @@ impl Placing<'_> {
         let problems = all_problems(evaluation);
         let problems = problems.iter().filter(|problem| {
             let key = (problem.namespace.clone(), problem.name.clone());
-            self.evaluated.contains(&key)
+            self.evaluated.contains_key(&key)
         });
         findings.extend(problems.map(|problem| finding(hub, problem)));
         let clusters = hub.objects.of_kind(GROUP, "ManagedCluster").iter();

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::policy_view::{PolicyView, Seen, joined};
+use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::predicted::reference;
 use crate::api::targeting::TargetField;
 use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
@@ -65,23 +65,24 @@ struct Resultant {
     #[serde(skip_serializing_if = "Option::is_none")]
     paths: Option<Vec<Vec<String>>>,
     /// The clusters; none for a result on the hub.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    clusters: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    clusters: Arc<[String]>,
 }
 
 /// The results on one target, in the order in which they were found.
 #[derive(Default)]
-struct Target {
-    results: Vec<Found>,
+struct Target<'v> {
+    results: Vec<Found<'v>>,
 }
 
 /// A result, and where it holds.
-struct Found {
+struct Found<'v> {
     result: Result,
     paths: Vec<Vec<String>>,
     /// Listeners, rules or ports of the target that the paths lead through; `None`: the whole.
     sections: BTreeSet<Option<String>>,
-    clusters: Vec<String>,
+    /// Classes of clusters.
+    classes: Vec<&'v [String]>,
 }
 
 /// What holds on some paths.
@@ -98,9 +99,8 @@ struct Result {
 impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
-    #[must_use]
-    pub fn effective_policy_documents(&self) -> Vec<Value> {
-        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target)> = BTreeMap::new();
+    pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
+        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target<'_>)> = BTreeMap::new();
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
@@ -125,10 +125,9 @@ impl PolicyView<'_> {
             }
         }
         let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut lists = ClusterLists::default();
         let targets = targets.into_values();
-        targets
-            .map(|(identity, target)| json!(target.document(&identity, &mut names)))
-            .collect()
+        targets.map(move |(identity, target)| json!(target.document(&identity, &mut names, &mut lists)))
     }
 
     fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
@@ -195,15 +194,15 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         .collect()
 }
 
-impl Target {
-    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &[String]) {
+impl<'v> Target<'v> {
+    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &'v [String]) {
         let known = self.results.iter().position(|known| known.result == result);
         let position = known.unwrap_or_else(|| {
             self.results.push(Found {
                 result,
                 paths: Vec::new(),
                 sections: BTreeSet::new(),
-                clusters: Vec::new(),
+                classes: Vec::new(),
             });
             self.results.len().saturating_sub(1)
         });
@@ -212,13 +211,24 @@ impl Target {
                 found.paths.push(path);
             }
             found.sections.insert(section);
-            joined(&mut found.clusters, clusters);
+            if found
+                .classes
+                .last()
+                .is_none_or(|last| !std::ptr::eq(*last, clusters))
+            {
+                found.classes.push(clusters);
+            }
         }
     }
 
     /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
-    fn document(mut self, identity: &Identity, names: &mut BTreeSet<(String, String)>) -> EffectivePolicy {
-        let kind_of = |found: &Found| found.result.profile.group_kind();
+    fn document(
+        mut self,
+        identity: &Identity,
+        names: &mut BTreeSet<(String, String)>,
+        lists: &mut ClusterLists<'v>,
+    ) -> EffectivePolicy {
+        let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
         self.results.sort_by_key(kind_of);
         let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
         let policies = self
@@ -227,7 +237,7 @@ impl Target {
             .map(|found| {
                 let kind = kind_of(&found);
                 let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
-                found.entry(identity, alone)
+                found.entry(identity, alone, lists)
             })
             .collect();
         let kind = &identity.group_kind;
@@ -250,8 +260,8 @@ impl Target {
     }
 }
 
-impl Found {
-    fn entry(self, target: &Identity, alone: bool) -> Resultant {
+impl<'v> Found<'v> {
+    fn entry(self, target: &Identity, alone: bool, lists: &mut ClusterLists<'v>) -> Resultant {
         let Result {
             profile,
             controller,
@@ -275,7 +285,7 @@ impl Found {
             target_ref: target,
             resultant_policy: Map::from_iter([(lower_first(&profile.kind), policy)]),
             paths: (!alone).then_some(self.paths),
-            clusters: self.clusters,
+            clusters: lists.joined(&self.classes),
         }
     }
 }

@@ -299,7 +299,7 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
             ));
         }
         let there = policy.on_clusters.iter();
-        let there = there.filter_map(|on| Some((on.cluster.as_str(), on.condition()?.message.as_str())));
+        let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.as_str())));
         exceptions(&mut text, there, width);
     }
     if report.policies.is_empty() {

@@ -30,7 +30,10 @@ pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
             document::<RequestExplanation>("RequestExplanation"),
         ),
         ("report/findings", document::<FindingList<'_>>("FindingList")),
-        ("report/placement", document::<PlacementReport>("PlacementReport")),
+        (
+            "report/placement",
+            document::<PlacementReport<'_>>("PlacementReport"),
+        ),
         (
             "report/placement-why",
             document::<PlacementExplanation<'_>>("PlacementExplanation"),

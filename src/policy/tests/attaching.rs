@@ -316,7 +316,7 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
         on("gateway.gateway.networking.k8s.io:infra/gw#https"),
         "Object affected by RateLimitPolicy [infra/g]"
     );
-    let documents = seen.view(|view| view.effective_policy_documents());
+    let documents = seen.view(|view| view.effective_policy_documents().collect::<Vec<_>>());
     let r1 = documents
         .iter()
         .find(|document| document["targetRef"]["name"] == "r1")
