@@ -82,6 +82,7 @@ codes! {
     PLACEMENT_ORDER_DEPENDENT "placement/order-dependent" Warning "The order in which OCM schedules Placements decides which clusters this one gets"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     PLACEMENT_UNSETTLED "placement/unsettled" Warning "OCM would go on moving this Placement between clusters for ever"
+    POLICY_BY_FILTER "policy/by-filter" Warning "A filter of a route names a policy, which is not evaluated there"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
     POLICY_KIND_NONCONFORMING "policy/kind-nonconforming" Warning "The CRD of a synced policy kind lacks what GEP-713 asks for"

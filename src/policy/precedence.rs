@@ -76,7 +76,7 @@ impl Rule {
             Self::OverridesBeatDefaults => "overrides beat defaults",
             Self::LessSpecificOverrides => "the overrides of the less specific level win",
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
-            Self::ParentPreferred => "an annotation of the Gateway prefers its policies",
+            Self::ParentPreferred => "an annotation of what it targets prefers it to what is more specific",
             Self::Refused => "the more specific policy is refused there, so that it replaces nothing",
             Self::Priority => "its weight or priority puts it first",
             Self::Older => "it is older",
