@@ -20,7 +20,7 @@ use super::profile::StatusShape;
 use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
-use crate::topology::{GatewayId, Node};
+use crate::topology::{GatewayId, Level, Node};
 
 /// So many listeners are named that share a port with the one of a policy.
 const MOST_NAMED: usize = 3;
@@ -42,6 +42,7 @@ pub(crate) fn outcomes(
         let object = policy.object;
         if cluster.is_none() {
             refused(attachments, id, findings);
+            beyond(attachments, id, findings);
         }
         let place = policy.targets.first().map_or_else(
             || object.place("/spec"),
@@ -106,7 +107,7 @@ fn by_filter(route: &Object, findings: &mut Findings) {
             let name = named.get("name").str().unwrap_or_default();
             findings.push(
                 Finding::new(
-                    Code::POLICY_BY_FILTER,
+                    Code::POLICY_NOT_EVALUATED,
                     route.place(named.pointer()),
                     format!(
                         "{} names {kind} {name} as a filter: what is said about this rule leaves that policy out",
@@ -117,6 +118,34 @@ fn by_filter(route: &Object, findings: &mut Findings) {
                 .help(format!("name the route and the rule in `targetRefs` of {kind} {name}, and remove the filter")),
             );
         }
+    }
+}
+
+/// Targets that stand below where the paths of the kind end: its CRD takes them, and nobody here knows what they come to.
+fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let (policy, profile) = (attachments.policy(id), attachments.profile(id));
+    let deepest = profile.ends.iter().max();
+    for declared in policy.targets.iter().filter(|_| !profile.of_workloads) {
+        let Target::Attached(node @ (Node::Backend(_) | Node::Port(..))) = declared.target else {
+            continue;
+        };
+        if deepest.is_none_or(|deepest| *deepest >= Level::Backend) {
+            continue;
+        }
+        findings.push(
+            Finding::new(
+                Code::POLICY_NOT_EVALUATED,
+                policy.object.place(&declared.pointer),
+                format!(
+                    "{} targets {}: what a {} comes to there is not evaluated, and left out of what is said about paths to it",
+                    policy.object.identity(),
+                    attachments.topology.described(node),
+                    policy.object.kind
+                ),
+            )
+            .label("a target that is not evaluated")
+            .help("target the routes that lead there, or check on a cluster what takes effect"),
+        );
     }
 }
 

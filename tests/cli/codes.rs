@@ -943,7 +943,7 @@ fn a_filter_that_names_a_policy_is_not_evaluated() {
             );
         },
         "warning",
-        "policy/by-filter",
+        "policy/not-evaluated",
         "hub/routes.yaml:9:",
         "name the route and the rule in `targetRefs` of TrafficPolicy open",
     );

@@ -580,10 +580,7 @@ fn nothing_of_a_policy_with_a_wrong_size_takes_effect_nor_what_it_stands_before_
             "connection: {bufferLimit: 8Gi}, tcpKeepalive: {probes: 3}",
         ),
     ]);
-    assert_eq!(
-        spec(&text, &["gw", "plain", "plain#first"]),
-        Some(json!({}))
-    );
+    assert_eq!(spec(&text, &["gw", "plain", "plain#first"]), Some(json!({})));
     assert_eq!(
         spec(&text, &["gw", "both", "both#only"]),
         Some(json!({"timeout": {"http": {"requestTimeout": "1s"}}}))
