@@ -159,7 +159,11 @@ impl StatusCommand {
             Ok(statuses) => (kept(statuses), None),
             Err(too_many) => (kept(Vec::new()), Some(*too_many)),
         };
-        let unmet = self.unmet(&loaded, &statuses);
+        // Of objects without a status only because there are too many, an error says so: nothing is known of them.
+        let unmet = match too_many {
+            None => self.unmet(&loaded, &statuses),
+            Some(_) => Ok(Vec::new()),
+        };
         let is_empty = statuses.is_empty();
         let too_much = view
             .too_much_to_list()

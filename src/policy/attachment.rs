@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::envoy_gateway_fit::Fit;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
@@ -18,7 +19,7 @@ use super::options::Options;
 use super::per_field::meet;
 use super::placed::Placed;
 use super::precedence::Rule;
-use super::profile::{Profile, SameTarget};
+use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::scopes::{Parents, Scopes};
 use super::selecting::Selecting;
@@ -161,6 +162,7 @@ impl<'a> Attachments<'a> {
                     .push(entry_of(id, policy));
             }
         }
+        self.void_what_is_refused();
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             let profile = Arc::clone(&kind.profile);
@@ -173,6 +175,27 @@ impl<'a> Attachments<'a> {
                         accepted.partition(|entry| policies.get(entry.policy).has_targets());
                     placed.at_waypoint = named.into_iter().filter(|_| is_served).collect();
                     placed.at_workloads = selecting;
+                }
+            }
+        }
+    }
+
+    /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as what
+    /// they would have taken the place of does not come back: the controller answers with an error, or leaves its own
+    /// defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    fn void_what_is_refused(&mut self) {
+        let mut fit = Fit::new(&self.topology, &self.merging_classes);
+        let policies = &self.policies;
+        for kind in self.kinds.rows_mut() {
+            if kind.profile.status != StatusShape::EnvoyGateway {
+                continue;
+            }
+            for (node, placed) in &mut kind.nodes {
+                for entry in &mut placed.accepted {
+                    let object = policies.get(entry.policy).object;
+                    if fit.misfit(object, *node, 1).is_some() {
+                        entry.layers = Arc::from([]);
+                    }
                 }
             }
         }

@@ -174,7 +174,7 @@ impl PolicyView<'_> {
 fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<String>)> {
     let topology = &seen.attachments.topology;
     let profile = &seen.attachments.kinds.get(kind).profile;
-    let nodes = path.nodes();
+    let nodes = topology.nodes(path);
     let section_of = |whole: Node| {
         let sections = topology.sections(whole);
         let section = nodes.iter().find(|node| sections.contains(node))?;

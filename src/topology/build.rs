@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::delegation::report_delegation;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
 };
@@ -70,7 +69,6 @@ impl<'a> Topology<'a> {
                 if let Some(route) = Route::read(object, findings) {
                     if !local {
                         missing_parents(&topology, sources, &route, &mut near, findings);
-                        report_delegation(&route, findings);
                     }
                     routes.push(route);
                 }
@@ -80,6 +78,7 @@ impl<'a> Topology<'a> {
         for route in routes.rows() {
             topology.add_route(route, (sources, seniority), grants);
         }
+        topology.follow_delegations(&routes, sources, findings);
         topology.index_gateways();
         parent_cycles(&topology, &routes, findings);
         topology

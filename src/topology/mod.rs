@@ -17,8 +17,11 @@ mod hostname_intersection;
 mod listener;
 mod ports;
 
+mod delegation;
 mod hierarchy;
 mod sections;
+
+mod way;
 
 mod names;
 mod reference;
@@ -31,7 +34,7 @@ mod taking;
 mod near;
 mod sources;
 
-mod delegation;
+mod handing_on;
 mod listener_sets;
 mod parents;
 
@@ -42,7 +45,9 @@ mod tests;
 
 pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub(crate) use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId};
+pub(crate) use ids::{
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId,
+};
 pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
 pub(crate) use near::{Near, NearObjects};

@@ -158,7 +158,7 @@ fn a_policy_that_nobody_syncs_and_one_that_reaches_no_cluster() {
 }
 
 #[test]
-fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
+fn a_route_that_hands_requests_on_to_routes_that_are_not_there() {
     for backend in [
         "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: \"*\", namespace: shop}",
         "{group: delegation.kgateway.dev, kind: label, name: team, namespace: shop}",
@@ -175,7 +175,7 @@ fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
             "warning",
             "route/delegated",
             "hub/routes.yaml:9:",
-            "make the Gateway the parent of those routes",
+            "correct the name, the namespace, or the label",
         );
         assert!(!run.stdout.contains("reference/not-shipped"), "{}", run.stdout);
     }
@@ -947,4 +947,22 @@ fn what_is_read_and_not_used_is_counted_by_kind_and_listed_with_v() {
         .says("3 objects are not used: 2 Deployment, 1 StatefulSet\n")
         .says("  hub/apps.yaml:10: StatefulSet shop/c is not used\n");
     scratch.run(&["check", "hub", "-q"]).does_not_say("not used");
+}
+
+#[test]
+fn a_filter_that_names_a_policy_is_not_evaluated() {
+    found(
+        |scratch| {
+            scratch.write(
+                "hub/routes.yaml",
+                "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: gateways}\nspec:\n  \
+                 parentRefs: [{name: prod-web}]\n  rules:\n  - filters:\n    - type: ExtensionRef\n      extensionRef: {group: \
+                 gateway.kgateway.dev, kind: TrafficPolicy, name: open}\n    backendRefs: [{name: s, port: 80}]\n",
+            );
+        },
+        "warning",
+        "policy/not-evaluated",
+        "hub/routes.yaml:9:",
+        "name the route and the rule in `targetRefs` of TrafficPolicy open",
+    );
 }

@@ -12,6 +12,7 @@ mod catalog;
 mod codes;
 mod completion;
 mod costs;
+mod delegation;
 mod deterministic;
 mod diff;
 mod diff_effective;

@@ -211,7 +211,7 @@ fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Foun
             && path.listener.is_none_or(|listener| listener == taken.listener)
             && path
                 .route
-                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route))
+                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route && rule.via == path.via))
             && path
                 .rule
                 .is_none_or(|id| rule.is_some_and(|rule| rule.rule == id))

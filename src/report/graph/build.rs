@@ -135,6 +135,7 @@ impl<'b, 'a> Builder<'b, 'a> {
     fn build(mut self, counted: bool) -> Graph {
         self.hierarchy();
         self.services();
+        self.delegations();
         self.policies();
         self.clusters(counted);
         self.graph.tidy();
@@ -230,6 +231,18 @@ impl Builder<'_, '_> {
                 if let (Some(from), Some(to)) = (listener, self.positions.get(&Node::Route(*route))) {
                     self.graph.link(*from, *to, Link::Leads, None);
                 }
+            }
+        }
+    }
+
+    /// Routes that hand requests on to others.
+    fn delegations(&mut self) {
+        let topology = &self.attachments.topology;
+        for delegation in topology.delegations() {
+            let parent = self.positions.get(&Node::Route(delegation.from.0));
+            let child = self.positions.get(&Node::Route(delegation.child));
+            if let (Some(from), Some(to)) = (parent, child) {
+                self.graph.link(*from, *to, Link::Leads, None);
             }
         }
     }
