@@ -76,7 +76,9 @@ impl Rule {
             Self::OverridesBeatDefaults => "overrides win over defaults",
             Self::LessSpecificOverrides => "the overrides of the less specific level win",
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
-            Self::ParentPreferred => "an annotation of its target gives it precedence over more specific policies",
+            Self::ParentPreferred => {
+                "an annotation of its target gives it precedence over more specific policies"
+            }
             Self::Refused => "the more specific policy is refused there, so it overrides nothing",
             Self::Priority => "its weight or priority puts it first",
             Self::Older => "it is older",

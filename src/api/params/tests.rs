@@ -255,7 +255,7 @@ fn feedback_paths_are_checked() {
         "{message}"
     );
     let (_, message, _) = feedback("[{name: accepted, path: .x}]");
-    assert!(message.contains("is taken"), "{message}");
+    assert!(message.contains("a value that is always reported"), "{message}");
     let (_, message, _) = feedback("[{name: '', path: .x}]");
     assert!(message.contains("at least 1 chars long"), "{message}");
 }
@@ -320,11 +320,16 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
     let (_, message, _) = ignored("{condition: OnSpokeChange}");
     assert!(message.contains("no field is named"), "{message}");
     for (way, field, wrong, way_out) in [
-        ("jsonPointers", "spec/a", "begins with a slash", "write `/spec/a`"),
+        (
+            "jsonPointers",
+            "spec/a",
+            "must begin with a slash",
+            "write `/spec/a`",
+        ),
         (
             "jsonPointers",
             ".spec.a",
-            "begins with a slash",
+            "must begin with a slash",
             "write `/spec/a`",
         ),
         ("jsonPointers", "", "no object to apply", "below `spec`"),
@@ -341,8 +346,13 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
             "below `spec`",
         ),
         ("jsonPointers", "/kind", "no object to apply", "below `spec`"),
-        ("jsonPaths", "spec", "begins with a dot", "write `.spec`"),
-        ("jsonPaths", ".spec", "no field of the object itself", "`/spec`"),
+        ("jsonPaths", "spec", "must begin with a dot", "write `.spec`"),
+        (
+            "jsonPaths",
+            ".spec",
+            "no field at the root of the object",
+            "`/spec`",
+        ),
         ("jsonPaths", ".metadata", "no object to apply", "below `spec`"),
         (
             "jsonPaths",
@@ -350,11 +360,11 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
             "no object to apply",
             "below `spec`",
         ),
-        ("jsonPaths", ".spec.a[0]", "behind the last dot", "jsonPointers"),
+        ("jsonPaths", ".spec.a[0]", "after the last dot", "jsonPointers"),
         (
             "jsonPaths",
             ".metadata.annotations.a\\.b",
-            "behind the last dot",
+            "after the last dot",
             "jsonPointers",
         ),
         (
@@ -452,7 +462,10 @@ fn a_resource_is_retained_whether_or_not_anybody_knows_it_and_never_beside_being
         "retainedResources: [{route}]\nresourcesToSync: [{route}]"
     ));
     assert_eq!(code, Code::PARAMS_INVALID);
-    assert!(message.contains("is retained, and is still synced"), "{message}");
+    assert!(
+        message.contains("is retained, but it is still synced"),
+        "{message}"
+    );
     assert!(help.starts_with("remove it here"), "{help}");
     let (code, message, help) = only("retainedResources: [{group: kuadrant.io, resource: authpolicy}]");
     assert_eq!(code, Code::PARAMS_RESOURCE);

@@ -129,7 +129,10 @@ fn a_wrong_value_says_what_is_right() {
         r#"[{"name":"hubObjects","string":"x"}]"#,
         "write one of: None, Annotated",
     );
-    refuses(r#"[{"name":"now","string":"yesterday"}]"#, "no RFC 3339 time");
+    refuses(
+        r#"[{"name":"now","string":"yesterday"}]"#,
+        "is not an RFC 3339 time",
+    );
     refuses(r#"[{"name":"clusters","string":"eu-["}]"#, "bad glob");
     refuses(
         r#"[{"name":"allow-empty","string":"yes"}]"#,

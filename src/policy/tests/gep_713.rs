@@ -103,7 +103,7 @@ fn example_2_defaults_give_way_and_overrides_do_not() {
     );
     assert!(
         seen.said().contains(
-            &"policy/overridden nothing that ColorPolicy infra/p4 is in effect anywhere".to_owned()
+            &"policy/overridden no setting of ColorPolicy infra/p4 is in effect anywhere".to_owned()
         ),
         "{:?}",
         seen.said()

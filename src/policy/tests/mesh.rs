@@ -296,7 +296,7 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
         (
             "istio.io/use-waypoint: none",
             own("") + &namespace_shop(WP),
-            Some("takes no effect: the label `istio.io/use-waypoint: none` keeps"),
+            Some("takes no effect: because of the label `istio.io/use-waypoint: none`"),
         ),
         (
             WP,

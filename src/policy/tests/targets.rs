@@ -188,7 +188,7 @@ fn what_a_controller_refuses_is_said_in_its_words() {
         found,
         [
             "policy/invalid: an EnvoyPatchPolicy cannot target an HTTPRoute [target one of: Gateway, GatewayClass] its controller \
-          would say: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
+          would report: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
           TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported (envoyproxy/gateway \
           internal/gatewayapi/envoypatchpolicy.go@v1.9.0)"
         ]

@@ -262,7 +262,7 @@ fn policies_say_something_and_nothing_twice() {
     let kuadrant = |kind: &str, spec: Value| said(&made("kuadrant.io/v1", kind, &spec));
     assert_eq!(
         kuadrant("RateLimitPolicy", json!({"defaults": {"limits": {}}})),
-        ["/spec/defaults: there is no limit"]
+        ["/spec/defaults: there are no limits"]
     );
     assert_eq!(
         kuadrant("AuthPolicy", json!({"rules": {"authentication": {}}})),
@@ -407,9 +407,7 @@ fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
     let both = [("HTTPRoute", "a"), ("GRPCRoute", "b")];
     assert_eq!(
         kgateway(&both, "autoHostRewrite"),
-        [
-            "/spec/autoHostRewrite: `autoHostRewrite` is only for routes, but a target is a GRPCRoute is a target"
-        ]
+        ["/spec/autoHostRewrite: `autoHostRewrite` is only for routes, but a target is a GRPCRoute"]
     );
     assert!(kgateway(&both, "tracing").is_empty());
     assert_eq!(
