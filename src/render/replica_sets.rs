@@ -289,7 +289,7 @@ fn not_uniform(
         .collect();
     if carried.len() < everywhere.len() {
         finding = finding.note(format!(
-            "{} has such a work, {} does not",
+            "such a work exists for {}, but not for {}",
             first_names(carried.iter().copied(), MOST_CLUSTERS),
             first_names(everywhere.difference(&carried).copied(), MOST_CLUSTERS)
         ));

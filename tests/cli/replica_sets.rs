@@ -361,9 +361,9 @@ fn a_policy_of_two_gateways_is_a_set_where_one_placement_has_both() {
     let run = render(&scratch, &[]);
     run.exits(4)
         .says("cannot contain Color gateways/red")
-        .says("eu-1 has such a work, ap-1, us-1 does not")
-        .says("cannot carry Gateway gateways/prod-web")
-        .says("cannot carry Gateway gateways/two");
+        .says("such a work exists for eu-1, but not for ap-1, us-1")
+        .says("cannot contain Gateway gateways/prod-web")
+        .says("cannot contain Gateway gateways/two");
 }
 
 #[test]
