@@ -1,8 +1,8 @@
 //! Directories that are open, beneath which files are read and changed, and never elsewhere.
 //!
 //! Owns: the only ways in which files are opened, listed, made, renamed and removed below a directory. Flows in: the
-//! directory, once by its path; then names relative to it. Flows out: files, entries. Must not know: what is read or
-//! written.
+//! directory, once by its path; then names relative to it. Flows out: files, entries, real paths of links. Must not know:
+//! what is read or written.
 //!
 //! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it. So
 //! the directory is opened, and what follows is relative to the open one: `openat2` with `RESOLVE_BENEATH` where the
@@ -13,10 +13,12 @@
 //! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may hold links to its own files |
 //! | [`Directory`] | is never followed | what we write, or have written: none of it is a link |
 
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
@@ -271,6 +273,55 @@ fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
     }
 }
 
+/// Where paths lead when no link is left in them. [`fs::canonicalize`] asks for every name on the way again: a link in each
+/// of 300 directories, one below the other, cost 45,000 calls. Here each directory on the way is asked for once.
+#[derive(Debug, Default)]
+pub(crate) struct RealPaths {
+    directories: Mutex<HashMap<PathBuf, PathBuf>>,
+}
+
+/// As many links may lead to one another, as on Linux.
+const MOST_LINKS: usize = 40;
+
+impl RealPaths {
+    /// The real path of something that is there; `None` where it is not, or where links lead in a circle.
+    pub(crate) fn of(&self, path: &Path) -> Option<PathBuf> {
+        let quick = if cfg!(unix) {
+            self.follow(path, MOST_LINKS)
+        } else {
+            None
+        };
+        quick.or_else(|| fs::canonicalize(path).ok())
+    }
+
+    fn follow(&self, path: &Path, links_left: usize) -> Option<PathBuf> {
+        let Some(parent) = path.parent() else {
+            return path.is_absolute().then(|| path.to_owned());
+        };
+        let parent = self.directory(parent, links_left)?;
+        let Some(name) = path.file_name() else {
+            // The last name is `..`.
+            return Some(parent.parent().map_or_else(|| parent.clone(), Path::to_owned));
+        };
+        let at = parent.join(name);
+        match fs::read_link(&at) {
+            Ok(target) => self.follow(&parent.join(target), links_left.checked_sub(1)?),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Some(at),
+            Err(_) => None,
+        }
+    }
+
+    fn directory(&self, directory: &Path, links_left: usize) -> Option<PathBuf> {
+        let known = || self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(real) = known().get(directory) {
+            return Some(real.clone());
+        }
+        let real = self.follow(directory, links_left)?;
+        known().insert(directory.to_owned(), real.clone());
+        Some(real)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -361,5 +412,51 @@ mod tests {
         assert!(enclosure.entries(Path::new("..")).is_err());
         assert_eq!(enclosure.entries(Path::new("near")).unwrap().count(), 1);
         assert_eq!(enclosure.link(Path::new("near")).unwrap(), Path::new("deep"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_without_links_on_the_way_is_what_the_system_says() {
+        use std::os::unix::fs::symlink;
+
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path();
+        fs::create_dir_all(root.join("a/b/c")).unwrap();
+        fs::write(root.join("a/b/c/file"), "").unwrap();
+        for (target, link) in [
+            ("b/c", "a/relative"),
+            ("../a/b", "a/up"),
+            ("relative/../c/file", "a/b/indirect"),
+            ("up/c/file", "a/file"),
+            ("loop", "a/loop"),
+            ("nothing", "a/broken"),
+        ] {
+            symlink(target, root.join(link)).unwrap();
+        }
+        symlink(root.join("a/b"), root.join("absolute")).unwrap();
+        let real_paths = RealPaths::default();
+        for path in [
+            "a",
+            "a/b/c/file",
+            "a/relative",
+            "a/relative/file",
+            "a/up",
+            "a/up/../b/c",
+            "a/file",
+            "a/loop",
+            "a/broken",
+            "absolute/c",
+            "absolute/../a",
+            "a/relative/../../b",
+            "missing",
+            "a/./b//c",
+            ".",
+            "..",
+        ] {
+            let path = root.join(path);
+            let quick = real_paths.follow(&path, MOST_LINKS);
+            assert_eq!(quick, fs::canonicalize(&path).ok(), "{}", path.display());
+        }
+        assert_eq!(real_paths.follow(Path::new("relative"), MOST_LINKS), None);
     }
 }

@@ -95,7 +95,7 @@ impl Hub {
         for (cluster, arriving) in manifests {
             let local = loaded.hub.spokes.get(&cluster);
             let local = local.into_iter().flat_map(|objects| objects.iter());
-            let local: Vec<Value> = local.map(|object| object.value.clone()).collect();
+            let local: Vec<Value> = local.map(|object| Value::clone(&object.value)).collect();
             spokes.push(Spoke {
                 meant: meant(&loaded, &arriving, &local),
                 local,
@@ -374,7 +374,7 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
     let definitions = definitions.filter(|object| object.kind == "CustomResourceDefinition");
     for (position, definition) in definitions.enumerate() {
         // Of a kind without it a class says that it is one of policies, and clusters have no such class.
-        let mut definition = definition.value.clone();
+        let mut definition = Value::clone(&definition.value);
         if let Some(labels) = definition["metadata"]
             .as_object_mut()
             .map(|metadata| metadata.entry("labels"))
