@@ -73,6 +73,7 @@ pub(crate) fn finish(
         .lock()
         .write_all(data.as_bytes())
         .context("cannot write to stdout")?;
+    options.write_also(&mut findings, &loaded.sources);
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, json_text, junit,
+    CodeQuality, FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, json_text, junit,
     shell_path, whole_line, wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
@@ -227,6 +227,7 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
         .render(findings, locate),
         MessageFormat::Json => json(&FindingList::new(findings, locate)),
         MessageFormat::Sarif => json(&SarifLog::new(findings, locate)),
+        MessageFormat::Gitlab => json(&CodeQuality::new(findings, locate)),
         MessageFormat::Github => github::render(findings, locate),
         MessageFormat::Junit => junit::render(findings, locate),
     }

@@ -14,6 +14,7 @@ mod completion;
 mod costs;
 mod deterministic;
 mod diff;
+mod diff_budget;
 mod diff_effective;
 mod diff_git;
 mod examples;
